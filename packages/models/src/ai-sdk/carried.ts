@@ -4,6 +4,7 @@
 // SDK keeps that and hands it back with the prompt. In the other direction a part's provider metadata is its opaque data.
 
 import type { JsonObject, Opaque, Origin } from "@rondo/core";
+import { objectIn } from "../json-values.ts";
 import type { ByProvider } from "./spec.ts";
 import { asRecord } from "./words.ts";
 
@@ -32,7 +33,7 @@ export function carried(options: unknown): Carried {
     ...(typeof api === "string" && typeof provider === "string" && typeof model === "string"
       ? { origin: { api, provider, model } }
       : {}),
-    ...(isObject(opaque) ? { opaque } : {}),
+    ...(objectIn(opaque) === undefined ? {} : { opaque: opaque as Opaque }),
     ...(part === "refusal" || part === "native" ? { part } : {}),
     ...(typeof kind === "string" ? { kind } : {}),
     ...(typeof at === "number" ? { at } : {}),
@@ -41,21 +42,17 @@ export function carried(options: unknown): Carried {
 
 /** Provider metadata as opaque data: a copy in plain JSON. Undefined when there is none. */
 export function opaqueOf(metadata: unknown): Opaque | undefined {
-  if (!isObject(metadata) || Object.keys(metadata).length === 0) return undefined;
+  if (Object.keys(objectIn(metadata) ?? {}).length === 0) return undefined;
   return JSON.parse(JSON.stringify(metadata)) as JsonObject;
 }
 
 /** Opaque data as provider options again: only what stands under a provider's name. */
 export function optionsOf(opaque: Opaque | undefined): ByProvider | undefined {
   if (opaque === undefined) return undefined;
-  const entries = Object.entries(opaque).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  const entries = Object.entries(opaque).filter(([, options]) => objectIn(options) !== undefined);
+  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as ByProvider);
 }
 
 export function isSame(a: Origin | undefined, b: Origin | undefined): boolean {
   return a?.api === b?.api && a?.provider === b?.provider && a?.model === b?.model;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

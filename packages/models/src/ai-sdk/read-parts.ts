@@ -5,8 +5,9 @@
 
 import type { AssistantMessage, Json, JsonObject, ModelEvent, Origin, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
+import { objectIn, parseJson } from "../json-values.ts";
 import { opaqueOf } from "./carried.ts";
-import { asRecord, countsOf, stopWords } from "./words.ts";
+import { asRecord, countsOf, stopWords, text } from "./words.ts";
 
 type Told = { readonly [name: string]: unknown };
 
@@ -223,7 +224,9 @@ export class PartReader {
 
   #native(key: string, told: Told): void {
     const block = asObject(plain(told));
-    if (told.type === "tool-call" && typeof told.input === "string") block.input = parsed(told.input);
+    const input =
+      told.type === "tool-call" && typeof told.input === "string" ? parseJson(told.input) : undefined;
+    if (input !== undefined) block.input = input;
     if (told.type === "reasoning-file") block.data = bytesOf(told.data) ?? "";
     this.#answer.native(key, text(told.type) || "unknown", block);
   }
@@ -276,20 +279,8 @@ export function base64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-function parsed(input: string): Json {
-  try {
-    return JSON.parse(input) as Json;
-  } catch {
-    return input;
-  }
-}
-
 function plain(value: unknown): Json {
   return (JSON.parse(JSON.stringify(value ?? null)) ?? null) as Json;
 }
 
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
-
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const asObject = (value: unknown): JsonObject => objectIn(value) ?? {};

@@ -16,10 +16,11 @@ import {
   type TextPart,
   type ToolMessage,
 } from "@rondo/core";
+import { objectIn } from "../json-values.ts";
 import { type Carried, carried, isSame } from "./carried.ts";
 import { base64 } from "./read-parts.ts";
 import type { AssistantPart, PromptMessage, PromptResult } from "./spec.ts";
-import { asRecord } from "./words.ts";
+import { asRecord, text } from "./words.ts";
 
 /** Of an answer that says nothing of where it came from: nobody's, so that nothing opaque is replayed. */
 const nobody: Origin = { api: "ai-sdk", provider: "unknown", model: "unknown" };
@@ -104,8 +105,8 @@ function answerPart(part: AssistantPart, kept: Carried): Part[] {
 }
 
 function argsOf(input: unknown): { args: JsonObject; argsError?: string } {
-  if (typeof input === "object" && input !== null && !Array.isArray(input))
-    return { args: input as JsonObject };
+  const args = objectIn(input);
+  if (args !== undefined) return { args };
   if (input === undefined || input === null || input === "") return { args: {} };
   return { args: {}, argsError: "the arguments are no JSON object" };
 }
@@ -169,5 +170,3 @@ const words = (value: Json): TextPart => ({
   type: "text",
   text: typeof value === "string" ? value : JSON.stringify(value),
 });
-
-const text = (value: unknown): string => (typeof value === "string" ? value : "");

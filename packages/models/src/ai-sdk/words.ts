@@ -105,6 +105,9 @@ const rest = (all: number, ...parts: (number | undefined)[]): number =>
 const count = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;
 
+/** A text; of anything else, none. */
+export const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
 /** Any value as something to read members of. */
 export function asRecord(value: unknown): { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null ? (value as { [name: string]: unknown }) : {};

@@ -4,6 +4,7 @@
 // nothing else in it and names a tool there is: everything else that looks alike is data (F232, F233).
 
 import type { Json, JsonObject } from "@rondo/core";
+import { listIn, parseJson, textIn } from "../json-values.ts";
 import { isObject, member } from "./scan.ts";
 
 export interface WrittenCall {
@@ -51,7 +52,7 @@ const parallel = "multi_tool_use.parallel";
 export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boolean = false): Meaning {
   if (Array.isArray(value)) return meaningOfList(value, known, tagged);
   if (!isObject(value)) return { kind: "other" };
-  const thought = textIn(member(value, "thought"));
+  const thought = textIn(member(value, "thought")) ?? "";
   for (const key of ["tool_call", "tool_calls", "function_call"]) {
     const told = member(value, key);
     if (!told || (Array.isArray(told) && told.length === 0)) continue;
@@ -130,15 +131,9 @@ function callsIn(value: Json, known: ReadonlySet<string>): WrittenCall[] | undef
 
 /** The wrapper some models were trained on: several calls as the arguments of one (F239). */
 function unfolded(args: Json, known: ReadonlySet<string>): WrittenCall[] {
-  let value = args;
-  if (typeof value === "string")
-    try {
-      value = JSON.parse(value) as Json;
-    } catch {
-      value = null;
-    }
+  const value = typeof args === "string" ? parseJson(args) : args;
   const uses = isObject(value) ? member(value, "tool_uses") : undefined;
-  const calls = (Array.isArray(uses) ? uses : []).flatMap((use) => callsIn(use, known) ?? []);
+  const calls = listIn(uses).flatMap((use) => callsIn(use, known) ?? []);
   return calls.length > 0
     ? calls
     : [{ name: parallel, args, fault: `${parallel} is no tool: call the tools themselves` }];
@@ -171,11 +166,7 @@ export function plainName(told: string, known: ReadonlySet<string>): string {
   return [bare, bare.replace(/\.call$/, "")].find((one) => known.has(one)) ?? clean;
 }
 
-function textIn(value: Json | undefined): string {
-  return typeof value === "string" ? value : "";
-}
-
 /** A response that is no text is JSON: a model that was asked for an object gives one. */
-function shown(value: Json): string {
+export function shown(value: Json): string {
   return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
 }

@@ -1,7 +1,8 @@
 // The room of reading an answer by the letter of the protocol: BEHAVIOUR A24 and A25, no more and no less.
 
 import { type Json, RondoError } from "@rondo/core";
-import type { WrittenCall } from "./calls.ts";
+import { textIn } from "../json-values.ts";
+import { shown, type WrittenCall } from "./calls.ts";
 import type { Reading } from "./read-answer.ts";
 import { isObject, member } from "./scan.ts";
 
@@ -22,13 +23,11 @@ export function readStrict(text: string): Reading {
   const call = member(value, "tool_call");
   if (isTrue(call)) {
     const calls = [callOf(call)];
-    const thought = member(value, "thought");
-    return { text: typeof thought === "string" ? thought : "", calls, warnings: [] };
+    return { text: textIn(member(value, "thought")) ?? "", calls, warnings: [] };
   }
   const response = member(value, "response");
   if (response === undefined) return { text, calls: [], warnings: [] };
-  const said = typeof response === "string" ? response : response === null ? "" : JSON.stringify(response);
-  return { text: said, calls: [], warnings: [] };
+  return { text: shown(response), calls: [], warnings: [] };
 }
 
 function callOf(call: Json | undefined): WrittenCall {

@@ -3,7 +3,8 @@
 // A model's text is hostile input: sixty thousand open braces must cost sixty thousand looks (F243). Nothing is guessed
 // shut here. The one repair is for line breaks that a small model wrote raw inside a string, and it touches nothing else (F091).
 
-import type { Json } from "@rondo/core";
+import type { Json, JsonObject } from "@rondo/core";
+import { objectIn, parseJson } from "../json-values.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -29,17 +30,10 @@ export function valueEnd(text: string, from: number): number {
 
 /** The value of a JSON text; raw line breaks and tabs inside strings are forgiven. Undefined when it is no JSON. */
 export function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    const mended = withEscapedControls(text);
-    if (mended === text) return undefined;
-    try {
-      return JSON.parse(mended) as Json;
-    } catch {
-      return undefined;
-    }
-  }
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  const mended = withEscapedControls(text);
+  return mended === text ? undefined : parseJson(mended);
 }
 
 function withEscapedControls(text: string): string {
@@ -65,10 +59,8 @@ export function found(pattern: RegExp, text: string, at: number): RegExpExecArra
 }
 
 /** A member of an object that the text itself has; never one of the prototype. */
-export function member(object: { [key: string]: Json }, name: string): Json | undefined {
+export function member(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-export function isObject(value: Json | undefined): value is { [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: Json | undefined): value is JsonObject => objectIn(value) !== undefined;

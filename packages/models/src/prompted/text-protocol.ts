@@ -18,6 +18,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import { freshId } from "../codecs/openai/names.ts";
+import { objectIn } from "../json-values.ts";
 import { envelopeSchema, withoutFillers } from "./envelope.ts";
 import { fromHarmony, speaksHarmony } from "./harmony.ts";
 import { neutralTools, TextHistory } from "./history.ts";
@@ -187,13 +188,9 @@ export class TextProtocol {
   }
 }
 
-function hasMember(schema: JsonObject, names: readonly string[]): boolean {
-  const { properties } = schema;
-  return (
-    typeof properties === "object" &&
-    properties !== null &&
-    names.some((name) => Object.hasOwn(properties, name))
-  );
+function hasMember({ properties }: JsonObject, names: readonly string[]): boolean {
+  const members = objectIn(properties) ?? {};
+  return names.some((name) => Object.hasOwn(members, name));
 }
 
 /** The protocol's own word: a call or the end of the turn. What cut the answer off stays. */

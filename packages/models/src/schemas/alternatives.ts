@@ -4,11 +4,12 @@
 // goes into each, or is lost.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { listIn } from "../json-values.ts";
 import type { Dialect } from "./dialects.ts";
 import { definitions, valueWords } from "./keywords.ts";
 import type { Losses } from "./losses.ts";
 import { areDisjoint, merge, valuesOf } from "./merge.ts";
-import { annotations, isNull, isObject, listOf, literalOf, objectOf, pointed, typesOf } from "./node.ts";
+import { annotations, isNull, isObject, literalOf, objectOf, pointed, typesOf } from "./node.ts";
 import { isTypeOf, typeOfValues } from "./types.ts";
 
 /** The references that were followed on the way here, and an empty name for each level of depth. */
@@ -34,7 +35,7 @@ export function alternativesOf(walk: Walk, node: JsonObject, path: string, trail
   const word = (["anyOf", "oneOf"] as const).find((one) => Array.isArray(node[one]));
   if (word === undefined || dialect.beside === "stays") return undefined;
   const { [word]: given, ...rest } = node;
-  const all = listOf(given).map((variant) => followed(walk, variant, trail));
+  const all = listIn(given).map((variant) => followed(walk, variant, trail));
   const variants = dialect.nulls === undefined ? all : all.filter((variant) => !isNull(variant));
   const hadNull = variants.length < all.length;
   const nullable = hadNull && leavesNull(rest);

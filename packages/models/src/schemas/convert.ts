@@ -7,12 +7,13 @@
 // from the model that the tool would take, it is told in `narrowed`.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { listIn } from "../json-values.ts";
 import { alternativesOf, type Trail, type Walk } from "./alternatives.ts";
 import type { Dialect } from "./dialects.ts";
 import { definitions, holders, maps, partnerOf, rules, structural } from "./keywords.ts";
 import { Losses } from "./losses.ts";
 import { merge, valuesOf } from "./merge.ts";
-import { annotations, isObject, listOf, meta, objectOf, pointed, same, typesOf } from "./node.ts";
+import { annotations, isObject, meta, objectOf, pointed, same, typesOf } from "./node.ts";
 import type { Removed } from "./removed.ts";
 import { isArrayType, isObjectType, only, orNull } from "./types.ts";
 
@@ -102,7 +103,7 @@ class Conversion implements Walk {
     const { allOf, ...rest } = node;
     let whole: JsonObject = rest;
     let clash = false;
-    for (const part of listOf(allOf)) {
+    for (const part of listIn(allOf)) {
       if (part === true) continue;
       const followed = isObject(part) && --this.#nodesLeft >= 0;
       const settled = followed ? this.#settled(part, path, [...trail, ...refs], true) : undefined;
@@ -226,7 +227,7 @@ class Conversion implements Walk {
     } else {
       if (named && node.type === undefined) out.type = "object";
       const known = new Set(properties.map(([name]) => name));
-      const required = listOf(node.required).filter((name): name is string => typeof name === "string");
+      const required = listIn(node.required).filter((name): name is string => typeof name === "string");
       const ghosts = required.filter((name) => !known.has(name));
       if (ghosts.length > 0) this.losses.lose("required", path, ghosts);
       if (allRequired && isObjectType(out.type)) {

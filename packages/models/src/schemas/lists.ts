@@ -4,8 +4,9 @@
 // items"), and so does a tuple as older drafts wrote it: items that are a list are no schema (OpenAI, xAI, Gemini, Anthropic).
 
 import type { Json, JsonObject } from "@rondo/core";
+import { listIn } from "../json-values.ts";
 import { definitions, holders, maps } from "./keywords.ts";
-import { isObject, listOf, typesOf } from "./node.ts";
+import { isObject, typesOf } from "./node.ts";
 
 /** The schema with items for each of its lists. The same object where there was nothing to do. */
 export function withItems(schema: JsonObject): JsonObject {
@@ -26,7 +27,7 @@ function listed(given: Json): Json {
     const { items, additionalItems: rest, ...others } = node;
     return { ...others, prefixItems: items as Json[], items: rest ?? {} };
   }
-  const isList = typesOf(node).includes("array") || listOf(node.prefixItems).length > 0;
+  const isList = typesOf(node).includes("array") || listIn(node.prefixItems).length > 0;
   return isList && node.items === undefined ? { ...node, items: {} } : node;
 }
 

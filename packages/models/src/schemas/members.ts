@@ -4,7 +4,8 @@
 // schema does not name, and the arguments are checked against the original anyway.
 
 import type { JsonObject } from "@rondo/core";
-import { listOf, objectOf } from "./node.ts";
+import { listIn } from "../json-values.ts";
+import { objectOf } from "./node.ts";
 
 const name = /^[a-zA-Z0-9_.-]{1,64}$/;
 
@@ -21,7 +22,7 @@ export function declarable(schema: JsonObject): Members | undefined {
   const lost = members.filter(([key]) => !name.test(key));
   if (lost.length === 0) return undefined;
   const { additionalProperties: rest, required: given, ...others } = schema;
-  const demanded = listOf(given);
+  const demanded = listIn(given);
   const required = demanded.filter((key) => !lost.some(([one]) => one === key));
   const lines = lost.map(
     ([key, member]) =>

@@ -3,7 +3,8 @@
 // A clash means that the one schema is wider than the two: whoever merges must then remember the original rule.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { annotations, isObject, listOf, literalOf, objectOf, same, typesOf } from "./node.ts";
+import { listIn } from "../json-values.ts";
+import { annotations, isObject, literalOf, objectOf, same, typesOf } from "./node.ts";
 
 export interface Merged {
   node: JsonObject;
@@ -70,10 +71,10 @@ function combined(word: string, a: Json, b: Json): { value: Json; clash?: boolea
     if (/^(?:exclusiveM|m)aximum$|^max(?:Length|Items|Properties)$/.test(word))
       return { value: Math.min(a, b) };
   }
-  if (word === "required") return { value: [...new Set([...listOf(a), ...listOf(b)])] };
+  if (word === "required") return { value: [...new Set([...listIn(a), ...listIn(b)])] };
   if (word === "uniqueItems") return { value: true };
   if (word === "enum") {
-    const common = listOf(a).filter((value) => listOf(b).some((one) => same(one, value)));
+    const common = listIn(a).filter((value) => listIn(b).some((one) => same(one, value)));
     return common.length === 0 ? undefined : { value: common };
   }
   if (word === "type") {
@@ -115,8 +116,8 @@ function apart(a: Json, b: Json): boolean {
   const [va, vb] = [valuesOf(a), valuesOf(b)];
   if (va !== undefined && vb !== undefined) return !va.some((value) => vb.some((one) => same(one, value)));
   if (typesOf(a).join() !== "object" || typesOf(b).join() !== "object") return false;
-  return listOf(a.required).some((name) => {
-    if (typeof name !== "string" || !listOf(b.required).includes(name)) return false;
+  return listIn(a.required).some((name) => {
+    if (typeof name !== "string" || !listIn(b.required).includes(name)) return false;
     const [pa, pb] = [objectOf(a.properties)[name], objectOf(b.properties)[name]];
     return (
       isObject(pa) &&

@@ -3,18 +3,11 @@
 // Schemas come from strangers: every member may be anything. A wrong one is read as if it were absent.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { objectIn } from "../json-values.ts";
 
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: Json | undefined): value is JsonObject => objectIn(value) !== undefined;
 
-export function objectOf(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-export function listOf(value: Json | undefined): Json[] {
-  return Array.isArray(value) ? value : [];
-}
+export const objectOf = (value: Json | undefined): JsonObject => objectIn(value) ?? {};
 
 export function same(a: Json | undefined, b: Json | undefined): boolean {
   return JSON.stringify(a) === JSON.stringify(b);

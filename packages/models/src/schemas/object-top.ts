@@ -4,8 +4,9 @@
 // (F141). The union becomes one object that allows more; arguments are checked against the original anyway.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { listIn } from "../json-values.ts";
 import { merge, valuesOf } from "./merge.ts";
-import { isObject, listOf, meta, objectOf, pointed, same, typesOf } from "./node.ts";
+import { isObject, meta, objectOf, pointed, same, typesOf } from "./node.ts";
 import type { Removed } from "./removed.ts";
 import { typeOfValues } from "./types.ts";
 
@@ -61,11 +62,11 @@ function flattened(
   ] as const) {
     if (given === undefined) continue;
     const inner: Removed[] = [];
-    const branches = listOf(given)
+    const branches = listIn(given)
       .filter((branch) => isObject(branch) && !isOther(branch) && --whole.left >= 0)
       .map((branch) => flattened(branch as JsonObject, whole, inner, trail));
     if (word === "allOf") {
-      let clash = inner.length > 0 || branches.length < listOf(given).length;
+      let clash = inner.length > 0 || branches.length < listIn(given).length;
       for (const branch of branches) {
         const merged = merge(one, branch);
         one = merged.node;
@@ -94,10 +95,10 @@ function joined(whole: JsonObject, branches: readonly JsonObject[]): JsonObject 
       const known = properties.get(name);
       properties.set(name, known === undefined ? property : either(known, property));
     }
-  const lists = branches.map((branch) => listOf(branch.required));
+  const lists = branches.map((branch) => listIn(branch.required));
   const common = (lists[0] ?? []).filter((name) => lists.every((list) => list.includes(name)));
   const { required: own, additionalProperties: free, ...rest } = whole;
-  const required = listOf(own).length > 0 ? listOf(own) : common;
+  const required = listIn(own).length > 0 ? listIn(own) : common;
   // Closed it would refuse nothing that the alternatives name; what they leave open stays open.
   return {
     ...rest,

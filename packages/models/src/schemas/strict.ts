@@ -4,7 +4,8 @@
 // after this was asked.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { isObject, listOf, objectOf } from "./node.ts";
+import { listIn } from "../json-values.ts";
+import { isObject, objectOf } from "./node.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
@@ -67,7 +68,7 @@ function isStrictNode(node: Json | undefined, depth: number): boolean {
   if (!given.includes("object")) return true;
   const { properties } = node;
   if (!isObject(properties) || node.additionalProperties !== false) return false;
-  const required = listOf(node.required);
+  const required = listIn(node.required);
   return (
     Object.keys(properties).every((name) => required.includes(name)) &&
     required.every((name) => typeof name === "string" && Object.hasOwn(properties, name)) &&

@@ -3,8 +3,9 @@
 // Gateways sell other houses' models, and a model's house refuses what it refuses behind any gateway.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { listIn } from "../json-values.ts";
 import { adaptSchema } from "./adapt.ts";
-import { isObject, listOf } from "./node.ts";
+import { isObject } from "./node.ts";
 import { objectTop } from "./object-top.ts";
 
 /** The mode in which a provider's model takes tools; undefined: as they are. */
@@ -86,7 +87,7 @@ function violationsIn(schema: Json, path: string): string[] {
     if (word === "properties" && isObject(value))
       return Object.entries(value).flatMap(([name, one]) => violationsIn(one, `${at}.${name}`));
     if (refused.has(word)) return [at];
-    const holds = isObject(value) || (word !== "enum" && word !== "required" && listOf(value).some(isObject));
+    const holds = isObject(value) || (word !== "enum" && word !== "required" && listIn(value).some(isObject));
     return holds && word !== "default" && word !== "const" ? violationsIn(value, at) : [];
   });
 }

@@ -1,14 +1,15 @@
 // The room of types in a schema: one of several, one of values, or one more that is null.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { isNull, listOf, objectOf, typesOf } from "./node.ts";
+import { listIn } from "../json-values.ts";
+import { isNull, objectOf, typesOf } from "./node.ts";
 
 export function isObjectType(type: Json | undefined): boolean {
-  return type === "object" || listOf(type).includes("object");
+  return type === "object" || listIn(type).includes("object");
 }
 
 export function isArrayType(type: Json | undefined): boolean {
-  return type === "array" || listOf(type).includes("array");
+  return type === "array" || listIn(type).includes("array");
 }
 
 /** Whether a type is the type of all these values. */
@@ -51,7 +52,7 @@ export function orNull(schema: Json): Json {
       : Array.isArray(node.anyOf)
         ? node
         : { anyOf: [node, { type: "null" }] };
-  const types = listOf(type).length > 0 ? listOf(type) : [type];
+  const types = listIn(type).length > 0 ? listIn(type) : [type];
   return {
     ...node,
     type: types.includes("null") ? type : [...types, "null"],
