@@ -34,7 +34,9 @@ export function readAnswer(body: string, context: ReadContext): Reading {
   return new AnswerReader(body, context).read();
 }
 
+/** Values one after another, and what was read of them. */
 interface Run {
+  from: number;
   calls: WrittenCall[];
   texts: string[];
   explicit: boolean;
@@ -46,6 +48,13 @@ interface Run {
   /** Whether what was looked at ends in a fence that it opened. */
   inFence: boolean;
   malformed?: string;
+}
+
+/** Where a run is being read. */
+interface Cursor {
+  at: number;
+  inTag: boolean;
+  inFence: boolean;
 }
 
 /** What a model writes when it goes on to invent the result, or another's turn. */
@@ -79,7 +88,7 @@ class AnswerReader {
     if (first.calls.length > 0) {
       const alone = after === "" || invented.test(rest);
       if (alone || (first.explicit && !first.fenced)) return this.#called(first, "", rest);
-      this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
+      this.#ignore();
       return this.#plain();
     }
     if (first.texts.length > 0) {
@@ -104,6 +113,7 @@ class AnswerReader {
   #run(from: number): Run {
     const text = this.#body;
     const run: Run = {
+      from,
       calls: [],
       texts: [],
       explicit: true,
@@ -112,101 +122,107 @@ class AnswerReader {
       seen: from,
       inFence: false,
     };
-    let at = from;
-    let inTag = false;
-    let inFence = false;
-    for (;;) {
-      for (let next = found(around, text, at); next !== null; next = found(around, text, at)) {
-        const [word] = next;
-        // Between values, never before the first: a text may begin with a comma.
-        if ((word === "," || word === ";") && run.end === from) break;
-        at += word.length;
-        // Lines of nothing but such words need not be gone through again. The last one may go on.
-        if (word.includes("\n")) {
-          run.seen = at;
-          run.inFence = inFence;
-        }
-        if (word.startsWith("```")) {
-          inFence = !inFence;
-          inTag = inFence && word === "```tool_code";
-          run.fenced = true;
-        } else if (closing.test(word)) inTag = false;
-        else if (opening.test(word)) inTag = true;
-      }
-      if (run.end !== from) run.end = at;
-      const opens = text.charAt(at);
-      const own = ownCall(text, at, inTag) ?? bareCalls(text, at);
-      if (own !== undefined) {
-        run.inFence = inFence;
-        const ends = this.#own(run, own, text.slice(at), inTag);
-        if (ends === undefined) break;
-        at = ends;
-        continue;
-      }
-      if (opens !== "{" && opens !== "[") break;
-      const end = valueEnd(text, at);
-      run.seen = end === -1 ? text.length : end;
-      run.inFence = inFence;
-      if (end === -1) {
-        this.#unclosed(run, text.slice(at), inTag);
-        break;
-      }
-      const value = parsed(text.slice(at, end));
-      const meaning: Meaning =
-        value === undefined
-          ? this.#broken(text.slice(at, end), inTag)
-          : meaningOf(value, this.#context.known, inTag);
-      // After a call nothing but calls belongs to the message.
-      if (meaning.kind === "other" || (meaning.kind === "response" && run.calls.length > 0)) break;
-      run.end = end;
-      at = end;
-      if (meaning.kind === "malformed") {
-        if (meaning.thought !== "") run.texts.push(meaning.thought);
-        if (run.calls.length === 0) run.malformed = meaning.why;
-        break;
-      }
-      if (meaning.kind === "response") run.texts.push(meaning.text);
-      else {
-        run.explicit &&= meaning.explicit || inTag;
-        run.calls.push(...meaning.calls);
-        const said = meaning.thought !== "" ? meaning.thought : (meaning.response ?? "");
-        if (said !== "") run.texts.push(said);
-        // The tag was never closed. What stands in it may be all there was to come, unless the limit cut it (F235).
-        if (inTag && this.#isCutAt(end)) for (const call of meaning.calls) call.fault = unclosedCall;
-      }
+    const cursor: Cursor = { at: from, inTag: false, inFence: false };
+    for (let goesOn = true; goesOn; ) {
+      this.#skip(run, cursor);
+      const own = ownCall(text, cursor.at, cursor.inTag) ?? bareCalls(text, cursor.at);
+      goesOn = own === undefined ? this.#value(run, cursor) : this.#own(run, cursor, own);
     }
     return run;
   }
 
-  /** Calls in a family's own words: where they end, or undefined where nothing more belongs to the run. */
-  #own(
-    run: Run,
-    own: OwnCall | CutCall | { calls: OwnCall[]; end: number },
-    rest: string,
-    inTag: boolean,
-  ): number | undefined {
+  /** What stands between values. */
+  #skip(run: Run, cursor: Cursor): void {
+    const text = this.#body;
+    for (let next = found(around, text, cursor.at); next !== null; next = found(around, text, cursor.at)) {
+      const [word] = next;
+      // Between values, never before the first: a text may begin with a comma.
+      if ((word === "," || word === ";") && run.end === run.from) break;
+      cursor.at += word.length;
+      // Lines of nothing but such words need not be gone through again. The last one may go on.
+      if (word.includes("\n")) {
+        run.seen = cursor.at;
+        run.inFence = cursor.inFence;
+      }
+      if (word.startsWith("```")) {
+        cursor.inFence = !cursor.inFence;
+        cursor.inTag = cursor.inFence && word === "```tool_code";
+        run.fenced = true;
+      } else if (closing.test(word)) cursor.inTag = false;
+      else if (opening.test(word)) cursor.inTag = true;
+    }
+    if (run.end !== run.from) run.end = cursor.at;
+  }
+
+  /** A value in JSON. False where nothing more belongs to the run. */
+  #value(run: Run, cursor: Cursor): boolean {
+    const text = this.#body;
+    const { at, inTag } = cursor;
+    if (!/[{[]/.test(text.charAt(at))) return false;
+    const end = valueEnd(text, at);
+    run.seen = end === -1 ? text.length : end;
+    run.inFence = cursor.inFence;
+    if (end === -1) {
+      this.#unclosed(run, text.slice(at), inTag);
+      return false;
+    }
+    const meaning = this.#meaning(text.slice(at, end), inTag);
+    // After a call nothing but calls belongs to the message.
+    if (meaning.kind === "other" || (meaning.kind === "response" && run.calls.length > 0)) return false;
+    run.end = end;
+    cursor.at = end;
+    if (meaning.kind === "malformed") {
+      if (meaning.thought !== "") run.texts.push(meaning.thought);
+      if (run.calls.length === 0) run.malformed = meaning.why;
+      return false;
+    }
+    if (meaning.kind === "response") run.texts.push(meaning.text);
+    else {
+      run.explicit &&= meaning.explicit || inTag;
+      run.calls.push(...meaning.calls);
+      const said = meaning.thought !== "" ? meaning.thought : (meaning.response ?? "");
+      if (said !== "") run.texts.push(said);
+      // The tag was never closed. What stands in it may be all there was to come, unless the limit cut it (F235).
+      if (inTag && this.#isCutAt(end)) for (const call of meaning.calls) call.fault = unclosedCall;
+    }
+    return true;
+  }
+
+  /** What stands between brackets, which may be no JSON. */
+  #meaning(written: string, inTag: boolean): Meaning {
     const { known } = this.#context;
+    const value = parsed(written);
+    if (value !== undefined) return meaningOf(value, known, inTag);
+    const name = attemptedName(written, known, inTag);
+    return name === undefined
+      ? { kind: "other" }
+      : { kind: "malformed", thought: "", why: `the JSON of a call of ${name} is not valid` };
+  }
+
+  /** Calls in a family's own words. False where nothing more belongs to the run. */
+  #own(run: Run, cursor: Cursor, own: OwnCall | CutCall | { calls: OwnCall[]; end: number }): boolean {
+    const { known } = this.#context;
+    run.inFence = cursor.inFence;
     if ("calls" in own) {
       // Without a mark they are like any bare call: the names must be those of tools.
       run.seen = own.end;
-      if (!own.calls.every(({ name }) => known.has(plainName(name, known)))) return undefined;
-      run.explicit &&= inTag;
+      if (!own.calls.every(({ name }) => known.has(plainName(name, known)))) return false;
+      run.explicit &&= cursor.inTag;
       for (const { name, args } of own.calls) run.calls.push({ name: plainName(name, known), args });
-      run.end = own.end;
-      return own.end;
+    } else {
+      const name = plainName(own.name, known);
+      if (own.args === undefined) {
+        run.seen = this.#body.length;
+        if (known.has(name)) this.#cut(run, name, this.#body.slice(cursor.at));
+        return false;
+      }
+      const fault = !own.closed && this.#isCutAt(own.end) ? { fault: unclosedCall } : {};
+      run.calls.push({ name, args: own.args, ...fault });
+      run.seen = own.end;
     }
-    const name = plainName(own.name, known);
-    if (own.args === undefined) {
-      run.seen = this.#body.length;
-      if (!known.has(name)) return undefined;
-      this.#cut(run, name, rest);
-      return undefined;
-    }
-    const fault = !own.closed && this.#isCutAt(own.end) ? { fault: unclosedCall } : {};
-    run.calls.push({ name, args: own.args, ...fault });
-    run.seen = own.end;
     run.end = own.end;
-    return own.end;
+    cursor.at = own.end;
+    return true;
   }
 
   /** Whether the answer reached its limit here. */
@@ -237,14 +253,6 @@ class AnswerReader {
       return;
     }
     this.#cut(run, name, rest);
-  }
-
-  /** Balanced, but no JSON. */
-  #broken(slice: string, inTag: boolean): Meaning {
-    const name = attemptedName(slice, this.#context.known, inTag);
-    return name === undefined
-      ? { kind: "other" }
-      : { kind: "malformed", thought: "", why: `the JSON of a call of ${name} is not valid` };
   }
 
   /** Calls below a text: under the protocol's own key or tag, on a line of their own, outside fences, with nothing after. */
@@ -284,7 +292,7 @@ class AnswerReader {
       if (run.calls.length === 0) return run;
       const rest = text.slice(run.end);
       if (ownTag.test(tag[0]) || isOver(rest)) return this.#called(run, text.slice(0, from), rest);
-      this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
+      this.#ignore();
       return run;
     }
     if (head.startsWith("{")) {
@@ -300,8 +308,7 @@ class AnswerReader {
       const alone = isOver(rest);
       if (alone && run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
       if (alone && run.calls.length > 0 && run.explicit) return this.#called(run, text.slice(0, start), rest);
-      if (run.calls.length > 0)
-        this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
+      if (run.calls.length > 0) this.#ignore();
       return run;
     }
     const react = /^Action:[ \t]*(\S+)[ \t]*$/.exec(head);
@@ -312,28 +319,18 @@ class AnswerReader {
   #react(name: string, start: number, from: number): Reading | undefined {
     const text = this.#body;
     if (!this.#context.known.has(name)) return undefined;
-    const input = /\n[ \t]*Action Input:[ \t]*/y;
-    input.lastIndex = from;
-    if (input.exec(text) === null) return undefined;
-    const at = input.lastIndex;
+    const input = found(/\n[ \t]*Action Input:[ \t]*/y, text, from);
+    if (input === null) return undefined;
+    const at = from + input[0].length;
     const line = text.indexOf("\n", at);
-    const value = /\s*\{/y;
-    value.lastIndex = at;
-    const closed = value.exec(text) === null ? -1 : valueEnd(text, value.lastIndex - 1);
+    const brace = found(/\s*\{/y, text, at);
+    const closed = brace === null ? -1 : valueEnd(text, at + brace[0].length - 1);
     const end = closed !== -1 ? closed : line === -1 ? text.length : line;
-    const run: Run = {
-      calls: [{ name, args: text.slice(at, end).trim() }],
-      texts: [],
-      explicit: true,
-      fenced: false,
-      end,
-      seen: end,
-      inFence: false,
-    };
-    return this.#called(run, text.slice(0, start), text.slice(end));
+    const calls = [{ name, args: text.slice(at, end).trim() }];
+    return this.#called({ calls, texts: [] }, text.slice(0, start), text.slice(end));
   }
 
-  #called(run: Run, before: string, rest: string): Reading {
+  #called(run: Pick<Run, "calls" | "texts">, before: string, rest: string): Reading {
     const said = joined(before, run.texts);
     if (!this.#context.tools) {
       this.#warn("text_call_ignored", "the answer calls a tool although none may be called; it was not run");
@@ -367,6 +364,10 @@ class AnswerReader {
         "the answer is no JSON of the protocol: its whole text is taken as the answer",
       );
     return this.#said(text);
+  }
+
+  #ignore(): void {
+    this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
   }
 
   /** Each kind once: a text may hold any number of examples. */
