@@ -19,6 +19,7 @@ import {
 import { Answer } from "../answer.ts";
 import { freshId } from "../codecs/openai/names.ts";
 import { objectIn } from "../json-values.ts";
+import type { WrittenCall } from "./calls.ts";
 import { envelopeSchema, withoutFillers } from "./envelope.ts";
 import { fromHarmony, speaksHarmony } from "./harmony.ts";
 import { neutralTools, TextHistory } from "./history.ts";
@@ -138,12 +139,12 @@ export class TextProtocol {
   #finish(live: LiveAnswer, inner: AssistantMessage, request: ModelRequest, io: ModelIo): AssistantMessage {
     const { answer } = live;
     if (inner.usage !== undefined) answer.usage = { ...inner.usage };
-    const told = live.whole(inner);
+    const body = live.whole(inner);
     const { raw, detail } = inner.stop;
     const end = { ...(raw === undefined ? {} : { raw }), ...(detail === undefined ? {} : { detail }) };
     let reading: Reading;
     try {
-      reading = this.#read(told.body, live, inner.stop.wire, request);
+      reading = this.#read(body, live, inner.stop.wire, request);
     } catch (thrown) {
       throw live.failed(thrown);
     }
@@ -151,14 +152,22 @@ export class TextProtocol {
       io.emit({ type: "warning", code, message: this.#strict ? message : `${this.#face.id}: ${message}` });
     if (reading.text !== "") answer.textWhole("text", "text", reading.text);
     else answer.drop("text");
-    const calls = request.settings.parallelToolCalls === false ? reading.calls.slice(0, 1) : reading.calls;
-    if (calls.length < reading.calls.length)
+    this.#call(answer, reading.calls, request, io);
+    const wire = wireOf(inner.stop.wire, reading.calls.length > 0, this.#strict);
+    const message = answer.finish({ ...end, wire });
+    if (reading.malformed === undefined || message.stop.kind === "max_tokens") return message;
+    return { ...message, stop: { ...message.stop, kind: "malformed_call", detail: reading.malformed } };
+  }
+
+  #call(answer: Answer, calls: readonly WrittenCall[], request: ModelRequest, io: ModelIo): void {
+    const taken = request.settings.parallelToolCalls === false ? calls.slice(0, 1) : calls;
+    if (taken.length < calls.length)
       io.emit({
         type: "warning",
         code: "calls_dropped",
-        message: `${this.#face.id} made ${reading.calls.length} calls where one was asked for: the first is taken`,
+        message: `${this.#face.id} made ${calls.length} calls where one was asked for: the first is taken`,
       });
-    for (const [at, call] of calls.entries()) {
+    for (const [at, call] of taken.entries()) {
       const key = `call/${at}`;
       answer.call(key, { id: freshId(), name: call.name });
       const schema = request.tools.find(({ name }) => name === call.name)?.inputSchema;
@@ -167,9 +176,6 @@ export class TextProtocol {
       if (call.fault !== undefined) answer.callFault(key, call.fault);
       answer.callEnd(key);
     }
-    const message = answer.finish({ ...end, wire: wireOf(inner.stop.wire, calls.length > 0, this.#strict) });
-    if (reading.malformed === undefined || message.stop.kind === "max_tokens") return message;
-    return { ...message, stop: { ...message.stop, kind: "malformed_call", detail: reading.malformed } };
   }
 
   #read(body: string, live: LiveAnswer, wire: StopKind, request: ModelRequest): Reading {
@@ -201,29 +207,30 @@ function wireOf(inner: StopKind, called: boolean, strict: boolean): StopKind {
     : inner;
 }
 
+interface HowToHear {
+  /** Text is shown as soon as it cannot be a call. */
+  watch: boolean;
+  /** Thoughts in the text are told apart from it. */
+  split: boolean;
+  startsInThought: boolean;
+  harmony: boolean;
+}
+
 /** The answer while it arrives: thoughts are thoughts at once, text is shown as soon as it cannot be a call. */
 class LiveAnswer {
   readonly answer: Answer;
   readonly #io: ModelIo;
   readonly #watch: AnswerWatch | undefined;
-  readonly #split: boolean;
-  readonly #startsInThought: boolean;
-  readonly #harmony: boolean;
+  readonly #how: HowToHear;
   readonly #thoughts: ThoughtSplitter;
   #shown = "";
   #heardText = false;
 
-  constructor(
-    origin: Origin,
-    io: ModelIo,
-    how: { watch: boolean; split: boolean; startsInThought: boolean; harmony: boolean },
-  ) {
+  constructor(origin: Origin, io: ModelIo, how: HowToHear) {
     this.answer = new Answer(origin, (event) => io.emit(event));
     this.#io = io;
     this.#watch = how.watch ? new AnswerWatch() : undefined;
-    this.#split = how.split;
-    this.#startsInThought = how.startsInThought;
-    this.#harmony = how.harmony;
+    this.#how = how;
     this.#thoughts = new ThoughtSplitter(how.startsInThought);
   }
 
@@ -240,7 +247,7 @@ class LiveAnswer {
 
   #hearText(text: string): void {
     this.#heardText = true;
-    if (!this.#split) {
+    if (!this.#how.split) {
       this.#io.emit({ type: "progress" });
       return;
     }
@@ -262,7 +269,7 @@ class LiveAnswer {
   }
 
   /** The whole answer: its body without thoughts. Everything in it that is no text is kept as it is. */
-  whole(inner: AssistantMessage): { body: string } {
+  whole(inner: AssistantMessage): string {
     let text = "";
     for (const [at, part] of inner.content.entries())
       if (part.type === "text") text += part.text;
@@ -271,20 +278,20 @@ class LiveAnswer {
       } else if (part.type === "refusal") this.answer.refusal(`refusal/${at}`, part.text);
       else if (part.type !== "tool_call") this.answer.part(`part/${at}`, part);
     if (!this.#heardText && text !== "") this.#hearText(text);
-    if (!this.#split) return { body: text };
+    if (!this.#how.split) return text;
     this.#take(this.#thoughts.end());
-    const channels = this.#harmony ? fromHarmony(text) : undefined;
+    const channels = this.#how.harmony ? fromHarmony(text) : undefined;
     if (channels !== undefined) {
       if (channels.reasoning !== "") this.answer.reasoning("thought", channels.reasoning);
-      return { body: channels.body };
+      return channels.body;
     }
     // Read again from the whole, which is what counts: what the pieces said was for showing.
-    const again = new ThoughtSplitter(this.#startsInThought);
+    const again = new ThoughtSplitter(this.#how.startsInThought);
     const [head, tail] = [again.push(text), again.end()];
     const split = splitStray(head.body + tail.body);
     if (split.reasoning.trim() !== "" && this.#shown === "")
       this.answer.reasoning("thought", split.reasoning);
-    return { body: split.body };
+    return split.body;
   }
 
   /** The error with what could be shown, in place of a piece of raw JSON. */

@@ -63,18 +63,11 @@ export class ThoughtSplitter {
 
   /** The text is over: what was held back is what it looks like. */
   end(): Split {
-    if (this.#state === "start") {
-      const split = this.#begin(true);
-      return { reasoning: split.reasoning + this.#take("thought"), body: split.body };
-    }
-    return { reasoning: this.#take("thought"), body: "" };
-  }
-
-  #take(state: "thought"): string {
-    if (this.#state !== state) return "";
+    const split = this.#state === "start" ? this.#begin(true) : { reasoning: "", body: "" };
+    if (this.#state !== "thought") return split;
     const held = this.#held;
     this.#held = "";
-    return held;
+    return { ...split, reasoning: split.reasoning + held };
   }
 
   #begin(over: boolean): Split {
