@@ -178,13 +178,16 @@ class LlamaFile implements Model {
       gpuLayers,
       library = installedLibrary,
     } = this.#options;
+    const held: { dispose(): Promise<void> }[] = [];
     try {
       const { getLlama, LlamaChat } = await library();
       const runtime = await getLlama({ gpu, build: "never", skipDownload: true, logLevel: "error" });
+      held.push(runtime);
       const weights = await runtime.loadModel({
         modelPath,
         ...(gpuLayers === undefined ? {} : { gpuLayers }),
       });
+      held.push(weights);
       const context = await weights.createContext({
         contextSize: contextSize ?? Math.min(weights.trainContextSize, defaultContext),
         sequences: 1,
@@ -193,15 +196,14 @@ class LlamaFile implements Model {
       const chat = new LlamaChat({ contextSequence: context.getSequence() });
       return { runtime, weights, chat, contextSize: context.contextSize };
     } catch (thrown) {
-      // Not kept: the file may be there the next time.
+      // Not kept: the file may be there the next time. What was loaded until then would fill the memory.
       this.#loaded = undefined;
+      for (const one of held.reverse()) await one.dispose().catch(() => {});
       if (thrown instanceof RondoError) throw thrown;
       throw new RondoError(
         "invalid_request",
         `${this.id}: ${modelPath} could not be loaded: ${messageOf(thrown)}`,
-        {
-          cause: thrown,
-        },
+        { cause: thrown },
       );
     }
   }

@@ -41,6 +41,30 @@ function played(text: string): { library: () => Promise<LlamaLibrary>; schemas: 
   return { library: async () => ({ getLlama, LlamaChat }) as unknown as LlamaLibrary, schemas };
 }
 
+it("a model file whose context cannot be made leaves nothing in memory behind it", async () => {
+  const held: string[] = [];
+  const holding = (name: string) => {
+    held.push(name);
+    return { dispose: async () => void held.splice(held.indexOf(name), 1) };
+  };
+  const weights = {
+    trainContextSize: 4_096,
+    tokenizer: {},
+    createContext: () => Promise.reject(new Error("the context does not fit into memory")),
+  };
+  const getLlama = async () => ({
+    ...holding("runtime"),
+    loadModel: async () => ({ ...weights, ...holding("weights") }),
+  });
+  const library = async (): Promise<LlamaLibrary> => ({ getLlama }) as unknown as LlamaLibrary;
+  const model = llama({ modelPath: "/m.gguf", library });
+  for (const attempt of ["first", "second"]) {
+    const error = await errorFrom(hear(model, ask));
+    expect(error.message, attempt).toContain("the context does not fit into memory");
+    expect(held, attempt).toEqual([]);
+  }
+});
+
 /** Words of a schema that the library's grammars do not know: it makes nothing of a node that has no other. */
 const unknownTo = (schema: unknown): string[] => {
   if (typeof schema !== "object" || schema === null) return [];
