@@ -7,8 +7,9 @@ import { compare } from "./solve/compare.ts";
 import { count, find, list } from "./solve/folders.ts";
 import { calculate, edit, weigh, write } from "./solve/orders.ts";
 import { describe, outline, overview } from "./solve/outline.ts";
-import { search, value } from "./solve/search.ts";
+import { search } from "./solve/search.ts";
 import { extreme, measure, read } from "./solve/texts.ts";
+import { value } from "./solve/value.ts";
 import type { Context } from "./solve/where.ts";
 import type { Step, Toolbox } from "./toolbox.ts";
 

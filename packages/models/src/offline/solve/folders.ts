@@ -29,10 +29,7 @@ function globTest(glob: string): (path: string) => boolean {
     .replaceAll("\u0000", ".*")
     .replace(/\?/g, "[^/]")
     .replace(/\{([^{}]*)\}/g, (_, list: string) => `(?:${list.split(",").join("|")})`);
-  const test = new RegExp(
-    glob.replace(/^(\*\*\/)+/, "").includes("/") ? `(^|/)${source}$` : `(^|/)${source}$`,
-    /[A-Z*?]/.test(glob) && !/^\*[a-z]+\*$/.test(glob) ? "" : "i",
-  );
+  const test = new RegExp(`(^|/)${source}$`, /[A-Z*?]/.test(glob) && !/^\*[a-z]+\*$/.test(glob) ? "" : "i");
   return (path) => test.test(path);
 }
 

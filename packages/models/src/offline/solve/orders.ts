@@ -1,7 +1,7 @@
 // The room of orders: arithmetic, literal writes and edits, and weighing what other solvers counted.
 
 import type { Goal } from "../goal.ts";
-import { type Asking, type Finding, failureOf, readStep, together } from "../plan.ts";
+import { type Asking, type Finding, failureOf, type Outcome, readStep, together } from "../plan.ts";
 import type { Toolbox } from "../toolbox.ts";
 import { count } from "./folders.ts";
 import { outline } from "./outline.ts";
@@ -36,14 +36,26 @@ export function* write(goal: Extract<Goal, { do: "write" }>): Asking<Finding> {
   const path = goal.place.path;
   const content = goal.content.endsWith("\n") ? goal.content : `${goal.content}\n`;
   const [outcome] = yield [{ trade: "write", args: { path, content } }];
-  const why = failureOf(outcome, `writing ${code(path)}`);
-  if (why !== undefined)
-    return {
-      text: `${code(path)} was not written: ${why.replace(/^Error:\s*/i, "").replace(/\.$/, "")}.`,
-      subject: path,
-      yes: false,
-      reached: false,
-    };
+  return changeOf(path, "written", outcome, `writing ${code(path)}`);
+}
+
+/** One text for another, wherever it stands in a file. */
+export function* edit(goal: Extract<Goal, { do: "edit" }>): Asking<Finding> {
+  const path = goal.place.path;
+  // Read first: tools refuse to change what was not seen, and a missing text is found out without asking anybody.
+  const [seen] = yield [readStep(path)];
+  const unread = failureOf(seen, `reading ${code(path)}`);
+  if (unread !== undefined) return notDone(path, "changed", unread);
+  const [outcome] = yield [
+    { trade: "edit", args: { path, oldText: goal.find, newText: goal.put, replaceAll: true } },
+  ];
+  return changeOf(path, "changed", outcome, `editing ${code(path)}`);
+}
+
+/** What came of a change. */
+function changeOf(path: string, done: string, outcome: Outcome | undefined, doing: string): Finding {
+  const why = failureOf(outcome, doing);
+  if (why !== undefined) return notDone(path, done, why);
   return {
     text: `Done. ${sentence(outcome?.text.trim() ?? "")}`.trimEnd(),
     subject: path,
@@ -53,38 +65,12 @@ export function* write(goal: Extract<Goal, { do: "write" }>): Asking<Finding> {
   };
 }
 
-/** One text for another, wherever it stands in a file. */
-export function* edit(goal: Extract<Goal, { do: "edit" }>): Asking<Finding> {
-  const path = goal.place.path;
-  // Read first: tools refuse to change what was not seen, and a missing text is found out without asking anybody.
-  const [seen] = yield [readStep(path)];
-  const unread = failureOf(seen, `reading ${code(path)}`);
-  if (unread !== undefined)
-    return {
-      text: `${code(path)} was not changed: ${unread.replace(/^Error:\s*/i, "").replace(/\.$/, "")}.`,
-      subject: path,
-      yes: false,
-      reached: false,
-    };
-  const [outcome] = yield [
-    { trade: "edit", args: { path, oldText: goal.find, newText: goal.put, replaceAll: true } },
-  ];
-  const why = failureOf(outcome, `editing ${code(path)}`);
-  if (why !== undefined)
-    return {
-      text: `${code(path)} was not changed: ${why.replace(/^Error:\s*/i, "").replace(/\.$/, "")}.`,
-      subject: path,
-      yes: false,
-      reached: false,
-    };
-  return {
-    text: `Done. ${sentence(outcome?.text.trim() ?? "")}`,
-    subject: path,
-    scope: path,
-    yes: true,
-    reached: true,
-  };
-}
+const notDone = (path: string, done: string, why: string): Finding => ({
+  text: `${code(path)} was not ${done}: ${why.replace(/^Error:\s*/i, "").replace(/\.$/, "")}.`,
+  subject: path,
+  yes: false,
+  reached: false,
+});
 
 /** Several counts, and which is more, by how much, or all together. */
 export function* weigh(goal: Extract<Goal, { do: "weigh" }>, context: Context): Asking<Finding> {
