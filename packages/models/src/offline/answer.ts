@@ -1,6 +1,7 @@
 // The room of the answer: findings become the text a person reads, or the JSON a schema asks for.
 
 import { type Json, type JsonObject, RondoError } from "@rondo/core";
+import { listIn, objectIn } from "../json-values.ts";
 import { putMember } from "../own-member.ts";
 import type { Goal } from "./goal.ts";
 import type { Finding } from "./plan.ts";
@@ -113,23 +114,17 @@ function fill(schema: JsonObject, supply: Supply, where: string): Json {
     }
     case "array": {
       const items = first.items ?? fail(where, "what was found is no list");
-      const of = schema.items;
-      const itemType = typeof of === "object" && of !== null && !Array.isArray(of) ? of.type : undefined;
+      const itemType = objectIn(schema.items)?.type;
       return itemType === undefined || itemType === "string"
         ? [...items]
         : fail(where, `its items are to be of type ${JSON.stringify(itemType)}, and only texts were found`);
     }
     case "object": {
-      const properties =
-        typeof schema.properties === "object" &&
-        schema.properties !== null &&
-        !Array.isArray(schema.properties)
-          ? schema.properties
-          : {};
-      const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+      const required = new Set(listIn(schema.required));
       const made: JsonObject = {};
-      for (const [name, below] of Object.entries(properties)) {
-        if (typeof below !== "object" || below === null || Array.isArray(below)) continue;
+      for (const [name, property] of Object.entries(objectIn(schema.properties) ?? {})) {
+        const below = objectIn(property);
+        if (below === undefined) continue;
         try {
           putMember(made, name, fill(below, supply, `${where}.${name}`));
         } catch (thrown) {
