@@ -29,6 +29,21 @@ export interface Walk {
   nulled(out: JsonObject, nullable: boolean): JsonObject;
 }
 
+/** Alternatives, and what is known of them. */
+interface Told {
+  word: "anyOf" | "oneOf";
+  all: Json[];
+  /** Without nulls, where the dialect has another word for those. */
+  variants: Json[];
+  /** What stands beside them. */
+  rest: JsonObject;
+  hadNull: boolean;
+  /** The whole takes null. */
+  nullable: boolean;
+  /** A value may satisfy several of them, and is to satisfy one. */
+  exclusive: boolean;
+}
+
 /** `anyOf` and `oneOf` where the dialect wants them otherwise; undefined: as any other keyword. */
 export function alternativesOf(walk: Walk, node: JsonObject, path: string, trail: Trail): Json | undefined {
   const { dialect, losses } = walk;
@@ -39,45 +54,61 @@ export function alternativesOf(walk: Walk, node: JsonObject, path: string, trail
   const variants = dialect.nulls === undefined ? all : all.filter((variant) => !isNull(variant));
   const hadNull = variants.length < all.length;
   const nullable = hadNull && leavesNull(rest);
-  const exclusive = word === "oneOf" && !areDisjoint(all);
   if (variants.length === 0) {
     losses.lose(word, path, all);
     return walk.nulled(objectOf(walk.node(rest, path, trail)), nullable);
   }
-  if (dialect.collapses) {
-    const literals = literalsOf(dialect, variants);
-    if (literals !== undefined) {
-      const plain = variants.every((one) => Object.keys(objectOf(one)).every((key) => valueWords.has(key)));
-      if (exclusive || !plain) losses.lose(word, path, all);
-      return walk.nulled(enumOf(walk, literals, variants, rest, path), nullable);
-    }
-    if (variants.length === 1 && (hadNull || !dialect.open)) {
-      const lone = merge({ ...rest }, objectOf(variants[0]));
-      if (lone.clash || exclusive || !isObject(variants[0])) losses.lose(word, path, all);
-      return walk.nulled(objectOf(walk.node(lone.node, path, trail)), nullable);
-    }
+  const exclusive = word === "oneOf" && !areDisjoint(all);
+  const told: Told = { word, all, variants, rest, hadNull, nullable, exclusive };
+  const collapsed = dialect.collapses ? collapsedOf(walk, told, path, trail) : undefined;
+  if (collapsed !== undefined) return collapsed;
+  return dialect.beside === "untyped"
+    ? untypedOf(walk, told, path, trail)
+    : spreadOf(walk, told, path, trail);
+}
+
+/** Single values as one enum, a lone alternative as itself; undefined where they are neither. */
+function collapsedOf(walk: Walk, told: Told, path: string, trail: Trail): Json | undefined {
+  const { dialect, losses } = walk;
+  const { word, all, variants, rest, hadNull, nullable, exclusive } = told;
+  const literals = literalsOf(dialect, variants);
+  if (literals !== undefined) {
+    const plain = variants.every((one) => Object.keys(objectOf(one)).every((key) => valueWords.has(key)));
+    if (exclusive || !plain) losses.lose(word, path, all);
+    return walk.nulled(enumOf(walk, literals, variants, rest, path), nullable);
   }
-  if (dialect.beside === "untyped") {
-    const converted = losses.within(word, all, path, () =>
-      variants.map((one) => walk.node(one, path, trail)),
-    );
-    // Some are single values only now.
-    const literals = literalsOf(dialect, converted);
-    if (literals !== undefined) {
-      if (exclusive) losses.lose(word, path, all);
-      return enumOf(walk, literals, converted, rest, path);
-    }
-    if (rest.type !== undefined) losses.lose("type", path, rest.type);
-    const { type: _, ...others } = rest;
-    return { ...objectOf(walk.plain(others, path, trail)), [word]: converted };
+  if (variants.length > 1 || (!hadNull && dialect.open)) return undefined;
+  const lone = merge({ ...rest }, objectOf(variants[0]));
+  if (lone.clash || exclusive || !isObject(variants[0])) losses.lose(word, path, all);
+  return walk.nulled(objectOf(walk.node(lone.node, path, trail)), nullable);
+}
+
+/** Beside alternatives everything stays but the type. */
+function untypedOf(walk: Walk, told: Told, path: string, trail: Trail): Json {
+  const { dialect, losses } = walk;
+  const { word, all, variants, rest, exclusive } = told;
+  const converted = losses.within(word, all, path, () => variants.map((one) => walk.node(one, path, trail)));
+  // Some are single values only now.
+  const literals = literalsOf(dialect, converted);
+  if (literals !== undefined) {
+    if (exclusive) losses.lose(word, path, all);
+    return enumOf(walk, literals, converted, rest, path);
   }
-  // Beside members of their own, alternatives mostly say which of those go together.
-  const ruling = Object.keys(rest).filter((key) => !annotations.has(key) && !definitions.has(key));
+  if (rest.type !== undefined) losses.lose("type", path, rest.type);
+  const { type: _, ...others } = rest;
+  return { ...objectOf(walk.plain(others, path, trail)), [word]: converted };
+}
+
+/** What stands beside alternatives goes into each. Beside members of their own, they mostly say which of those go together. */
+function spreadOf(walk: Walk, told: Told, path: string, trail: Trail): Json {
+  const { losses } = walk;
+  const { word, all, variants, rest, nullable, exclusive } = told;
   if (rest.properties !== undefined) {
     losses.lose(word, path, all);
     return walk.node(rest, path, trail);
   }
   if (exclusive) losses.lose(word, path, all);
+  const ruling = Object.keys(rest).filter((key) => !annotations.has(key) && !definitions.has(key));
   const beside = Object.fromEntries(ruling.map((key) => [key, rest[key] as Json]));
   const converted = losses.within(word, all, path, () =>
     variants.map((variant) => {
