@@ -20,6 +20,8 @@ export interface World {
   keysOf(name: string, args: JsonObject): string[] | null;
 }
 
+const cutOff = badArgs("write", '{"a":', { error: "cut off" });
+
 const ownTurns: readonly [name: string, turn: Turn][] = [
   ["text", say("done")],
   ["one call", call("read")],
@@ -28,11 +30,11 @@ const ownTurns: readonly [name: string, turn: Turn][] = [
   ["two reads", [call("read"), call("read")]],
   ["a guarded call", [call("guarded"), call("read")]],
   ["an unknown tool", call("nowhere")],
-  ["malformed arguments", badArgs("read", '{"a":')],
+  ["malformed arguments", badArgs("read", '{"a":', { error: "not valid JSON" })],
   ["four calls", [call("read"), call("read"), call("read"), call("write")]],
   ["cut-off text", [say("so far"), stop("max_tokens")]],
-  ["a cut-off call", [badArgs("write", '{"a":'), stop("max_tokens")]],
-  ["words and a cut-off call", [say("so far"), badArgs("write", '{"a":'), stop("max_tokens")]],
+  ["a cut-off call", [cutOff, stop("max_tokens")]],
+  ["words and a cut-off call", [say("so far"), cutOff, stop("max_tokens")]],
   ["a malformed call", stop("malformed_call")],
   ["nothing", empty()],
   ["a refusal", refuse("no")],

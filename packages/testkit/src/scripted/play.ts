@@ -219,13 +219,8 @@ export class ScriptedAnswer {
   }
 
   #call(given: ScriptedCall): ToolCallPart {
-    const { chunk: _chunk, ...call } = given;
-    return {
-      type: "tool_call",
-      ...call,
-      id: given.id ?? this.#newId(),
-      args: structuredClone(given.args),
-    };
+    const { chunk: _chunk, id = this.#newId(), ...call } = given;
+    return { type: "tool_call", id, ...call, args: structuredClone(given.args) };
   }
 }
 
