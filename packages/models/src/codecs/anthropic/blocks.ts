@@ -16,6 +16,7 @@ import type {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
+import { isAccepted, textOfFile } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import { isContainer } from "./container.ts";
 import { argsJson, isBlank, wellFormed } from "./json.ts";
@@ -49,15 +50,6 @@ export function isSameOrigin(origin: Origin, target: Target): boolean {
     origin.api === target.origin.api &&
     origin.provider === target.origin.provider &&
     origin.model === target.origin.model
-  );
-}
-
-/** Whether the target takes files of this media type; unknown is yes. */
-export function isAccepted(mediaType: string, target: Target): boolean {
-  return (
-    target.facts.accepts?.some((pattern) =>
-      pattern.endsWith("/*") ? mediaType.startsWith(pattern.slice(0, -1)) : pattern === mediaType,
-    ) ?? true
   );
 }
 
@@ -135,7 +127,7 @@ function fileSource(file: FilePart): JsonObject | undefined {
     return undefined;
   if (typeof data === "string") {
     if (mediaType.startsWith("text/"))
-      return { type: "text", media_type: "text/plain", data: wellFormed(textOfBase64(data)) };
+      return { type: "text", media_type: "text/plain", data: wellFormed(textOfFile(data)) };
     return mediaType === "image/*" ? undefined : { type: "base64", media_type: mediaType, data };
   }
   return url === undefined || mediaType.startsWith("text/") ? undefined : { type: "url", url };
@@ -143,11 +135,6 @@ function fileSource(file: FilePart): JsonObject | undefined {
 
 function isDocument(mediaType: string): boolean {
   return mediaType === "application/pdf" || mediaType.startsWith("text/");
-}
-
-/** The text that base64 holds, as UTF-8. */
-export function textOfBase64(data: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
 }
 
 /** The result of one call. Exactly one, never empty. */

@@ -22,6 +22,7 @@ import {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
+import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import { foreignSignature } from "../thought-signatures.ts";
 import { wireName } from "./names.ts";
@@ -295,8 +296,7 @@ export class GoogleTurns {
 
   /** A file as inlineData or fileData; as words where it cannot be sent. */
   #media(part: FilePart): JsonObject | string {
-    const { accepts } = this.#target.facts;
-    if (accepts !== undefined && !accepts.some((pattern) => mediaMatches(pattern, part.mediaType))) {
+    if (!isAccepted(part.mediaType, this.#target)) {
       this.#warn(
         "unsupported_file",
         `${this.#target.origin.model} takes no ${part.mediaType}; the file was left out`,
@@ -340,7 +340,6 @@ function argsText(call: ToolCallPart): string {
   return jsonOf(call.args);
 }
 
-/** A name the model made up may break the pattern, and would then break every later request as well. */
 function textPart(text: string, signature?: { thoughtSignature: string }): string {
   return jsonOf({ text, ...signature });
 }
@@ -359,12 +358,4 @@ function label(part: FilePart): string {
 
 function standIn(part: FilePart): string {
   return `[${label(part)} cannot be shown]`;
-}
-
-function mediaMatches(pattern: string, mediaType: string): boolean {
-  return (
-    pattern === "*/*" ||
-    pattern === mediaType ||
-    (pattern.endsWith("/*") && mediaType.startsWith(pattern.slice(0, -1)))
-  );
 }

@@ -17,6 +17,7 @@ import {
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { argsJson } from "../anthropic/json.ts";
+import { isAccepted } from "../files.ts";
 
 type Warnings = WireRequest["warnings"];
 
@@ -103,11 +104,12 @@ export class OllamaEncoder implements Encoder {
       case "system":
         return { json: jsonOf({ role: "system", content: textOf(message) }), warnings: [] };
       case "user":
-        return withContent({ role: "user" }, message.content);
+        return withContent({ role: "user" }, message.content, this.#target);
       case "tool":
         return withContent(
           { role: "tool", tool_name: message.name, tool_call_id: message.callId },
           message.content,
+          this.#target,
         );
       case "assistant": {
         const { api, provider, model } = this.#target.origin;
@@ -138,19 +140,27 @@ export class OllamaEncoder implements Encoder {
 }
 
 /** Text and images of a message; a file that cannot go along is named in the text, so that the model knows of it. */
-function withContent(fields: JsonObject, content: readonly ContentPart[]): Piece {
+function withContent(fields: JsonObject, content: readonly ContentPart[], target: Target): Piece {
   const texts: string[] = [];
   const images: string[] = [];
   const warnings: Warnings = [];
   for (const part of content) {
     if (part.type === "text") texts.push(part.text);
-    else if (part.mediaType.startsWith("image/") && typeof part.data === "string") images.push(part.data);
+    else if (
+      part.mediaType.startsWith("image/") &&
+      typeof part.data === "string" &&
+      isAccepted(part.mediaType, target)
+    )
+      images.push(part.data);
     else {
       const what = part.name ?? part.mediaType;
+      const why = isAccepted(part.mediaType, target)
+        ? "Ollama takes images as bytes only"
+        : `${target.origin.model} takes no ${part.mediaType}`;
       texts.push(`[the file ${what} is not shown]`);
       warnings.push({
         code: "unsupported_file",
-        message: `Ollama takes images as bytes only: ${what} is named to the model, not sent`,
+        message: `${why}: ${what} is named to the model, not sent`,
       });
     }
   }

@@ -15,7 +15,8 @@ import type {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
-import { fileText, type WireFile, wireFile } from "../openai/files.ts";
+import { textOfFile } from "../files.ts";
+import { type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import type { Warning } from "../openai/settings.ts";
 import { foreignSignature } from "../thought-signatures.ts";
@@ -106,7 +107,7 @@ function filePart(file: WireFile, room: ChatRoom, detail?: string): JsonObject {
     room.warn({ code: "file_left_out", message: note });
     return textPart(note);
   }
-  if (file.kind === "text") return textPart(`${file.name}:\n${fileText(file.data)}`);
+  if (file.kind === "text") return textPart(`${file.name}:\n${textOfFile(file.data)}`);
   return { type: "file", file: { filename: file.name, file_data: file.url } };
 }
 

@@ -16,7 +16,8 @@ import type {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, textIn } from "../../json-values.ts";
-import { fileText, wireFile } from "../openai/files.ts";
+import { textOfFile } from "../files.ts";
+import { wireFile } from "../openai/files.ts";
 import { responsesIds, wireId, wireName } from "../openai/names.ts";
 import type { Warning } from "../openai/settings.ts";
 import { argumentsText, sameOrigin } from "../openai-chat/messages.ts";
@@ -93,7 +94,7 @@ function userPart(part: ContentPart, room: ResponsesRoom): JsonObject[] {
       { type: "input_image", image_url: file.url, detail: textIn(objectIn(part.opaque)?.detail) ?? "auto" },
     ];
   if (file.data === undefined) return [{ type: "input_file", file_url: file.url }];
-  if (file.kind === "text") return [inputText(`${file.name}:\n${fileText(file.data)}`)];
+  if (file.kind === "text") return [inputText(`${file.name}:\n${textOfFile(file.data)}`)];
   return [{ type: "input_file", filename: file.name, file_data: file.url }];
 }
 

@@ -4,6 +4,7 @@
 
 import type { FilePart } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { isAccepted } from "../files.ts";
 
 export interface WireFile {
   kind: "image" | "audio" | "text" | "document";
@@ -18,13 +19,7 @@ export interface WireFile {
 /** A file as it can be sent, or the note that stands for it. */
 export function wireFile(part: FilePart, target: Target): WireFile | { note: string } {
   const name = part.name ?? `file.${extension(part.mediaType)}`;
-  const accepts = target.facts.accepts;
-  // Text is what every model takes.
-  if (
-    !part.mediaType.startsWith("text/") &&
-    accepts !== undefined &&
-    !accepts.some((pattern) => fits(part.mediaType, pattern))
-  )
+  if (!isAccepted(part.mediaType, target))
     return { note: `[${name} (${part.mediaType}) is left out: ${target.origin.model} does not take it]` };
   const kind = part.mediaType.startsWith("image/")
     ? "image"
@@ -43,25 +38,6 @@ export function wireFile(part: FilePart, target: Target): WireFile | { note: str
     };
   if (part.url !== undefined) return { kind, url: part.url, mediaType: part.mediaType, name };
   return { note: `[${name} (${part.mediaType}) is stored elsewhere and was not loaded]` };
-}
-
-/** The text of a base64 text file; what is no base64 is taken for the text itself. */
-export function fileText(data: string): string {
-  let bytes: string;
-  try {
-    bytes = atob(data);
-  } catch {
-    return data;
-  }
-  return new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
-}
-
-function fits(mediaType: string, pattern: string): boolean {
-  return (
-    pattern === "*/*" ||
-    pattern === mediaType ||
-    (pattern.endsWith("/*") && mediaType.startsWith(pattern.slice(0, -1)))
-  );
 }
 
 function extension(mediaType: string): string {

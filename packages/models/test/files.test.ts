@@ -1,0 +1,67 @@
+// Files on their way to a model: the same judgement of what it takes, and of what a text file holds, in every protocol.
+
+import type { FilePart, ModelRequest } from "@rondo/core";
+import { describe, expect, it } from "vitest";
+import type { Codec } from "../src/codec.ts";
+import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
+import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
+import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
+import { ollamaChat } from "../src/codecs/ollama-chat.ts";
+import { openaiChat } from "../src/codecs/openai-chat.ts";
+import { openaiResponses } from "../src/codecs/openai-responses.ts";
+import { targetOf } from "./anthropic/feeding.ts";
+
+const pixel = "iVBORw0KGgo=";
+const image = (mediaType = "image/png"): FilePart => ({ type: "file", mediaType, data: pixel });
+
+const protocols: [string, Codec][] = [
+  ["Anthropic Messages", anthropicMessages],
+  ["Bedrock Converse", bedrockConverse],
+  ["Google", googleGenerativeAi],
+  ["Chat Completions", openaiChat],
+  ["Responses", openaiResponses],
+  ["Ollama", ollamaChat],
+];
+
+function sent(codec: Codec, file: FilePart, accepts?: readonly string[]): string {
+  const request: ModelRequest = {
+    messages: [{ role: "user", content: [{ type: "text", text: "what is it?" }, file] }],
+    tools: [],
+    toolChoice: "auto",
+    settings: {},
+  };
+  const facts = accepts === undefined ? {} : { accepts };
+  return codec.encoder(targetOf(codec.api, "p", "m", { facts })).encode(request).body as string;
+}
+
+describe.each(protocols)("a file over %s", (_name, codec) => {
+  it.each([[undefined], [["*/*"]], [["image/*"]], [["image/png"]], [["IMAGE/PNG"]], [["image/x-png"]]])(
+    "goes along where the model takes %j",
+    (accepts) => {
+      expect(sent(codec, image(), accepts)).toContain(pixel);
+    },
+  );
+
+  it.each([[[]], [["text/plain"]], [["image/jpeg"]], [["audio/*"]]])(
+    "is named, and does not go along, where the model takes %j",
+    (accepts) => {
+      expect(sent(codec, image(), accepts)).not.toContain(pixel);
+      expect(sent(codec, image(), accepts)).toContain("image/png");
+    },
+  );
+});
+
+describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses/.test(name)))(
+  "a text file over %s",
+  (_name, codec) => {
+    const text = (data: string): FilePart => ({ type: "file", mediaType: "text/plain", name: "a.txt", data });
+
+    it("is text for every model, whatever else it takes", () => {
+      expect(sent(codec, text(btoa("to the letter")), ["image/*"])).toContain("to the letter");
+    });
+
+    it("that is no base64 is its own text", () => {
+      expect(sent(codec, text("as it stands: ü!"))).toContain("as it stands: ü!");
+    });
+  },
+);
