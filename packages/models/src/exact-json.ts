@@ -13,7 +13,7 @@ interface ExactJson {
 
 const exact = JSON as unknown as ExactJson;
 /** Where a call's arguments stand as a value. */
-const places = /"(?:arguments|args|input)"\s*:\s*\{/;
+const places = /"(?:(?:arguments|args|input)"\s*:\s*\{|partialArgs"\s*:\s*\[)/;
 
 /** JSON.parse, except that integers too large for a double keep their digits in a call's arguments, for `rawArgs`. */
 export function parseExact(text: string): Json {
@@ -37,6 +37,8 @@ function plain(value: Json): Json {
   return value;
 }
 
+const wholeNames: ReadonlySet<string> = new Set(["arguments", "args", "partialArgs"]);
+
 function isArguments(name: string, { type = "tool_use" }: JsonObject): boolean {
-  return name === "arguments" || name === "args" || (name === "input" && type === "tool_use");
+  return wholeNames.has(name) || (name === "input" && type === "tool_use");
 }

@@ -59,6 +59,22 @@ const calls: [string, (id: string, options: ProviderOptions) => Model, object, o
     { candidates: [{ content: { parts: [{ text: "done" }], role: "model" }, finishReason: "STOP" }] },
   ],
   [
+    "google, in parts",
+    google,
+    {
+      candidates: [
+        {
+          content: {
+            parts: [{ functionCall: { name: "big", partialArgs: [{ jsonPath: "$.id", numberValue: 0 }] } }],
+            role: "model",
+          },
+          finishReason: "STOP",
+        },
+      ],
+    },
+    { candidates: [{ content: { parts: [{ text: "done" }], role: "model" }, finishReason: "STOP" }] },
+  ],
+  [
     "bedrock",
     bedrock,
     {
@@ -97,7 +113,7 @@ describe.each(calls)("the digits of a long integer in arguments of %s", (_name, 
       stream,
       fetch: async (_url, init) => {
         sent.push(String(init?.body));
-        const body = JSON.stringify(sent.length === 1 ? called : ended).replace('"id":0', `"id":${digits}`);
+        const body = JSON.stringify(sent.length === 1 ? called : ended).replace(/"(id|numberValue)":0/, `"$1":${digits}`);
         return new Response(`${body}\n`, { headers: { "content-type": "application/json" } });
       },
     });

@@ -4,12 +4,13 @@
 // stands and in the framing of the stream; the conversation is the same on all of them.
 
 import type { Codec, Frame, Target } from "../codec.ts";
-import { objectIn, textIn } from "../json-values.ts";
-import { AnthropicDecoder, anthropicWhole } from "./anthropic/decode.ts";
+import { textIn } from "../json-values.ts";
+import { AnthropicDecoder, anthropicWhole, frameObject } from "./anthropic/decode.ts";
 import { anthropicEncoder, type Host } from "./anthropic/encode.ts";
 import { anthropicHttpError } from "./anthropic/errors.ts";
 import { learned } from "./anthropic/learns.ts";
 import { bedrockHttpError, bedrockStreamError } from "./bedrock/errors.ts";
+import { textOfFile } from "./files.ts";
 
 const api = "anthropic-messages";
 
@@ -87,9 +88,8 @@ class InvokeDecoder extends AnthropicDecoder {
   override push(frame: Frame): void {
     if (frame.exception === true) throw bedrockStreamError(frame, this.#target);
     if (frame.event !== undefined && frame.event !== "chunk") return;
-    const bytes = textIn(objectIn(JSON.parse(frame.data))?.bytes);
-    if (bytes === undefined) return;
-    const text = new TextDecoder().decode(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
-    super.push({ event: undefined, data: text });
+    const bytes = textIn(frameObject(frame.data, this.#target.origin.provider)?.bytes);
+    // What is no base64 is no event either, and is refused as one.
+    if (bytes !== undefined) super.push({ event: undefined, data: textOfFile(bytes) });
   }
 }

@@ -594,6 +594,24 @@ describe("Claude through Bedrock's InvokeModel", () => {
     expect(decoder.end().content).toEqual([{ type: "text", text: "grüße 😀" }]);
   });
 
+  it("passes by a frame that holds nothing", () => {
+    const decoder = anthropicOnBedrock.decoder(target, () => {});
+    const empty = { event: "chunk", data: "" };
+    const frames = [start(), ...said(0, "so"), end("end_turn"), over].map(chunk);
+    for (const frame of frames.flatMap((one) => [empty, one])) decoder.push(frame);
+    expect(decoder.end().content).toEqual([{ type: "text", text: "so" }]);
+  });
+
+  it.each([["not json"], ["[1]"], ['{"bytes":"%%%"}'], ['{"bytes":"bm90IGpzb24="}']])(
+    "reports a frame that cannot be read as a stream that broke: %s",
+    (data) => {
+      const decoder = anthropicOnBedrock.decoder(target, () => {});
+      decoder.push(chunk(start()));
+      const broken = expect.objectContaining({ kind: "stream_error", retryable: true });
+      expect(() => decoder.push({ event: "chunk", data })).toThrow(broken);
+    },
+  );
+
   it("an exception frame is a typed error", () => {
     const decoder = anthropicOnBedrock.decoder(target, () => {});
     decoder.push(chunk(start()));
