@@ -124,12 +124,22 @@ const agentsWord = (name: string): string | undefined =>
     ? `it is an option of the agent: new Agent({ ${anAgents[name]} })`
     : undefined;
 
+/** The address of a server. */
+const address: Check = (value) => {
+  if (typeof value !== "string") return text(value);
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return undefined;
+  const why = url === undefined ? "" : " of a server (it must begin with http:// or https://)";
+  const says = `${JSON.stringify(value)} is no URL${why}: give one like "https://api.example.com/v1"`;
+  return { at: "", says };
+};
+
 const modelOptions = membersOf<ModelOptions>(
   {
     codec: anything,
     provider: text,
     model: text,
-    baseURL: text,
+    baseURL: address,
     apiKey: key,
     credentials: callable,
     headers: object,

@@ -1,6 +1,5 @@
 // The room of what stands around a body: the address a request goes to, and its headers.
 
-import { RondoError } from "@rondo/core";
 import type { Authorize } from "./model-options.ts";
 
 /** `authorization: Bearer`. */
@@ -14,20 +13,7 @@ export function keyHeader(name: string): Authorize {
 
 /** Address and path, with one slash between; a version that stands at the end of one and the start of the other counts once. */
 export function joinURL(base: string, path: string): string {
-  let url: URL;
-  try {
-    url = new URL(base);
-  } catch {
-    throw new RondoError(
-      "invalid_request",
-      `baseURL ${JSON.stringify(base)} is no URL: give one like "https://api.example.com/v1"`,
-    );
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new RondoError(
-      "invalid_request",
-      `baseURL must begin with http:// or https://, not ${url.protocol}`,
-    );
+  const url = new URL(base);
   const root = url.pathname.replace(/\/+$/, "");
   const version = /\/v\d+[a-z0-9]*$/.exec(root)?.[0];
   const rest = path.startsWith("/") ? path : `/${path}`;

@@ -26,6 +26,16 @@ test.each<[Record<string, unknown>, string]>([
   [{ maxRetries: 5 }, "it is an option of the agent: new Agent({ retry: { attempts } })"],
   [{ key: "sk-1" }, "openai/m: option key: there is no such option; did you mean apiKey?"],
   [{ apiKey: 1234567 }, "openai/m: option apiKey: a text is needed, not a number"],
+  [
+    { baseURL: "my-proxy" },
+    'openai/m: option baseURL: "my-proxy" is no URL: give one like "https://api.example.com/v1"',
+  ],
+  [{ baseURL: "" }, 'openai/m: option baseURL: "" is no URL: give one like'],
+  [
+    { baseURL: "localhost:8000" },
+    'openai/m: option baseURL: "localhost:8000" is no URL of a server (it must begin with http:// or https://): give one like',
+  ],
+  [{ baseURL: 8000 }, "openai/m: option baseURL: a text is needed, not 8000"],
   [{ fetch: true }, "openai/m: option fetch: a function is needed, not true"],
   [{ http: {} }, "openai/m: option http: an HttpClient (request) is needed, not an object"],
   [{ stream: "yes" }, 'openai/m: option stream: true or false is needed, not "yes"'],

@@ -196,7 +196,10 @@ describe("rondo run and the network", () => {
       "--quiet",
       "hi",
     );
-    expectFailure(out, /"my-proxy" is no URL: give one like/);
+    expect(out).toMatchObject({ code: 2, stdout: "" });
+    expect(out.stderr).toMatch(
+      /^rondo: --model .+ option baseURL: "my-proxy" is no URL: give one like .+\n$/,
+    );
   });
 
   it("a spent quota is told in the provider's words, and not tried again", async () => {
