@@ -90,49 +90,62 @@ class HttpModel implements Model {
       if (this.#options.send !== undefined)
         return await this.#sendBy(this.#options.send, codec, wire, request, io);
       const credentials = await this.#credentials(false, io.signal);
-      const attempt = (made: WireRequest, by: Credentials): Promise<Attempt> =>
-        this.#attempt(codec, made, request, by, io, sent);
-      const first = await attempt(wire, credentials);
-      const before = { target: this.#target, encoder: this.#encoder };
-      if ("answer" in first) {
-        const { answer } = first;
-        const suspicion = codec.suspected?.(answer, before.target);
-        const other = this.#otherwise(codec, suspicion?.compat, request, wire);
-        if (suspicion === undefined || other === undefined) return answer;
-        const again = await attempt(other, credentials).catch((thrown: unknown) => {
-          this.#forget(before);
-          throw thrown;
-        });
-        if ("answer" in again && codec.suspected?.(again.answer, before.target) === undefined) {
-          io.emit({ type: "warning", ...suspicion.warning });
-          return again.answer;
-        }
-        this.#forget(before);
-        return answer;
-      }
-      const other = this.#otherwise(codec, codec.learned?.(first.response, before.target), request, wire);
-      if (other !== undefined) {
-        const again = await attempt(other, credentials);
-        if ("answer" in again) return again.answer;
-        const isReasoning = first.refused.repair === "reasoning" && again.refused.kind === "invalid_request";
-        // What was learned is not so, or the server is down.
-        if (isReasoning || first.refused.kind === "server_error") this.#forget(before);
-        // The loop leaves the reasoning out of the request as it was.
-        if (isReasoning) throw first.refused;
-        // It was mended as well as could be: leaving more out would ask a third time.
-        throw unrepaired(again.refused);
-      }
-      // A 401 may speak of money: that no other token mends.
-      const renews = first.refused.status === 401 && first.refused.kind !== "quota_exhausted";
-      if (!renews || this.#options.credentials === undefined) throw first.refused;
-      const fresh = await this.#credentials(true, io.signal);
-      if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
-      const second = await attempt(wire, fresh);
-      if ("answer" in second) return second.answer;
-      throw second.refused;
+      const call: Call = { codec, request, wire, credentials, io, sent };
+      const first = await this.#attempt(call);
+      const before: Known = { target: this.#target, encoder: this.#encoder };
+      if ("answer" in first) return await this.#unsuspected(first.answer, call, before);
+      return (await this.#taught(first, call, before)) ?? (await this.#renewed(first.refused, call));
     } catch (thrown) {
       throw this.#named(thrown, sent, io.signal);
     }
+  }
+
+  /** The answer, or the one to another request where it lets one suspect what the server is and that one bears it out. */
+  async #unsuspected(answer: AssistantMessage, call: Call, before: Known): Promise<AssistantMessage> {
+    const suspicion = call.codec.suspected?.(answer, before.target);
+    const other = this.#otherwise(suspicion?.compat, call);
+    if (suspicion === undefined || other === undefined) return answer;
+    const again = await this.#attempt(call, other).catch((thrown: unknown) => {
+      this.#forget(before);
+      throw thrown;
+    });
+    if ("answer" in again && call.codec.suspected?.(again.answer, before.target) === undefined) {
+      call.io.emit({ type: "warning", ...suspicion.warning });
+      return again.answer;
+    }
+    this.#forget(before);
+    return answer;
+  }
+
+  /** The answer to the request as the refusal teaches to make it. None where that is the same request. */
+  async #taught(
+    { refused, response }: Refusal,
+    call: Call,
+    before: Known,
+  ): Promise<AssistantMessage | undefined> {
+    const other = this.#otherwise(call.codec.learned?.(response, before.target), call);
+    if (other === undefined) return undefined;
+    const again = await this.#attempt(call, other);
+    if ("answer" in again) return again.answer;
+    const isReasoning = refused.repair === "reasoning" && again.refused.kind === "invalid_request";
+    // What was learned is not so, or the server is down.
+    if (isReasoning || refused.kind === "server_error") this.#forget(before);
+    // The loop leaves the reasoning out of the request as it was.
+    if (isReasoning) throw refused;
+    // It was mended as well as could be: leaving more out would ask a third time.
+    throw unrepaired(again.refused);
+  }
+
+  /** The answer to the same request with a fresh token, after a 401 and where there is another. */
+  async #renewed(refused: RondoError, call: Call): Promise<AssistantMessage> {
+    // A 401 may speak of money: that no other token mends.
+    const renews = refused.status === 401 && refused.kind !== "quota_exhausted";
+    if (!renews || this.#options.credentials === undefined) throw refused;
+    const fresh = await this.#credentials(true, call.io.signal);
+    if (JSON.stringify(fresh) === JSON.stringify(call.credentials)) throw refused;
+    const second = await this.#attempt({ ...call, credentials: fresh });
+    if ("answer" in second) return second.answer;
+    throw second.refused;
   }
 
   #loaded(): Promise<Codec> {
@@ -148,22 +161,16 @@ class HttpModel implements Model {
     return this.#codec;
   }
 
-  async #attempt(
-    codec: Codec,
-    wire: WireRequest,
-    asked: ModelRequest,
-    credentials: Credentials,
-    io: ModelIo,
-    sentSoFar: Sent[],
-  ): Promise<Attempt> {
+  async #attempt(call: Call, wire: WireRequest = call.wire): Promise<Attempt> {
+    const { codec, request: asked, credentials, io } = call;
     const { clocks, authorize = bearer, headers = {} } = this.#options;
     const target = this.#targetOf(asked);
     const url = this.#urlOf(wire.path);
     const plain = merged({ "content-type": "application/json" }, wire.headers, headers);
-    sentSoFar.push({ credentials, headers: {} });
+    call.sent.push({ credentials, headers: {} });
     const signed = await authorize(credentials, { url, headers: plain, body: wire.body });
     const sent = merged(plain, signed, credentials.headers ?? {}, asked.settings.headers ?? {});
-    sentSoFar.push({ credentials: {}, headers: sent });
+    call.sent.push({ credentials: {}, headers: sent });
     const response = await this.#http().request({
       method: "POST",
       url,
@@ -201,12 +208,7 @@ class HttpModel implements Model {
   }
 
   /** The same request to a server that is known better now, where that makes another one of it. */
-  #otherwise(
-    codec: Codec,
-    compat: Target["compat"],
-    request: ModelRequest,
-    before: WireRequest,
-  ): WireRequest | undefined {
+  #otherwise(compat: Target["compat"], { codec, request, wire: before }: Call): WireRequest | undefined {
     if (compat === undefined) return undefined;
     const target = { ...this.#target, compat };
     const encoder = codec.encoder(target);
@@ -217,7 +219,7 @@ class HttpModel implements Model {
     return wire;
   }
 
-  #forget({ target, encoder }: { target: Target; encoder: Encoder }): void {
+  #forget({ target, encoder }: Known): void {
     this.#target = target;
     this.#encoder = encoder;
   }
@@ -295,7 +297,7 @@ class HttpModel implements Model {
     else if (!words.includes(this.id)) words = `${this.id}: ${words}`;
     const names = this.#options.keyVariables ?? [];
     if (error.kind === "auth" && error.status !== undefined && names.length > 0)
-      words += ` Check the key: it comes from ${this.#options.credentials !== undefined ? "the credentials callback" : this.#options.apiKey !== undefined ? "the option apiKey" : `the environment (${names.join(" or ")})`}.`;
+      words += ` Check the key: it comes from ${this.#keySource(names)}.`;
     const { raw } = error;
     // "ollama" is a common key for Ollama, and no secret: what stands in the model's own name stays readable.
     const known = `${this.id} ${this.#options.baseURL}`;
@@ -306,10 +308,39 @@ class HttpModel implements Model {
       raw: raw === undefined ? undefined : redactedJson(raw, hidden),
     });
   }
+
+  #keySource(variables: readonly string[]): string {
+    const { credentials, apiKey } = this.#options;
+    if (credentials !== undefined) return "the credentials callback";
+    if (apiKey !== undefined) return "the option apiKey";
+    return `the environment (${variables.join(" or ")})`;
+  }
 }
 
 /** What came of one request: an answer, or a refusal. */
-type Attempt = { answer: AssistantMessage } | { refused: RondoError; response: ErrorResponse };
+type Attempt = { answer: AssistantMessage } | Refusal;
+
+interface Refusal {
+  refused: RondoError;
+  response: ErrorResponse;
+}
+
+/** What a call asks, and by whom: as it is sent first. */
+interface Call {
+  codec: Codec;
+  request: ModelRequest;
+  wire: WireRequest;
+  credentials: Credentials;
+  io: ModelIo;
+  /** Grows with every attempt. */
+  sent: Sent[];
+}
+
+/** What was known of the server when an answer came. */
+interface Known {
+  target: Target;
+  encoder: Encoder;
+}
 
 /** What went out that may hold secrets. They are looked for when there is an error to take them out of. */
 interface Sent {
