@@ -3,9 +3,9 @@
 // What stays the same from step to step comes first and the turns come last, so that a request is a byte prefix of the
 // next. What this model or server lacks becomes a warning; it is never sent on the chance.
 
-import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
+import type { JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
-import { jsonOf } from "../../json-values.ts";
+import { jsonOf, objectIn } from "../../json-values.ts";
 import { sentOutput, sentTool } from "../../schemas/codecs.ts";
 import { GoogleTurns } from "./messages.ts";
 import { wireName } from "./names.ts";
@@ -111,7 +111,7 @@ export class GoogleEncoder implements Encoder {
     mixed: boolean,
     warn: Warn,
   ): JsonObject | undefined {
-    const given = objectOf(options.toolConfig);
+    const given = objectIn(options.toolConfig) ?? {};
     const config: JsonObject = { ...given, ...(mixed ? { includeServerSideToolInvocations: true } : {}) };
     if (request.tools.length === 0) {
       delete config.functionCallingConfig;
@@ -123,7 +123,7 @@ export class GoogleEncoder implements Encoder {
         "Google cannot be held to one call an answer; parallelToolCalls was left out",
       );
     const calling: JsonObject = {
-      ...objectOf(given.functionCallingConfig),
+      ...objectIn(given.functionCallingConfig),
       ...callingOf(request),
       ...(this.#traits.streamArguments && this.#target.stream !== false
         ? { streamFunctionCallArguments: true }
@@ -161,7 +161,7 @@ export class GoogleEncoder implements Encoder {
     Object.assign(generation, this.#output(request, warn));
     for (const [name, value] of Object.entries(options))
       if (generationKeys.has(name) && this.#allowed(name, warn)) generation[name] = value;
-    return { ...generation, ...objectOf(options.generationConfig) };
+    return { ...generation, ...objectIn(options.generationConfig) };
   }
 
   #output(request: ModelRequest, warn: Warn): JsonObject {
@@ -236,8 +236,4 @@ function callingOf(request: ModelRequest): JsonObject {
     default:
       return { mode: "ANY", allowedFunctionNames: [wireName(request.toolChoice.tool)] };
   }
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

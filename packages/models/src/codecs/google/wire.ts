@@ -3,6 +3,7 @@
 // Every member is optional, because every one of them has been seen missing.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { objectIn } from "../../json-values.ts";
 import type { PartialArg } from "./args.ts";
 
 export interface GoogleFunctionCall {
@@ -83,9 +84,7 @@ export function unwrapped(value: JsonObject): GoogleAnswer {
   return (!bare && isObject(response) ? response : value) as unknown as GoogleAnswer;
 }
 
-export function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is object => objectIn(value) !== undefined;
 
 /** A text, or none: whatever else a server put there. */
 export function wordOf(value: unknown): string {

@@ -6,6 +6,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { objectIn } from "../../json-values.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiChatCompat {
@@ -195,7 +196,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     splitChoices: given.splitChoices === true,
     initiatorHeader: given.initiatorHeader === true,
     omit: words(given.omit),
-    always: objectOf(given.always),
+    always: objectIn(given.always) ?? {},
     options: words(given.options),
   };
 }
@@ -207,8 +208,4 @@ export function oneOf<const W extends string>(given: Json | undefined, known: re
 
 export function words(given: Json | undefined): string[] {
   return Array.isArray(given) ? given.filter((word): word is string => typeof word === "string") : [];
-}
-
-function objectOf(given: Json | undefined): JsonObject {
-  return typeof given === "object" && given !== null && !Array.isArray(given) ? given : {};
 }
