@@ -8,3 +8,7 @@ import { openaiChatStops, stopOf } from "./openai/stops.ts";
 
 /** Chat Completions' table has the words of all houses, for its routers hand them all through. */
 export const foreignStop = (word: string): StopKind => stopOf(openaiChatStops, word);
+
+/** What a word means by a protocol's own table, and by the others' where it is not in that. */
+export const stopIn = (own: { readonly [word: string]: StopKind }, word: string): StopKind =>
+  Object.hasOwn(own, word) ? (own[word] as StopKind) : foreignStop(word);

@@ -1,7 +1,7 @@
 // The room of Anthropic's stop reasons: what each word means by itself.
 
 import type { StopKind } from "@rondo/core";
-import { foreignStop } from "../foreign-stops.ts";
+import { stopIn } from "../foreign-stops.ts";
 
 /** Wire word to kind. A word that is not here is another protocol's, or `unknown`. */
 export const anthropicStops: { readonly [word: string]: StopKind } = {
@@ -18,6 +18,4 @@ export const anthropicStops: { readonly [word: string]: StopKind } = {
   model_context_window_exceeded: "context_overflow",
 };
 
-export function anthropicStop(word: string): StopKind {
-  return Object.hasOwn(anthropicStops, word) ? (anthropicStops[word] as StopKind) : foreignStop(word);
-}
+export const anthropicStop = (word: string): StopKind => stopIn(anthropicStops, word);

@@ -1,7 +1,7 @@
 // The room of Bedrock's stop reasons: what each word of Converse means by itself.
 
 import type { StopKind } from "@rondo/core";
-import { foreignStop } from "../foreign-stops.ts";
+import { stopIn } from "../foreign-stops.ts";
 
 /** Wire word to kind. A word that is not here is another protocol's, or `unknown`. */
 export const bedrockStops: { readonly [word: string]: StopKind } = {
@@ -19,6 +19,4 @@ export const bedrockStops: { readonly [word: string]: StopKind } = {
   refusal: "refusal",
 };
 
-export function bedrockStop(word: string): StopKind {
-  return Object.hasOwn(bedrockStops, word) ? (bedrockStops[word] as StopKind) : foreignStop(word);
-}
+export const bedrockStop = (word: string): StopKind => stopIn(bedrockStops, word);
