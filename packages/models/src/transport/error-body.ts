@@ -4,6 +4,7 @@
 // as text, or not at all. This reads facts out of them and judges nothing.
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
+import { listIn, objectIn, parseJson } from "../json-values.ts";
 
 /** What an error body says, as far as it says anything. */
 export interface ErrorFacts {
@@ -42,16 +43,24 @@ export function readErrorBody(body: Json): ErrorFacts {
 }
 
 function factsOf(json: Json, depth = 0): ErrorFacts {
-  const root = Array.isArray(json) ? (json.find((one) => isObject(one)) ?? json[0] ?? null) : json;
+  const found = Array.isArray(json) ? (json.find((one) => objectIn(one)) ?? json[0]) : json;
+  const root = objectIn(found);
   const raw = rawOf(json);
-  if (!isObject(root)) {
-    const message = typeof root === "string" ? cut(root) : "";
+  if (root === undefined) {
+    const message = typeof found === "string" ? cut(found) : "";
     return { message, codes: [], json, html: false, raw };
   }
-  const given = Array.isArray(root.error) ? root.error[0] : root.error;
-  const inner = isObject(given) ? given : undefined;
-  // A proxy may put the upstream's own body into a string: OpenRouter's `metadata.raw`, Groq's and LiteLLM's messages.
-  const said = inner ?? root;
+  const said = objectIn(Array.isArray(root.error) ? root.error[0] : root.error) ?? root;
+  const { codes, ...own } = codesIn(root, said);
+  const upstream = depth < 3 ? handedOn(root, said) : undefined;
+  if (upstream === undefined)
+    return { message: messageIn(root, said), codes, ...own, json, html: false, raw };
+  const facts = factsOf(upstream, depth + 1);
+  return { ...facts, codes: [...facts.codes, ...codes], ...own, raw };
+}
+
+/** `said`: the error inside the body, or else the body itself. */
+function messageIn(root: JsonObject, said: JsonObject): string {
   const message =
     words(said.message) ??
     words(said.Message) ??
@@ -60,94 +69,66 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
     words(root.message) ??
     firstDetail(root.detail) ??
     // Mistral puts the list of a 422 into the message.
-    firstDetail(isObject(said.message) ? said.message.detail : undefined) ??
+    firstDetail(objectIn(said.message)?.detail) ??
     words(said.msg) ??
     words(said.error_msg) ??
     words(said.error_message) ??
     firstDetail(root.errors) ??
     "";
   // Whatever else was said: OpenRouter's upstream, or what MiMo calls a parameter.
+  const metadata = objectIn(said.metadata);
   const param = words(said.param);
-  const more = isObject(said.metadata) ? words(said.metadata.raw) : param?.includes(" ") ? param : undefined;
+  const more = metadata !== undefined ? words(metadata.raw) : param?.includes(" ") ? param : undefined;
+  return cut(more === undefined || message.includes(more) ? message : `${message}: ${more}`);
+}
+
+function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" | "status"> {
   const codes: string[] = [];
   let status: number | undefined;
-  const innerError = isObject(said.innererror)
-    ? said.innererror
-    : isObject(said.inner_error)
-      ? said.inner_error
-      : undefined;
   for (const value of [
     said.code,
-    innerError?.code,
+    (objectIn(said.innererror) ?? objectIn(said.inner_error))?.code,
     said.type,
     said.__type,
     said.status,
     said.status_code,
     said.error_code,
     said.http_code,
-    inner === undefined ? undefined : root.code,
-    inner === undefined ? undefined : root.type,
-    ...detailReasons(said.details),
+    ...(said === root ? [] : [root.code, root.type]),
+    // Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`.
+    ...listIn(said.details).map((one) => objectIn(one)?.reason),
   ]) {
     const number = typeof value === "number" ? value : typeof value === "string" ? Number(value) : Number.NaN;
     if (Number.isInteger(number) && number >= 400 && number < 600) status ??= number;
     else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
   }
-  const upstream = depth < 3 ? handedOn(root, said) : undefined;
-  if (upstream !== undefined) {
-    const facts = factsOf(upstream, depth + 1);
-    status ??= facts.status;
-    return { ...facts, codes: [...facts.codes, ...codes], ...(status === undefined ? {} : { status }), raw };
-  }
-  return {
-    message: more === undefined || message.includes(more) ? cut(message) : cut(`${message}: ${more}`),
-    codes,
-    ...(status === undefined ? {} : { status }),
-    json,
-    html: false,
-    raw,
-  };
+  return { codes, ...(status === undefined ? {} : { status }) };
 }
 
-/** The body of whoever stands behind a gateway, which says more than the gateway does: as a value, or as text in place of a message. */
+/** The body of whoever stands behind a gateway, which says more than the gateway does: as a value, or as text in place of a message (Groq, LiteLLM). */
 function handedOn(root: JsonObject, said: JsonObject): JsonObject | undefined {
   const quoted = words(said.message);
   for (const one of [said.upstream_error, root.upstream_error, said.error, quoted]) {
-    const value = one === quoted && quoted?.startsWith("{") ? jsonOf(quoted) : one;
-    if (isObject(value) && (isObject(value.error) || words(value.message) !== undefined)) return value;
+    const value = objectIn(one === quoted && quoted?.startsWith("{") ? parseJson(quoted) : one);
+    if (value !== undefined && (objectIn(value.error) || words(value.message) !== undefined)) return value;
   }
   return undefined;
 }
 
-function jsonOf(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`. */
-function detailReasons(details: Json | undefined): (Json | undefined)[] {
-  return Array.isArray(details) ? details.map((one) => (isObject(one) ? one.reason : undefined)) : [];
-}
-
 /** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`, or an error under `detail`. */
 function firstDetail(detail: Json | undefined): string | undefined {
-  const first = Array.isArray(detail) ? detail[0] : detail;
-  if (!isObject(first)) return undefined;
+  const first = objectIn(Array.isArray(detail) ? detail[0] : detail);
+  if (first === undefined) return undefined;
   const said = words(first.msg) ?? words(first.message) ?? words(first.error);
   // "Extra inputs are not permitted" says nothing without the place.
-  const place = (Array.isArray(first.loc) ? first.loc : []).filter((one) => one !== "body").join(".");
+  const place = listIn(first.loc)
+    .filter((one) => one !== "body")
+    .join(".");
   return said === undefined || place === "" || said.includes(place) ? said : `${said}: ${place}`;
 }
 
 function words(value: Json | undefined): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function rawOf(json: Json): Json {
