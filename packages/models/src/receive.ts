@@ -9,6 +9,7 @@
 
 import {
   type AssistantMessage,
+  type Clock,
   errorWith,
   type Json,
   type ModelEvent,
@@ -60,33 +61,90 @@ async function read(
   news: Tray<ModelEvent>,
   io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
-  const { clock = systemClock, emit } = io;
-  const waitMs = Math.min(behindMs, (io.clocks?.idleMs ?? Number.POSITIVE_INFINITY) / 2);
-  const binary = codec.framing === "aws_event_stream";
-  const EventStream = binary
-    ? (
-        await import("./transport/event-stream.ts").catch((thrown: unknown) => {
-          response.discard();
-          throw thrown;
-        })
-      ).EventStreamDecoder
-    : undefined;
+  const EventStream = codec.framing === "aws_event_stream" ? await eventStream(response) : undefined;
   const note = (event: ModelEvent): void => news.push(event);
   const decoder = codec.decoder(target, note);
-  let frames = 0;
+  const fed = feeding(decoder, news, io.emit);
+  const framer = framerOf(codec, EventStream, decoder, fed.onFrame);
+  const body = new Body(framer, codec.framing === "ndjson" && target.stream !== false);
+  const behind = new ClockBehind(response, io);
+  let broke: RondoError | undefined;
+  try {
+    const heard = (chunk: Uint8Array): boolean => {
+      if (behind.ranOut) return false;
+      if (!body.isKnown && !body.recognise(chunk)) return true;
+      if (body.whole !== undefined) return body.whole.push(chunk);
+      framer.push(chunk);
+      const spoke = !news.isEmpty;
+      fed.tell();
+      if (decoder.finished) return false;
+      // Pings do not wind this clock.
+      if (decoder.complete === true && (spoke || !behind.isWound)) behind.wind();
+      return true;
+    };
+    await behind.outOr(() => response.read(heard));
+  } catch (thrown) {
+    // What stands behind a whole answer would not have been read, had it come in a piece of its own.
+    if (decoder.finished && thrown !== fed.so.refused) return ended(decoder);
+    const error =
+      thrown instanceof RondoError
+        ? thrown
+        : new RondoError("protocol", unreadable(codec, thrown), { cause: thrown });
+    // A connection that breaks after something arrived may have brought the finish signal already.
+    if (error.kind !== "network" || fed.so.frames === 0) throw withArrived(error, decoder);
+    broke = error;
+  } finally {
+    behind.stop();
+  }
+  if (body.whole !== undefined) return decodeWhole(body.whole.text(), response, codec, target, note);
+  const cut = settled(() => framer.end(), decoder);
+  return ended(decoder, broke, cut);
+}
+
+type EventStream = typeof import("./transport/event-stream.ts").EventStreamDecoder;
+
+/** The binary framing's code, which is loaded where it is needed. */
+async function eventStream(response: HttpResponse): Promise<EventStream> {
+  try {
+    return (await import("./transport/event-stream.ts")).EventStreamDecoder;
+  } catch (thrown) {
+    response.discard();
+    throw thrown;
+  }
+}
+
+function framerOf(
+  codec: Codec,
+  Binary: EventStream | undefined,
+  decoder: Decoder,
+  onFrame: (frame: Frame) => void,
+): Framer {
+  if (codec.framing === "ndjson") return new NdjsonDecoder(onFrame);
+  return Binary === undefined ? new SseDecoder(onFrame, () => decoder.likeness) : new Binary(onFrame);
+}
+
+interface Feeding {
+  onFrame(frame: Frame): void;
+  tell(): void;
+  /** How many frames the decoder got so far; what it or whoever listens threw. */
+  so: { frames: number; refused: unknown };
+}
+
+/** The way from a frame to whoever listens. */
+function feeding(decoder: Decoder, news: Tray<ModelEvent>, emit: (event: ModelEvent) => void): Feeding {
+  const so: Feeding["so"] = { frames: 0, refused: undefined };
   let saidEnd = false;
-  let refused: unknown;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
-    frames += 1;
+    so.frames += 1;
     try {
       decoder.push(frame);
       if (saidEnd || decoder.complete !== true || decoder.finished) return;
       // An end is no silence: the clock for that may be about to run out, and would take a whole answer for none.
       saidEnd = true;
-      note({ type: "progress" });
+      news.push({ type: "progress" });
     } catch (thrown) {
-      refused = thrown;
+      so.refused = thrown;
       throw thrown;
     }
   };
@@ -94,95 +152,61 @@ async function read(
     try {
       news.empty(emit);
     } catch (thrown) {
-      refused = thrown;
+      so.refused = thrown;
       throw thrown;
     }
   };
-  const lines = codec.framing === "ndjson";
-  const framer: Framer = lines
-    ? new NdjsonDecoder(onFrame)
-    : EventStream === undefined
-      ? new SseDecoder(onFrame, () => decoder.likeness)
-      : new EventStream(onFrame);
-  /** What the body is, once its first character has said so. */
-  const body: { frames?: true; whole?: WholeBody } = {};
-  let blank: Uint8Array[] = [];
-  let broke: RondoError | undefined;
-  let waited = false;
-  let stopClock: (() => void) | undefined;
-  let stopWaiting = (): void => {};
-  try {
-    const heard = (chunk: Uint8Array): boolean => {
-      if (waited) return false;
-      if (body.frames === undefined && body.whole === undefined) {
-        const first = firstCharacter(chunk);
-        if (first === undefined) {
-          blank.push(chunk);
-          return true;
-        }
-        // Lines of JSON begin like a whole answer: there only what was asked for tells them apart.
-        const json = (first === brace || first === bracket) && (!lines || target.stream === false);
-        if (json || first === angle) body.whole = new WholeBody();
-        else body.frames = true;
-        for (const held of blank) (body.whole ?? framer).push(held);
-        blank = [];
-      }
-      if (body.whole !== undefined) return body.whole.push(chunk);
-      framer.push(chunk);
-      const spoke = !news.isEmpty;
-      tell();
-      if (decoder.finished) return false;
-      // Pings do not wind this clock.
-      if (decoder.complete === true && (spoke || stopClock === undefined)) {
-        stopClock?.();
-        stopClock = clock.after(waitMs, stopWaiting);
-      }
-      return true;
-    };
-    await new Promise<void>((resolve, reject) => {
-      // A server that leaves its connection open behind a whole answer must not make it a silent one.
-      stopWaiting = (): void => {
-        waited = true;
-        response.discard();
-        resolve();
-      };
-      response.read(heard).then(resolve, reject);
-    });
-  } catch (thrown) {
-    // What stands behind a whole answer would not have been read, had it come in a piece of its own.
-    if (decoder.finished && thrown !== refused) return ended(decoder);
-    const error =
-      thrown instanceof RondoError
-        ? thrown
-        : new RondoError("protocol", unreadable(codec, thrown), { cause: thrown });
-    // A connection that breaks after something arrived may have brought the finish signal already.
-    if (error.kind !== "network" || frames === 0) throw withArrived(error, decoder);
-    broke = error;
-  } finally {
-    stopClock?.();
+  return { onFrame, tell, so };
+}
+
+/** The clock behind the end: a server that leaves its connection open behind a whole answer must not make it a silent one. */
+class ClockBehind {
+  ranOut = false;
+  isWound = false;
+  readonly #response: HttpResponse;
+  readonly #clock: Clock;
+  readonly #ms: number;
+  #stop: (() => void) | undefined;
+  #leave: (() => void) | undefined;
+
+  constructor(response: HttpResponse, { clock = systemClock, clocks }: Pick<ModelIo, "clock" | "clocks">) {
+    this.#response = response;
+    this.#clock = clock;
+    this.#ms = Math.min(behindMs, (clocks?.idleMs ?? Number.POSITIVE_INFINITY) / 2);
   }
-  if (body.whole !== undefined) return decodeWhole(body.whole.text(), response, codec, target, note);
-  const cut = settled(() => framer.end(), decoder);
-  try {
-    return decoder.end();
-  } catch (thrown) {
-    if (thrown instanceof RondoError && thrown.kind === "stream_truncated" && (broke !== undefined || cut))
-      throw withArrived(
-        errorWith(thrown, {
-          message:
-            broke === undefined ? `${thrown.message}, inside a frame` : `${thrown.message}: ${broke.message}`,
-          cause: broke,
-        }),
-        decoder,
-      );
-    throw withArrived(thrown, decoder);
+
+  wind(): void {
+    this.#stop?.();
+    this.isWound = true;
+    this.#stop = this.#clock.after(this.#ms, () => {
+      this.ranOut = true;
+      this.#response.discard();
+      this.#leave?.();
+    });
+  }
+
+  stop(): void {
+    this.#stop?.();
+  }
+
+  /** Waits until the body is read, or until this clock has run out. */
+  outOr(read: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#leave = resolve;
+      read().then(resolve, reject);
+    });
   }
 }
 
-function ended(decoder: Decoder): AssistantMessage {
+/** The answer at the end of what came. `broke`: so did the connection; `cut`: the stream ends inside a frame. */
+function ended(decoder: Decoder, broke?: RondoError, cut = false): AssistantMessage {
   try {
     return decoder.end();
   } catch (thrown) {
+    if (thrown instanceof RondoError && thrown.kind === "stream_truncated" && (broke !== undefined || cut)) {
+      const why = broke === undefined ? ", inside a frame" : `: ${broke.message}`;
+      throw withArrived(errorWith(thrown, { message: thrown.message + why, cause: broke }), decoder);
+    }
     throw withArrived(thrown, decoder);
   }
 }
@@ -282,6 +306,36 @@ function settled<T>(run: () => T, decoder: Decoder): T {
 
 function unreadable(codec: Codec, thrown: unknown): string {
   return `the ${codec.api} decoder could not read a frame: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+}
+
+/** What a body is, once its first character has said so. */
+class Body {
+  isKnown = false;
+  whole: WholeBody | undefined;
+  readonly #framer: Framer;
+  readonly #isLines: boolean;
+  #blank: Uint8Array[] = [];
+
+  /** `isLines`: lines of JSON were asked for. They begin like a whole answer: only that tells them apart. */
+  constructor(framer: Framer, isLines: boolean) {
+    this.#framer = framer;
+    this.#isLines = isLines;
+  }
+
+  /** False as long as nothing but blanks came, which are kept. */
+  recognise(chunk: Uint8Array): boolean {
+    const first = firstCharacter(chunk);
+    if (first === undefined) {
+      this.#blank.push(chunk);
+      return false;
+    }
+    const json = (first === brace || first === bracket) && !this.#isLines;
+    if (json || first === angle) this.whole = new WholeBody();
+    this.isKnown = true;
+    for (const held of this.#blank) (this.whole ?? this.#framer).push(held);
+    this.#blank = [];
+    return true;
+  }
 }
 
 class WholeBody {
