@@ -11,6 +11,8 @@ import type {
   Json,
   JsonObject,
   Message,
+  RefusalPart,
+  TextPart,
   ToolCallPart,
   ToolMessage,
 } from "@rondo/core";
@@ -159,32 +161,82 @@ const unfinished: ReadonlySet<string> = new Set([
 
 function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: boolean): JsonObject[] {
   const own = sameOrigin(message, room.target);
-  const items: JsonObject[] = [];
-  let waiting: JsonObject[] = [];
-  /** Reasoning before this place was dropped: the ids of what it led to must go too. */
-  let untied = false;
-  let open: OpenMessage | undefined;
-  /** Whether the reasoning that led to an item is here: it may have been left out of the history since. */
-  const isLed = (after: Json | undefined): boolean =>
-    after === undefined ||
-    [...items, ...waiting].some(({ type, id }) => type === "reasoning" && id === after);
+  const items = new Items();
+  for (const part of message.content) {
+    if (part.type === "text" || part.type === "refusal") {
+      items.say(part, own);
+      continue;
+    }
+    items.close();
+    if (part.type === "reasoning") {
+      const item = own ? objectIn(part.opaque?.item) : undefined;
+      const isTold = typeof item?.encrypted_content === "string" || stored || room.compat.plainReasoning;
+      items.addReasoning(isTold ? item : undefined);
+    } else if (part.type === "tool_call") addCall(part, own, items);
+    else if (part.type === "native" && own) items.addNative(part.opaque);
+  }
+  items.close();
+  return items.all;
+}
 
-  const add: Add = (item, id, after, keepsReasoning = true) => {
-    if (keepsReasoning) items.push(...waiting);
-    else if (waiting.length > 0) untied = true;
-    waiting = [];
-    items.push(untied || id === undefined || !isLed(after) ? item : { ...item, id });
-  };
-  const close = (): void => {
-    if (open === undefined) return;
-    const { id, after, phase, content } = open;
-    open = undefined;
+/** The items of one message under construction. */
+class Items {
+  readonly all: JsonObject[] = [];
+  #waiting: JsonObject[] = [];
+  /** Reasoning before this place was dropped: the ids of what it led to must go too. */
+  #untied = false;
+  #open: OpenMessage | undefined;
+
+  /** `after`: the id of the reasoning that led to the item. */
+  add(item: JsonObject, id: string | undefined, after: Json | undefined, keepsReasoning = true): void {
+    if (keepsReasoning) this.all.push(...this.#waiting);
+    else if (this.#waiting.length > 0) this.#untied = true;
+    this.#waiting = [];
+    this.all.push(this.#untied || id === undefined || !this.#isLed(after) ? item : { ...item, id });
+  }
+
+  /** Reasoning waits for the item after it. None: it cannot be told. */
+  addReasoning(item: JsonObject | undefined): void {
+    if (item !== undefined) this.#waiting.push(reasoningItem(item));
+    else this.#untied = true;
+  }
+
+  /** A server-run call is tied to its reasoning like any other item, and has no form without an id. */
+  addNative(opaque: JsonObject): void {
+    const item = objectIn(opaque.item);
+    // A compaction stands for all that was before it, and is tied to nothing.
+    if (item === undefined) return;
+    if (item.type !== "compaction" && (this.#untied || !this.#isLed(opaque.after))) return;
+    if (unfinished.has(String(item.status))) {
+      // It was under way when the answer broke off: neither it nor what led to it can be told.
+      this.#waiting = [];
+      this.#untied = true;
+    } else this.add(item, undefined, undefined);
+  }
+
+  say(part: TextPart | RefusalPart, own: boolean): void {
+    const opaque = part.type === "text" && own ? part.opaque : undefined;
+    const id = part.type === "refusal" ? this.#open?.id : textIn(opaque?.id);
+    if (this.#open !== undefined && this.#open.id !== id) this.close();
+    this.#open ??= { id, after: opaque?.after, phase: opaque?.phase, content: [] };
+    this.#open.content.push(
+      part.type === "refusal"
+        ? { type: "refusal", refusal: part.text }
+        : { type: "output_text", text: part.text, ...(own ? { annotations: part.citations ?? [] } : {}) },
+    );
+  }
+
+  /** Ends the message that texts were said into, if there is one. */
+  close(): void {
+    if (this.#open === undefined) return;
+    const { id, after, phase, content } = this.#open;
+    this.#open = undefined;
     if (content.every((part) => String(part.text ?? part.refusal).trim() === "")) return;
     // An id that is not of the API's own form is refused; a message without one needs none, but is none of the server's
     // own then: the strict ones (vLLM) take no parts in it.
     const known = form(id, "msg");
     const plain = known === undefined && content.every(({ type }) => type === "output_text");
-    add(
+    this.add(
       {
         type: "message",
         role: "assistant",
@@ -195,48 +247,15 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
       known,
       after,
     );
-  };
-
-  /** A server-run call is tied to its reasoning like any other item, and has no form without an id. */
-  const addNative = (opaque: JsonObject): void => {
-    const item = objectIn(opaque.item);
-    // A compaction stands for all that was before it, and is tied to nothing.
-    if (item === undefined) return;
-    if (item.type !== "compaction" && (untied || !isLed(opaque.after))) return;
-    if (unfinished.has(String(item.status))) {
-      // It was under way when the answer broke off: neither it nor what led to it can be told.
-      waiting = [];
-      untied = true;
-    } else add(item, undefined, undefined);
-  };
-
-  for (const part of message.content) {
-    if (part.type === "text" || part.type === "refusal") {
-      const opaque = part.type === "text" && own ? part.opaque : undefined;
-      const id = part.type === "refusal" ? open?.id : textIn(opaque?.id);
-      if (open !== undefined && open.id !== id) close();
-      open ??= { id, after: opaque?.after, phase: opaque?.phase, content: [] };
-      open.content.push(
-        part.type === "refusal"
-          ? { type: "refusal", refusal: part.text }
-          : { type: "output_text", text: part.text, ...(own ? { annotations: part.citations ?? [] } : {}) },
-      );
-      continue;
-    }
-    close();
-    if (part.type === "reasoning") {
-      const item = own ? objectIn(part.opaque?.item) : undefined;
-      if (
-        item !== undefined &&
-        (typeof item.encrypted_content === "string" || stored || room.compat.plainReasoning)
-      )
-        waiting.push(reasoningItem(item));
-      else untied = true;
-    } else if (part.type === "tool_call") addCall(part, own, add);
-    else if (part.type === "native" && own) addNative(part.opaque);
   }
-  close();
-  return items;
+
+  /** Whether the reasoning that led to an item is here: it may have been left out of the history since. */
+  #isLed(after: Json | undefined): boolean {
+    return (
+      after === undefined ||
+      [...this.all, ...this.#waiting].some(({ type, id }) => type === "reasoning" && id === after)
+    );
+  }
 }
 
 /**
@@ -257,15 +276,7 @@ function isCustom(call: ToolCallPart, own: boolean): boolean {
   return own && call.opaque?.custom === true && call.argsError === undefined;
 }
 
-/** `after`: the id of the reasoning that led to the item. */
-type Add = (
-  item: JsonObject,
-  id: string | undefined,
-  after: Json | undefined,
-  keepsReasoning?: boolean,
-) => void;
-
-function addCall(call: ToolCallPart, own: boolean, add: Add): void {
+function addCall(call: ToolCallPart, own: boolean, items: Items): void {
   const opaque = own ? call.opaque : undefined;
   const callId = wireId(call.id, responsesIds);
   const name = wireName(call.name);
@@ -273,7 +284,7 @@ function addCall(call: ToolCallPart, own: boolean, add: Add): void {
   const broken = call.argsError !== undefined;
   const id = textIn(opaque?.id);
   if (isCustom(call, own)) {
-    add(
+    items.add(
       { type: "custom_tool_call", call_id: callId, name, input: textIn(call.args.input) ?? "" },
       form(id, "ctc"),
       opaque?.after,
@@ -286,7 +297,7 @@ function addCall(call: ToolCallPart, own: boolean, add: Add): void {
     const value = opaque?.[member];
     if (value !== undefined) rest[member] = value;
   }
-  add(
+  items.add(
     { type: "function_call", call_id: callId, name, arguments: argumentsText(call), ...rest },
     broken ? undefined : form(id, "fc"),
     opaque?.after,
