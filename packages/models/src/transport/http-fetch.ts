@@ -22,8 +22,50 @@ export function fetchClient(options: { fetch?: FetchLike } = {}): HttpClient {
 }
 
 async function exchange(request: HttpRequest, fetch: FetchLike): Promise<HttpResponse> {
-  const { url, method, headers, body, signal, clocks } = request;
+  const { url, signal } = request;
   if (signal.aborted) throw abortedError(signal);
+  const watch = watching(request);
+  let response: Response;
+  try {
+    response = await send(request, fetch, watch);
+  } catch (thrown) {
+    watch.settle();
+    throw watch.failed() ?? networkError(thrown, url);
+  }
+  return {
+    status: response.status,
+    header: (name) => response.headers.get(name),
+    read: (sink) =>
+      readBody(response, sink, watch).then(
+        () => {
+          watch.settle();
+          const failed = watch.failed();
+          if (failed !== undefined) throw failed;
+        },
+        (thrown: unknown) => {
+          watch.settle();
+          if (thrown instanceof SinkError) throw thrown.cause;
+          throw watch.failed() ?? networkError(thrown, url);
+        },
+      ),
+    discard: () => {
+      watch.settle();
+      response.body?.cancel().catch(() => {});
+    },
+  };
+}
+
+/** What may end an exchange before its time: the caller, or the clock. */
+interface Watch {
+  ours: AbortController;
+  /** Why it was ended. */
+  failed(): Error | undefined;
+  stopClock(): void;
+  /** The exchange is over: nothing is watched any more. */
+  settle(): void;
+}
+
+function watching({ url, signal, clocks }: HttpRequest): Watch {
   const connectMs = clocks?.connectMs ?? defaultClocks.connectMs;
   const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
   const ours = new AbortController();
@@ -36,69 +78,46 @@ async function exchange(request: HttpRequest, fetch: FetchLike): Promise<HttpRes
   signal.addEventListener("abort", onAbort, { once: true });
   const ms = firstByteMs > 0 ? firstByteMs + connectMs : 0;
   const timer = ms > 0 ? setTimeout(() => give(timeoutError(url, "firstByteMs", ms)), ms) : undefined;
+  const stopClock = (): void => clearTimeout(timer);
   const settle = (): void => {
-    clearTimeout(timer);
+    stopClock();
     signal.removeEventListener("abort", onAbort);
   };
+  return { ours, failed: () => failed, stopClock, settle };
+}
+
+function send(
+  { url, method, headers, body }: HttpRequest,
+  fetch: FetchLike,
+  { ours, failed }: Watch,
+): Promise<Response> {
   // A fetch that ignores its signal must not keep an abort waiting: `gone` rejects the moment ours fires.
   const gone = new Promise<never>((_, reject) => {
-    ours.signal.addEventListener("abort", () => reject(failed), { once: true });
+    ours.signal.addEventListener("abort", () => reject(failed()), { once: true });
   });
   gone.catch(() => {});
-
-  let response: Response;
-  try {
-    const sent = Promise.resolve(
-      fetch(url, {
-        method,
-        headers,
-        redirect: "manual",
-        signal: ours.signal,
-        ...(body === undefined ? {} : { body }),
-      }),
-    );
-    sent.then(
-      (late) => {
-        if (failed !== undefined) late.body?.cancel().catch(() => {});
-      },
-      () => {},
-    );
-    response = await Promise.race([sent, gone]);
-  } catch (thrown) {
-    settle();
-    throw failed ?? networkError(thrown, url);
-  }
-  return {
-    status: response.status,
-    header: (name) => response.headers.get(name),
-    read: (sink) =>
-      readBody(response, sink, ours, () => clearTimeout(timer)).then(
-        () => {
-          settle();
-          if (failed !== undefined) throw failed;
-        },
-        (thrown: unknown) => {
-          settle();
-          if (thrown instanceof SinkError) throw thrown.cause;
-          throw failed ?? networkError(thrown, url);
-        },
-      ),
-    discard: () => {
-      settle();
-      response.body?.cancel().catch(() => {});
+  const sent = Promise.resolve(
+    fetch(url, {
+      method,
+      headers,
+      redirect: "manual",
+      signal: ours.signal,
+      ...(body === undefined ? {} : { body }),
+    }),
+  );
+  sent.then(
+    (late) => {
+      if (failed() !== undefined) late.body?.cancel().catch(() => {});
     },
-  };
+    () => {},
+  );
+  return Promise.race([sent, gone]);
 }
 
 /** What a sink threw, told apart from what the network did. */
 class SinkError extends Error {}
 
-async function readBody(
-  response: Response,
-  sink: BodySink,
-  ours: AbortController,
-  onByte: () => void,
-): Promise<void> {
+async function readBody(response: Response, sink: BodySink, { ours, stopClock }: Watch): Promise<void> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
   // A body that ignores the signal still ends here: cancelling settles a read that is waiting.
@@ -110,7 +129,7 @@ async function readBody(
     const { done, value } = await reader.read();
     if (first) {
       first = false;
-      onByte();
+      stopClock();
     }
     if (done || ours.signal.aborted) return;
     let wanted: boolean | undefined;
