@@ -22,6 +22,7 @@ import {
   type Usage,
 } from "@rondo/core";
 import { checkGiven, count, flag, membersOf, object, text } from "@rondo/core/checks";
+import { checkScript, isAct } from "./scripted/given.ts";
 import { flatten, playTurn, ScriptedAnswer } from "./scripted/play.ts";
 import { fail, type Turn, usageChecks } from "./scripted/turns.ts";
 import { clipped } from "./text.ts";
@@ -105,6 +106,7 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Scripte
       "scripted takes a list of turns, or a function of the request: scripted([say(…)])",
     );
   checkGiven(scriptedOptions, options, "scripted");
+  if (typeof script !== "function") checkScript("scripted", script, isAct);
   return new Scripted(script, options);
 }
 

@@ -22,6 +22,7 @@ import {
   tick,
   usage,
 } from "@rondo/testkit";
+import { rondoWire } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 
 function requestOf(messages: Message[] = [userText("go")], more: Partial<ModelRequest> = {}): ModelRequest {
@@ -403,10 +404,25 @@ it("is made of a list of turns, and says so where one turn is given without it",
 });
 
 it.each<[unknown, string]>([
-  ["hi", 'scripted: a turn of the script is "hi": say("hi") makes one'],
-  [5, "scripted: a turn of the script is number: say(…), call(…) or a list of them makes one"],
-  [[say("a"), "b"], 'scripted: a turn of the script is "b": say("b") makes one'],
-])("a turn that is none is told, not taken for an empty answer: %j", async (turn, words) => {
-  const { end } = await new Agent({ model: scripted([turn as never]) }).run("go");
-  expect(end?.error).toMatchObject({ kind: "invalid_request", message: words });
+  ["hi", 'script[0] is "hi", and no turn: say("hi") makes one'],
+  [5, "script[0] is 5, and no turn: say(…), call(…) or a list of them makes one"],
+  [undefined, "script[0] is undefined, and no turn: "],
+  [{ say: "x" }, 'script[0] is {"say":"x"}, and no turn: say("x") makes one'],
+  [{ act: "speak" }, 'script[0] is {"act":"speak"}, and no turn: '],
+  [[say("a"), ["b"]], 'script[0][1][0] is "b", and no turn: say("b") makes one'],
+  [hold("b" as never), 'script[0][1] is "b", and no turn: say("b") makes one'],
+  [misorder(say("a"), "b" as never), 'script[0][1] is "b", and no turn: say("b") makes one'],
+  [5n, "script[0] is a bigint, and no turn: "],
+  [[() => say("a")], "script[0][0] is a function inside of a turn, and no turn: "],
+])("what is no turn is refused where the script is given, by its place: %s", async (turn, words) => {
+  expect(() => scripted([turn as never])).toThrow(`scripted: ${words}`);
+  await expect(rondoWire({ script: [turn as never] })).rejects.toThrow(`rondoWire: ${words}`);
+});
+
+it("what a function of the script gives is told when it is no turn, and not taken for an empty answer", async () => {
+  const { end } = await new Agent({ model: scripted([() => "hi" as never]) }).run("go");
+  expect(end?.error).toMatchObject({
+    kind: "invalid_request",
+    message: 'scripted: what a function of the script gives is "hi", and no turn: say("hi") makes one',
+  });
 });

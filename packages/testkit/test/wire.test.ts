@@ -200,12 +200,14 @@ describe("the script", () => {
     expect(wire.problems).toHaveLength(1);
   });
 
-  it("that is none is refused before the server stands, and a turn that is none by its request, in words", async () => {
+  it("that is none is refused before the server stands, as is a turn that is none; what a function gives, by its request, in words", async () => {
     for (const script of [undefined, "hello", say("hello")])
       await expect(rondoWire({ script } as never)).rejects.toThrow(/rondoWire takes a list of turns/);
-    const wire = await serve(["hello", { say: "hello" }, [say("a"), null]] as never);
-    for (const words of ['\\"hello\\": say(\\"hello\\") makes one', "is object", "is null"])
+    const given = (): unknown[] => ["hello", { say: "hello" }, [say("a"), null]];
+    const wire = await serve(given().map((one) => () => one) as never);
+    for (const words of ['\\"hello\\", and no turn: say(\\"hello\\") makes one', '{\\"say', "is null"])
       expect((await ask(wire, "openai-chat")).text).toContain(words);
+    await expect(rondoWire({ script: given() as never })).rejects.toThrow("rondoWire: script[0] is");
   });
 
   it("may play its last turn for ever", async () => {

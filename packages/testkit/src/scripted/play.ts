@@ -17,20 +17,14 @@ import {
   type Usage,
 } from "@rondo/core";
 import { piecesOf } from "../text.ts";
+import { isAct, noTurn } from "./given.ts";
 import type { Act, FailOptions, Gate, ScriptedCall, Turn } from "./turns.ts";
 
 /** The acts of a turn, in one list. @throws RondoError `invalid_request` for what is none: it would be no answer at all */
 export function flatten(turn: Turn): Act[] {
   if (isList(turn)) return turn.flatMap(flatten);
-  if (typeof (Object(turn) as { act?: unknown }).act === "string") return [turn];
-  throw noTurn("scripted", turn);
-}
-
-/** What to say of something in a script that is no turn. */
-export function noTurn(whose: string, given: unknown): RondoError {
-  const shown = typeof given === "string" ? JSON.stringify(given) : given === null ? "null" : typeof given;
-  const way = typeof given === "string" ? `say(${shown})` : "say(…), call(…) or a list of them";
-  return new RondoError("invalid_request", `${whose}: a turn of the script is ${shown}: ${way} makes one`);
+  if (isAct(turn)) return [turn];
+  throw noTurn("scripted: what a function of the script gives", turn);
 }
 
 function isList(turn: Turn): turn is readonly Turn[] {

@@ -4,8 +4,10 @@
 // reply's blocks; what is wrong with the wire stands beside it.
 
 import type { Json, Part, Usage } from "@rondo/core";
-import { flatten, noTurn } from "../scripted/play.ts";
-import type { Act, ScriptedCall, Turn } from "../scripted/turns.ts";
+import { isObject } from "../json.ts";
+import { isAct, noTurn } from "../scripted/given.ts";
+import { flatten } from "../scripted/play.ts";
+import type { Act, ScriptedCall } from "../scripted/turns.ts";
 import { piecesOf } from "../text.ts";
 import { direct, mangle } from "./damage.ts";
 import { type ErrorResponse, errorFrames, errorResponse, refusalOf, refusalWith } from "./errors.ts";
@@ -61,13 +63,15 @@ export function render(protocol: Protocol, reply: Reply): Rendered {
   return renderers[protocol](reply);
 }
 
+/** A word of a turn: the model's, or the wire's. The word `stop` has a member `wire` too: only `act` tells them apart. */
+export const isWireWord = (value: unknown): boolean =>
+  isAct(value) || (isObject(value) && value.act === undefined && typeof value.wire === "string");
+
 /** A turn's words in one list. */
 export function flattenWire(turn: WireTurn): (Act | WireAct)[] {
   if (Array.isArray(turn)) return (turn as readonly WireTurn[]).flatMap(flattenWire);
-  // The word `stop` has a member `wire` too: only `act` tells them apart.
-  const { act, wire } = Object(turn) as { act?: unknown; wire?: unknown };
-  if (typeof act !== "string" && typeof wire !== "string") throw noTurn("rondo-wire", turn);
-  return typeof act === "string" ? flatten(turn as Turn) : [turn as WireAct];
+  if (!isWireWord(turn)) throw noTurn("rondo-wire: what a function of the script gives", turn);
+  return isAct(turn) ? flatten(turn) : [turn as WireAct];
 }
 
 type Failing = Extract<Act, { act: "fail" }>;

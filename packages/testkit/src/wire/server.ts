@@ -21,9 +21,10 @@ import {
   whole,
 } from "@rondo/core/checks";
 import { membersIn } from "../json.ts";
+import { checkScript } from "../scripted/given.ts";
 import { usageChecks } from "../scripted/turns.ts";
 import { type ErrorResponse, errorResponse, type Refusal, refusalWith } from "./errors.ts";
-import { planOf } from "./plan.ts";
+import { isWireWord, planOf } from "./plan.ts";
 import { type Protocol, protocols } from "./reply.ts";
 import { type Route, refusedAtTheDoor, routeOf, violationsOf } from "./route.ts";
 import type { ChatRules } from "./rules/openai-chat.ts";
@@ -124,6 +125,7 @@ export async function rondoWire(options: WireOptions): Promise<RondoWire> {
       "rondoWire takes a list of turns, or a function of the request: rondoWire({ script: [say(…)] })",
     );
   checkGiven(wireOptions, options, "rondoWire");
+  if (Array.isArray(script)) checkScript("rondoWire", script, isWireWord);
   const host = options.host ?? "127.0.0.1";
   if (!["127.0.0.1", "::1", "localhost"].includes(host))
     throw new RondoError(
