@@ -78,7 +78,11 @@ describe("the command rondo-wire", () => {
 
   it.each([
     [["--port", "1"], 2, /one of --script and --cassette is needed/],
-    [["--script", "x", "--prot", "1"], 2, /--prot/],
+    [
+      ["--script", "x", "--prot", "1"],
+      2,
+      /^rondo-wire: there is no option --prot\. Did you mean --port\? See rondo-wire --help\n$/,
+    ],
     [["--script", "x", "--port", "many"], 2, /--port many: a number/],
     [["--script", "x", "--chunks", "bit"], 2, /frame, byte or whole/],
     [["--script", "/no/such/file.json"], 1, /\/no\/such\/file\.json/],

@@ -3,8 +3,8 @@
 // Its first line on standard output is one JSON object with the addresses; it serves until it is told to stop.
 
 import { appendFileSync, readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { messageOf } from "@rondo/core";
+import { readOptions } from "./command-line.ts";
 import { recordedScript } from "./recorded-script.ts";
 import { readScript } from "./script-json.ts";
 import { rondoWire } from "./server.ts";
@@ -46,25 +46,11 @@ function fail(message: string, code: number): never {
   process.exit(code);
 }
 
-function options() {
+function options(): ReturnType<typeof readOptions> {
   try {
-    return parseArgs({
-      options: {
-        script: { type: "string" },
-        cassette: { type: "string" },
-        print: { type: "boolean", default: false },
-        port: { type: "string", default: "0" },
-        chunks: { type: "string" },
-        lenient: { type: "boolean", default: false },
-        "repeat-last": { type: "boolean", default: false },
-        server: { type: "string" },
-        key: { type: "string" },
-        requests: { type: "string" },
-        help: { type: "boolean", short: "h", default: false },
-      },
-    }).values;
+    return readOptions(process.argv.slice(2));
   } catch (thrown) {
-    fail(`${messageOf(thrown)}\n\n${usage}`, 2);
+    fail(messageOf(thrown), 2);
   }
 }
 
@@ -84,7 +70,7 @@ if (given.help) {
 }
 if ((given.script === undefined) === (given.cassette === undefined))
   fail(`one of --script and --cassette is needed\n\n${usage}`, 2);
-const port = Number(given.port);
+const port = Number(given.port ?? 0);
 if (!Number.isInteger(port) || port < 0 || port > 65_535)
   fail(`--port ${given.port}: a number from 0 to 65535 is needed`, 2);
 if (given.chunks !== undefined && !["frame", "byte", "whole"].includes(given.chunks))
