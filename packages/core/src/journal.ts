@@ -39,6 +39,7 @@ export interface LeaseRequest {
   takeOver?: boolean;
 }
 
+/** Whatever a journal throws that is no `RondoError` is told as `storage`, with its function and what it said. */
 export interface Journal {
   /**
    * Appends one group, all or nothing, durable when it returns (or when the promise resolves).

@@ -7,6 +7,7 @@ import { systemClock } from "../clock.ts";
 import type { Journal } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { checkFrom } from "./checks.ts";
+import { asked } from "./failure.ts";
 import { RecordReader } from "./migrations.ts";
 
 export interface FollowOptions {
@@ -37,7 +38,7 @@ export function follow(
     news = true;
     wake?.();
   };
-  let stopWatching = over ? () => {} : journal.watch?.(session, heard);
+  let stopWatching = over ? () => {} : asked("watch", session, () => journal.watch?.(session, heard));
   const finish = (): void => {
     over = true;
     ready = [];

@@ -6,6 +6,7 @@
 import { invalidRequest, RondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { formatVersion, type LogRecord, type RecordOf } from "../loop/records.ts";
+import { readRecords } from "./failure.ts";
 
 /** How a record of one format becomes one of the next. By the format it comes from; formats with no entry changed nothing. */
 export type Migrations = { readonly [format: number]: (record: LogRecord) => LogRecord };
@@ -43,13 +44,13 @@ export class RecordReader {
 
   /**
    * What has come since the last time.
-   * @throws RondoError `invalid_request` for records of a newer format; `storage` where one is missing
+   * @throws RondoError `invalid_request` for records of a newer format; `storage` where one is missing, or the journal fails
    */
   async read(): Promise<LogRecord[]> {
     // What a run in the middle of the session was written in stands before it.
     if (this.#format === undefined && this.#at > 0)
-      this.#format = (await this.#journal.read(this.#session)).findLast(isStart(this.#at))?.format;
-    const records = await this.#journal.read(this.#session, this.#at);
+      this.#format = (await readRecords(this.#journal, this.#session)).findLast(isStart(this.#at))?.format;
+    const records = await readRecords(this.#journal, this.#session, this.#at);
     const current = records.map((record, i) => this.#migrate(record, this.#at + i, records));
     this.#at += records.length;
     return current;

@@ -8,6 +8,7 @@ import { systemClock } from "../clock.ts";
 import { invalidRequest, type RondoError, toRondoError } from "../errors.ts";
 import type { Journal, Lease, LeaseRequest } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
+import { asked } from "./failure.ts";
 
 /** How an agent holds the sessions it drives. */
 export interface LeaseOptions {
@@ -43,9 +44,11 @@ export class Writer {
 
   #append(session: string, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
     const token = this.#lease?.token;
-    return token === undefined
-      ? this.#journal.append(session, expectedSeq, records)
-      : this.#journal.append(session, expectedSeq, records, token);
+    return asked("append", session, () =>
+      token === undefined
+        ? this.#journal.append(session, expectedSeq, records)
+        : this.#journal.append(session, expectedSeq, records, token),
+    );
   }
 
   /**
@@ -55,7 +58,9 @@ export class Writer {
    * @throws RondoError `conflict` naming who holds it, or when another has written meanwhile
    */
   take(takeOver: boolean, lost: (error: RondoError) => void, length?: number): undefined | Promise<void> {
-    const taken = this.#journal.lease?.(this.#session, { ...this.#request, takeOver });
+    const taken = asked("lease", this.#session, () =>
+      this.#journal.lease?.(this.#session, { ...this.#request, takeOver }),
+    );
     if (taken === undefined) return undefined;
     const got = (lease: Lease): void | Promise<void> => {
       this.#lease = lease;

@@ -24,6 +24,7 @@ import { invalidRequest } from "../errors.ts";
 import { noStep } from "../explain.ts";
 import { type BlobStore, copyBlobs } from "../journal/blobs.ts";
 import { checkSessionId } from "../journal/checks.ts";
+import { asked, readRecords } from "../journal/failure.ts";
 import { RecordReader } from "../journal/migrations.ts";
 import type { Journal } from "../journal.ts";
 import { type Logger, logEvent } from "../logger.ts";
@@ -105,7 +106,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   checkGiven(forkOptions, options, "fork");
   const { from, journal, blobs, clock, about, logger } = parts;
   checkSessionId(id);
-  if ((await journal.read(id)).length > 0)
+  if ((await readRecords(journal, id)).length > 0)
     throw invalidRequest(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
   const change = changedBy(options);
   const changes = options.agent !== undefined || Object.keys(change).length > 0;
@@ -114,7 +115,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   const today = await new RecordReader(journal, from).read();
   const { origin, edited } = planFork(from, today, options, resolved.rules);
   // As they were written: each format is read as what it is, in the fork too.
-  const written = (await journal.read(from)).slice(0, origin.seq);
+  const written = (await readRecords(journal, from)).slice(0, origin.seq);
   const shared = written.map((record) => edited(record, redact));
   const opened: Fact = {
     type: "opened",
@@ -133,7 +134,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
     if (logger !== undefined) logEvent(logger, { type: "warning", code: "blob_store", message });
   };
   if (blobs !== undefined) await copyBlobs(blobs, from, id, shared, warn);
-  await journal.append(id, 0, [...shared, { ...redact(opened), ...stamp }]);
+  await asked("append", id, () => journal.append(id, 0, [...shared, { ...redact(opened), ...stamp }]));
   return resolved;
 }
 

@@ -1,0 +1,81 @@
+// A journal of one's own that fails: whose failure it is, which of its functions, and what it said.
+
+import { Agent, type Journal, memoryJournal, RondoError } from "@rondo/core";
+import { say, scripted } from "@rondo/testkit";
+import { describe, expect, it } from "vitest";
+
+const failing = new Error("connection refused");
+
+const refuses = (): never => {
+  throw failing;
+};
+const rejects = async (): Promise<never> => {
+  throw failing;
+};
+/** As a query builder gives it: no Promise, and one can wait for it. */
+const later = (): never =>
+  // biome-ignore lint/suspicious/noThenProperty: what is tested
+  ({ then: (_: unknown, failed: (thrown: unknown) => void) => failed(failing) }) as never;
+
+const agent = (given: Partial<Journal>): Agent =>
+  new Agent({ model: scripted([say("hi")]), journal: { ...memoryJournal(), ...given } });
+
+async function thrownBy(act: () => unknown): Promise<RondoError> {
+  try {
+    await act();
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(RondoError);
+    return thrown as RondoError;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe.each([
+  ["throws", refuses],
+  ["rejects", rejects],
+  ["gives what can be waited for, and it fails", later],
+] as const)("what a journal of one's own %s is storage, with the function that failed", (_how, fails) => {
+  it.each([
+    ["append", "a run", (one: Agent) => one.run("go", { session: "s" })],
+    ["read", "a run", (one: Agent) => one.run("go", { session: "s" })],
+    ["lease", "a run", (one: Agent) => one.run("go", { session: "s" })],
+    ["read", "a fork", (one: Agent) => one.fork("s", "t")],
+    ["read", "whoever follows", (one: Agent) => one.follow("s").next()],
+  ] as const)("%s, for %s", async (what, _whose, act) => {
+    const error = await thrownBy(() => act(agent({ [what]: fails })));
+    expect(error).toMatchObject({ kind: "storage", cause: failing });
+    expect(error.message).toMatch(
+      new RegExp(`^journal\\.${what} of session "[st]" failed: connection refused$`),
+    );
+  });
+});
+
+it("an append that fails for a fork, and a watch for whoever follows, are told alike", async () => {
+  const journal = memoryJournal();
+  await new Agent({ model: scripted([say("hi")]), journal }).run("go", { session: "s" });
+  const one = new Agent({ model: scripted([]), journal: { ...journal, append: refuses, watch: refuses } });
+  expect((await thrownBy(() => one.fork("s", "t"))).message).toMatch(
+    /^journal\.append of session "t" failed: /,
+  );
+  expect((await thrownBy(() => one.follow("s"))).message).toMatch(/^journal\.watch of session "s" failed: /);
+});
+
+it("an error of ours stays as it is", async () => {
+  const full = new RondoError("payload_too_large", "runs.db: 3 MB");
+  const append = (): never => {
+    throw full;
+  };
+  expect(await thrownBy(() => agent({ append }).run("go", { session: "s" }))).toBe(full);
+});
+
+it.each([
+  [undefined, "a list is needed, not undefined"],
+  [null, "a list is needed, not null"],
+  [{ rows: [] }, "a list is needed, not an object"],
+  ["[]", 'a list is needed, not "[]"'],
+  [[null], "[0]: an object is needed, not null"],
+])("a journal that reads %j is refused by name", async (given, says) => {
+  const error = await thrownBy(() => agent({ read: (() => given) as never }).run("go", { session: "s" }));
+  expect(error.kind).toBe("storage");
+  expect(error.message).toBe(`journal.read of session "s" gave no list of records: ${says}`);
+});
