@@ -12,7 +12,7 @@ import {
   textOf,
   userText,
 } from "@rondo/core";
-import { scripted } from "@rondo/testkit";
+import { say, scripted } from "@rondo/testkit";
 import { describe, expect, it, test } from "vitest";
 
 const origin = { api: "a", provider: "p", model: "m" };
@@ -216,7 +216,7 @@ describe("a repaired history", () => {
   });
 
   it("is what a run starts with when it is given one", async () => {
-    const model = scripted(["done"] as never);
+    const model = scripted([say("done")]);
     const agent = new Agent({ model });
     const odd = { role: "user", content: "plain text" } as unknown as Message;
     const { messages } = await agent.run([odd, answer([call("a")]), userText("go on")]);
