@@ -6,7 +6,7 @@
 //
 // A face of its own (`@rondo/core/checks`), so that packages beside core refuse in the same words.
 
-import { nearest } from "./checks/nearest.ts";
+import { hint } from "./checks/nearest.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { jsonCopy } from "./json/copy.ts";
 import { isObject } from "./json/object.ts";
@@ -195,15 +195,6 @@ export function membersOf<Options>(
     }
     return undefined;
   };
-}
-
-function hint(name: string, known: readonly string[]): string {
-  const plain = name.toLowerCase().replace(/[^a-z0-9]/g, "");
-  const alike = known.find(
-    (one) => plain !== "" && (one.toLowerCase().includes(plain) || plain.startsWith(one.toLowerCase())),
-  );
-  const meant = alike ?? nearest(name, known, 1)[0];
-  return meant === undefined ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
 }
 
 /** An object of whatever class, with these members and any others. @param what the whole of it in words */

@@ -7,6 +7,7 @@ import {
   type AgentOptions,
   budget,
   dependency,
+  type Rule,
   type RunOverrides,
   repeats,
   retry,
@@ -16,6 +17,12 @@ import {
 import { wordsOf } from "./refused.ts";
 
 const model = scripted([]);
+
+class Misspelt {
+  readonly name: string = "misspelt";
+  readonly version: number = 1;
+  onAnswer(): undefined {}
+}
 const echo = {
   name: "echo",
   description: "Echoes.",
@@ -78,6 +85,18 @@ describe("an agent's options", () => {
     [{ tools: [null] }, "option tools[0]: a tool, as tool() makes it, is needed, not null"],
     [{ tools: [echo] }, "option tools[0]: a tool, as tool() makes it, is needed, not an object"],
     [{ rules: [5] }, "option rules[0]: a rule, or a function that is a stop rule, is needed, not 5"],
+    [
+      { rules: [{ name: "no_rm", version: 1, judgecall: () => undefined }] },
+      'option rules[0]: rule "no_rm" says nothing: there is no moment judgecall, did you mean judgeCall?',
+    ],
+    [
+      { rules: [{ name: "r", version: 1, init: () => 0, note: () => {}, judges: () => undefined }] },
+      'rule "r" says nothing: there is no moment judges, did you mean judge?',
+    ],
+    [
+      { rules: [new Misspelt()] },
+      'rule "misspelt" says nothing: there is no moment onAnswer, there are fold, decide,',
+    ],
     [{ hooks: { beforeTool: 5 } }, "option hooks.beforeTool: a function is needed, not 5"],
     [{ texts: { nope: () => "" } }, "option texts.nope: there is no such option"],
     [{ texts: { denied: "no" } }, 'option texts.denied: a function is needed, not "no"'],
@@ -107,7 +126,11 @@ describe("an agent's options", () => {
       model,
       system: "",
       tools: [tool(echo)],
-      rules: [() => false, { name: "mine", version: 1 }],
+      rules: [
+        () => false,
+        { name: "mine", version: 1 },
+        { name: "deaf", version: 1, judgecall: () => undefined, decide: () => undefined } as Rule,
+      ],
       maxSteps: 3,
       retry: null,
       clocks: { connectMs: 0, idleMs: 0.5 },

@@ -11,6 +11,22 @@ export function nearest(given: string, known: readonly string[], limit: number =
     .map(({ word }) => word);
 }
 
+/** The known word that was most likely meant: the same but for marks and capitals, one that holds it or begins it, or one that is near. */
+export function meantBy(name: string, known: readonly string[]): string | undefined {
+  const given = plain(name);
+  if (given === "") return nearest(name, known, 1)[0];
+  const alike = (one: string): boolean => plain(one).includes(given) || given.startsWith(plain(one));
+  return known.find((one) => plain(one) === given) ?? known.find(alike) ?? nearest(name, known, 1)[0];
+}
+
+const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
+
+/** The word that was meant, as a question; where none is like it, the words there are. */
+export function hint(name: string, known: readonly string[]): string {
+  const meant = meantBy(name, known);
+  return meant === undefined ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
+}
+
 /** How many letters must be changed, added, left out or swapped with their neighbour. */
 function distance(one: string, other: string): number {
   // Nobody mistypes a word of this length letter by letter; the table below grows with both lengths.

@@ -48,7 +48,7 @@ import { type OnTruncated, truncatedWords } from "../rules/answers.ts";
 import { type Budget, budgetAmounts, limitWords, type OnLimit } from "../rules/limits.ts";
 import { type Repeats, repeatsOptions } from "../rules/repeats.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
-import type { Rule, StopRule } from "../rules/rule.ts";
+import { type Rule, ruleCheck, type StopRule } from "../rules/rule.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
 import type { UnknownKeys } from "../schema/unknown-keys.ts";
 import type { SchemaLike } from "../schema.ts";
@@ -193,7 +193,7 @@ export interface RunOverrides {
 /** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
 export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
 
-const rule = either(callable, having("a rule, or a function that is a stop rule,", { name: text }));
+const rule = either(callable, ruleCheck);
 
 const cap = membersOf<LinesCap & Omit<HeadTailCap, "mode">>({
   mode: anything,

@@ -5,7 +5,8 @@
 // (`judgeCall`), before that call starts (`judgeStart`), and by the clock (`wakeAt`, after which `decide` is asked).
 // What it says becomes a record that carries its name and its evidence.
 
-import { callable, checkGiven } from "../checks.ts";
+import { hint, meantBy } from "../checks/nearest.ts";
+import { type Check, callable, checkGiven, having, text } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { type ErrorData, messageOf, RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
@@ -71,6 +72,32 @@ export interface Rules {
 const moments = ["fold", "decide", "left", "judge", "judgeCall", "judgeStart", "wakeAt"] as const;
 
 type Moment = (typeof moments)[number];
+
+const face = having("a rule, or a function that is a stop rule,", { name: text });
+
+/**
+ * A rule, of whatever class. One that can do things and has nothing for any moment is misspelt, and would never be heard;
+ * one that can do nothing at all only stands in the records.
+ */
+export const ruleCheck: Check = (value) => {
+  const fault = face(value);
+  if (fault !== undefined) return fault;
+  const rule = value as Rule & Readonly<Record<string, unknown>>;
+  if (rule.verify !== undefined || moments.some((one) => rule[one] !== undefined)) return undefined;
+  const others = membersIn(rule).filter((name) => name !== "init" && typeof rule[name] === "function");
+  const other = others.find((name) => meantBy(name, moments) !== undefined) ?? others[0];
+  if (other === undefined) return undefined;
+  const why = `there is no moment ${other}, ${hint(other, moments)}`;
+  return { at: "", says: `rule ${JSON.stringify(rule.name)} says nothing: ${why}` };
+};
+
+/** The names of what an object holds, its class's among them, but what every object has. */
+function membersIn(given: object): string[] {
+  const names: string[] = [];
+  for (let at: object | null = given; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at))
+    names.push(...Object.getOwnPropertyNames(at).filter((name) => name !== "constructor"));
+  return names;
+}
 
 /** A rule that has something for a moment, and where in the list it stands: its memory is at the same place. */
 export interface Speaker<M extends Moment> {
