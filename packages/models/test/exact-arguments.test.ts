@@ -113,7 +113,10 @@ describe.each(calls)("the digits of a long integer in arguments of %s", (_name, 
       stream,
       fetch: async (_url, init) => {
         sent.push(String(init?.body));
-        const body = JSON.stringify(sent.length === 1 ? called : ended).replace(/"(id|numberValue)":0/, `"$1":${digits}`);
+        const body = JSON.stringify(sent.length === 1 ? called : ended).replace(
+          /"(id|numberValue)":0/,
+          `"$1":${digits}`,
+        );
         return new Response(`${body}\n`, { headers: { "content-type": "application/json" } });
       },
     });
