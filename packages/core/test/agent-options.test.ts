@@ -94,6 +94,18 @@ describe("an agent's options", () => {
       'rule "r" says nothing: there is no moment judges, did you mean judge?',
     ],
     [
+      { rules: [{ decide: () => undefined }] },
+      "option rules[0]: a rule, or a function that is a stop rule, is needed, not an object",
+    ],
+    [
+      {
+        rules: [
+          Object.assign(Object.create(null), { name: "bare", version: 1, decides: () => undefined }) as Rule,
+        ],
+      },
+      'rule "bare" says nothing: there is no moment decides, did you mean decide?',
+    ],
+    [
       { rules: [new Misspelt()] },
       'rule "misspelt" says nothing: there is no moment onAnswer, there are fold, decide,',
     ],
@@ -129,6 +141,7 @@ describe("an agent's options", () => {
       rules: [
         () => false,
         { name: "mine", version: 1 },
+        { name: "looks_on", version: 1, verify: () => undefined },
         { name: "deaf", version: 1, judgecall: () => undefined, decide: () => undefined } as Rule,
       ],
       maxSteps: 3,
