@@ -37,6 +37,21 @@ describe("an option that another library has is told by its name here:", () => {
     [{ needsApproval: true }, 'here it is permission: "ask" of the tool, or hooks.permission'],
     [{ budget: { requests: 5 } }, "option budget.requests: there is no such option; here it is modelCalls"],
     [{ toolChoice: "required" }, 'one of auto, any, none is needed, not "required"; did you mean "any"?'],
+    [
+      { toolChoice: { type: "tool", toolName: "weather" } },
+      'option toolChoice: { tool: "weather" } is needed, not an object with type, toolName',
+    ],
+    [{ toolChoice: { type: "tool", name: "weather" } }, 'option toolChoice: { tool: "weather" } is needed'],
+    [
+      { toolChoice: { type: "function", function: { name: "weather" } } },
+      'option toolChoice: { tool: "weather" } is needed',
+    ],
+    [{ toolChoice: { type: "required" } }, 'option toolChoice: "any" is needed, not an object with type'],
+    [{ toolChoice: { type: "none" } }, 'option toolChoice: "none" is needed'],
+    [
+      { toolChoice: { type: "tool" } },
+      "option toolChoice: { tool: NAME } is needed, not an object with type",
+    ],
     [{ toolChoice: "weather" }, 'not "weather"; did you mean { tool: "weather" } for one tool?'],
     [{ model: () => model }, "a Model, e.g. offline() of @rondo/models, is needed, not a function: call it"],
     [

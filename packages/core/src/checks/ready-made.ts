@@ -110,6 +110,21 @@ const choiceWord = hinted(oneOf("auto", "any", "none"), (value) => {
   return `; did you mean ${meant}?`;
 });
 
+/** How others write one tool (`{ type: "tool", toolName }`, `{ type: "function", function: { name } }`), or a word (`{ type: "any" }`). */
+function choiceMeant(given: Readonly<Record<string, unknown>>): string {
+  const { type, toolName, name = toolName, function: inner } = given;
+  const { name: tool = name } = Object(inner) as { name?: unknown };
+  if (typeof tool === "string") return `{ tool: ${JSON.stringify(tool)} }`;
+  if (type === "required") return '"any"';
+  return type === "auto" || type === "any" || type === "none" ? JSON.stringify(type) : "{ tool: NAME }";
+}
+
 /** What a model must call. */
-export const toolChoice: Check = (value) =>
-  typeof value === "string" ? choiceWord(value) : choiceOfTool(value);
+export const toolChoice: Check = (value) => {
+  if (typeof value === "string") return choiceWord(value);
+  if (object(value) !== undefined || Object.hasOwn(value as object, "tool")) return choiceOfTool(value);
+  const given = value as Readonly<Record<string, unknown>>;
+  const held = Object.keys(given).join(", ");
+  const seen = held === "" ? "an empty object" : `an object with ${held}`;
+  return { at: "", says: `${choiceMeant(given)} is needed, not ${seen}` };
+};
