@@ -12,6 +12,7 @@ import {
   cutAt,
   delayed,
   frames,
+  garbage,
   type Protocol,
   plainJson,
   planOf,
@@ -407,6 +408,15 @@ describe("planOf", () => {
     const before = JSON.stringify(turn);
     expect(planOf(turn, asked)).toEqual(planOf(turn, asked));
     expect(JSON.stringify(turn)).toBe(before);
+  });
+
+  it.each(protocols)("%s: nonsense stands inside of the answer, before what ends it", (protocol) => {
+    const { steps } = planOf([say("half"), garbage()], { ...asked, protocol, stream: true });
+    const sent = steps.map((step) => (step.do === "bytes" ? new TextDecoder().decode(step.bytes) : step.do));
+    const ends =
+      /"(?:finish_reason|finishReason|stop_reason|stopReason)":"(?:stop|STOP|end_turn)"|response\.completed/;
+    expect(sent.findIndex((one) => one.includes("not json{"))).toBe(1);
+    expect(sent.findIndex((one) => ends.test(one))).toBeGreaterThan(1);
   });
 
   it("refuses to double a frame that is not there", () => {

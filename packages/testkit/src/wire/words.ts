@@ -177,7 +177,7 @@ export function chunked(chunks: Chunks): WireAct {
   return { wire: "chunks", chunks };
 }
 
-/** A frame of nonsense after so many frames. Default: after the first. */
+/** A frame of nonsense after so many frames. Default: after the first, which is inside of every answer; where there are fewer, behind the last, where a client need not look. */
 export function garbage(text: string = "\u0000not json{", afterFrames: number = 1): WireAct {
   return { wire: "garbage", text, frames: afterFrames };
 }
