@@ -1,5 +1,6 @@
 // The room of the command line: the first word names the command, the command does the rest.
 
+import { hintAt } from "@rondo/core/checks";
 import { allow, revoke } from "./commands/allow.ts";
 import { approve, deny } from "./commands/approve.ts";
 import { chat } from "./commands/chat.ts";
@@ -19,7 +20,6 @@ import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { type Arguments, readArguments } from "./line/arguments.ts";
 import { type Command, commonOptions } from "./line/command.ts";
 import { commandHelp, generalHelp } from "./line/help.ts";
-import { hintAt } from "./line/hint.ts";
 import { version } from "./version.ts";
 
 const commands: readonly Command[] = [

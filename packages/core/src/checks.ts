@@ -11,7 +11,7 @@ import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { jsonCopy } from "./json/copy.ts";
 import { isObject } from "./json/object.ts";
 
-export { nearest } from "./checks/nearest.ts";
+export { hintAt, nearest } from "./checks/nearest.ts";
 
 /** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: nothing is. */
 export type Check = (value: unknown) => { at: string; says: string } | undefined;

@@ -13,6 +13,9 @@ export function objectIn(value: unknown): JsonObject | undefined {
     : undefined;
 }
 
+/** The same as a question, for members that are objects of JSON. */
+export const isObject = (value: Json | undefined): value is JsonObject => objectIn(value) !== undefined;
+
 export function listIn(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : [];
 }

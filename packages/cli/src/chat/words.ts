@@ -1,6 +1,6 @@
 // The room of what is said in a chat: a line is a message, or a command that begins with a slash.
 
-import { hintAt } from "../line/hint.ts";
+import { hintAt } from "@rondo/core/checks";
 
 export type Said =
   | { do: "nothing" }

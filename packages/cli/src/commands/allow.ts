@@ -10,6 +10,7 @@ import {
   messageOf,
   type Session,
 } from "@rondo/core";
+import { hintAt } from "@rondo/core/checks";
 import { parseArgsJson } from "../console/ask.ts";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
@@ -17,7 +18,6 @@ import { jsonLine, plainText, visibleText } from "../console/plain-text.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Arguments, OptionSpecs } from "../line/arguments.ts";
 import { type Command, journalOption } from "../line/command.ts";
-import { hintAt } from "../line/hint.ts";
 import { grantText } from "../render/grant.ts";
 import { withJournal } from "../runs/find-run.ts";
 import { modelOptions, withRun } from "../runs/goes-on.ts";

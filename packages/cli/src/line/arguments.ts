@@ -4,8 +4,8 @@
 // what may stand in its place.
 
 import { parseArgs } from "node:util";
+import { hintAt } from "@rondo/core/checks";
 import { UsageError } from "../console/failure.ts";
-import { hintAt } from "./hint.ts";
 
 export interface OptionSpec {
   type: "string" | "boolean";

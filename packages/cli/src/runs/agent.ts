@@ -10,10 +10,10 @@ import {
   RondoError,
   type Tool,
 } from "@rondo/core";
+import { hintAt } from "@rondo/core/checks";
 import { calculate, fileToolSet, fileTools, runCommand } from "@rondo/tools";
 import { Failure, UsageError } from "../console/failure.ts";
 import { aboutRun, type Invocation } from "../invocation.ts";
-import { hintAt } from "../line/hint.ts";
 
 export interface AgentParts {
   invocation: Invocation;

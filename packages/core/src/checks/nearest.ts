@@ -27,6 +27,12 @@ export function hint(name: string, known: readonly string[]): string {
   return meant === undefined ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
 }
 
+/** ` Did you mean chat?`, to be added to a sentence; empty where nothing comes near. */
+export function hintAt(word: string, known: readonly string[]): string {
+  const [near] = nearest(word, known, 1);
+  return near === undefined ? "" : ` Did you mean ${near}?`;
+}
+
 /** How many letters must be changed, added, left out or swapped with their neighbour. */
 function distance(one: string, other: string): number {
   // Nobody mistypes a word of this length letter by letter; the table below grows with both lengths.

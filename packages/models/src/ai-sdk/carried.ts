@@ -52,7 +52,3 @@ export function optionsOf(opaque: Opaque | undefined): ByProvider | undefined {
   const entries = Object.entries(opaque).filter(([, options]) => objectIn(options) !== undefined);
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as ByProvider);
 }
-
-export function isSame(a: Origin | undefined, b: Origin | undefined): boolean {
-  return a?.api === b?.api && a?.provider === b?.provider && a?.model === b?.model;
-}

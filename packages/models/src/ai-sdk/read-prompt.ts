@@ -17,7 +17,8 @@ import {
   type ToolMessage,
 } from "@rondo/core";
 import { objectIn } from "../json-values.ts";
-import { type Carried, carried, isSame } from "./carried.ts";
+import { isSameOrigin } from "../same-origin.ts";
+import { type Carried, carried } from "./carried.ts";
 import { base64 } from "./read-parts.ts";
 import type { AssistantPart, PromptMessage, PromptResult } from "./spec.ts";
 import { asRecord, text } from "./words.ts";
@@ -67,7 +68,7 @@ function readAnswer(content: readonly AssistantPart[]): AssistantMessage {
     told.sort((a, b) => (a.kept.at ?? 0) - (b.kept.at ?? 0));
   const parts = told.flatMap(({ part, kept }) =>
     // A message has one origin: what is another's stays behind.
-    answerPart(part, kept.origin === undefined || isSame(kept.origin, origin) ? kept : {}),
+    answerPart(part, kept.origin === undefined || isSameOrigin(kept.origin, origin) ? kept : {}),
   );
   const calls = parts.some(({ type }) => type === "tool_call");
   const kind = calls ? "tool_use" : "end_turn";

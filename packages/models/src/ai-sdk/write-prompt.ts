@@ -14,7 +14,8 @@ import {
   type ToolMessage,
   textOf,
 } from "@rondo/core";
-import { isSame, optionsOf } from "./carried.ts";
+import { isSameOrigin } from "../same-origin.ts";
+import { optionsOf } from "./carried.ts";
 import type {
   AssistantPart,
   ByProvider,
@@ -71,7 +72,7 @@ function userPart(part: ContentPart, target: PromptTarget): PromptText | PromptF
 }
 
 function answerParts(message: AssistantMessage, target: PromptTarget): AssistantPart[] {
-  const own = isSame(message.origin, target.origin);
+  const own = isSameOrigin(message.origin, target.origin);
   return message.content.flatMap((part) => answerPart(part, own, target));
 }
 

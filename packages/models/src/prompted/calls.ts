@@ -4,8 +4,8 @@
 // nothing else in it and names a tool there is: everything else that looks alike is data (F232, F233).
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, parseJson, textIn } from "../json-values.ts";
-import { isObject, member } from "./scan.ts";
+import { isObject, listIn, parseJson, textIn } from "../json-values.ts";
+import { member } from "./scan.ts";
 
 export interface WrittenCall {
   name: string;

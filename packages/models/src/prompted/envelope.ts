@@ -4,8 +4,9 @@
 // is the part of JSON Schema that grammars can carry; the arguments are checked against the real schema afterwards.
 
 import type { Json, JsonObject, ToolChoice, ToolDefinition } from "@rondo/core";
+import { isObject } from "../json-values.ts";
 import { putMember } from "../own-member.ts";
-import { isObject, member } from "./scan.ts";
+import { member } from "./scan.ts";
 
 /** The schema of an answer: `oneOf` a call of each tool that may be called, and a response where one may be given. */
 export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolChoice): JsonObject {

@@ -1,10 +1,10 @@
 // The room of reading an answer by the letter of the protocol: BEHAVIOUR A24 and A25, no more and no less.
 
 import { type Json, RondoError } from "@rondo/core";
-import { textIn } from "../json-values.ts";
+import { isObject, textIn } from "../json-values.ts";
 import { shown, type WrittenCall } from "./calls.ts";
 import type { Reading } from "./read-answer.ts";
-import { isObject, member } from "./scan.ts";
+import { member } from "./scan.ts";
 
 /**
  * One call or one response.

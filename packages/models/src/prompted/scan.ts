@@ -4,7 +4,7 @@
 // shut here. The one repair is for line breaks that a small model wrote raw inside a string, and it touches nothing else (F091).
 
 import type { Json, JsonObject } from "@rondo/core";
-import { objectIn, parseJson } from "../json-values.ts";
+import { parseJson } from "../json-values.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -62,5 +62,3 @@ export function found(pattern: RegExp, text: string, at: number): RegExpExecArra
 export function member(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
-
-export const isObject = (value: Json | undefined): value is JsonObject => objectIn(value) !== undefined;

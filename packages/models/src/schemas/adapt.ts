@@ -3,10 +3,10 @@
 // Whatever was lost on the way is told, so that a caller can warn, put it in words for the model, or refuse.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { isObject } from "../json-values.ts";
 import { convert } from "./convert.ts";
 import { dialects, type SchemaMode } from "./dialects.ts";
 import { withItems } from "./lists.ts";
-import { isObject } from "./node.ts";
 import { objectTop } from "./object-top.ts";
 import type { Removed } from "./removed.ts";
 import { isStrict } from "./strict.ts";

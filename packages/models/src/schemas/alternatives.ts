@@ -4,12 +4,12 @@
 // goes into each, or is lost.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn } from "../json-values.ts";
+import { isObject, listIn } from "../json-values.ts";
 import type { Dialect } from "./dialects.ts";
 import { definitions, valueWords } from "./keywords.ts";
 import type { Losses } from "./losses.ts";
 import { areDisjoint, merge, valuesOf } from "./merge.ts";
-import { annotations, isNull, isObject, literalOf, objectOf, pointed, typesOf } from "./node.ts";
+import { annotations, isNull, literalOf, objectOf, pointed, typesOf } from "./node.ts";
 import { isTypeOf, typeOfValues } from "./types.ts";
 
 /** The references that were followed on the way here, and an empty name for each level of depth. */

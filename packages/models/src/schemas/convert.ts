@@ -7,13 +7,13 @@
 // from the model that the tool would take, it is told in `narrowed`.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn } from "../json-values.ts";
+import { isObject, listIn } from "../json-values.ts";
 import { alternativesOf, type Trail, type Walk } from "./alternatives.ts";
 import type { Dialect } from "./dialects.ts";
 import { definitions, holders, maps, partnerOf, rules, structural } from "./keywords.ts";
 import { Losses } from "./losses.ts";
 import { merge, valuesOf } from "./merge.ts";
-import { annotations, isObject, meta, objectOf, pointed, same, typesOf } from "./node.ts";
+import { annotations, meta, objectOf, pointed, same, typesOf } from "./node.ts";
 import type { Removed } from "./removed.ts";
 import { isArrayType, isObjectType, only, orNull } from "./types.ts";
 

@@ -4,9 +4,9 @@
 // items"), and so does a tuple as older drafts wrote it: items that are a list are no schema (OpenAI, xAI, Gemini, Anthropic).
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn } from "../json-values.ts";
+import { isObject, listIn } from "../json-values.ts";
 import { definitions, holders, maps } from "./keywords.ts";
-import { isObject, typesOf } from "./node.ts";
+import { typesOf } from "./node.ts";
 
 /** The schema with items for each of its lists. The same object where there was nothing to do. */
 export function withItems(schema: JsonObject): JsonObject {

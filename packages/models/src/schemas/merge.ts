@@ -3,8 +3,8 @@
 // A clash means that the one schema is wider than the two: whoever merges must then remember the original rule.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn } from "../json-values.ts";
-import { annotations, isObject, literalOf, objectOf, same, typesOf } from "./node.ts";
+import { isObject, listIn } from "../json-values.ts";
+import { annotations, literalOf, objectOf, same, typesOf } from "./node.ts";
 
 export interface Merged {
   node: JsonObject;

@@ -3,9 +3,7 @@
 // Schemas come from strangers: every member may be anything. A wrong one is read as if it were absent.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { objectIn } from "../json-values.ts";
-
-export const isObject = (value: Json | undefined): value is JsonObject => objectIn(value) !== undefined;
+import { isObject, objectIn } from "../json-values.ts";
 
 export const objectOf = (value: Json | undefined): JsonObject => objectIn(value) ?? {};
 

@@ -4,9 +4,9 @@
 // (F141). The union becomes one object that allows more; arguments are checked against the original anyway.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn } from "../json-values.ts";
+import { isObject, listIn } from "../json-values.ts";
 import { merge, valuesOf } from "./merge.ts";
-import { isObject, meta, objectOf, pointed, same, typesOf } from "./node.ts";
+import { meta, objectOf, pointed, same, typesOf } from "./node.ts";
 import type { Removed } from "./removed.ts";
 import { typeOfValues } from "./types.ts";
 

@@ -4,7 +4,7 @@
 // keeps a rule it would otherwise learn from an error.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { isObject } from "./node.ts";
+import { isObject } from "../json-values.ts";
 
 /** A rule that an adapted schema no longer says. */
 export interface Removed {

@@ -4,8 +4,8 @@
 // after this was asked.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn } from "../json-values.ts";
-import { isObject, objectOf } from "./node.ts";
+import { isObject, listIn } from "../json-values.ts";
+import { objectOf } from "./node.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 

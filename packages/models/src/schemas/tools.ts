@@ -3,9 +3,8 @@
 // Gateways sell other houses' models, and a model's house refuses what it refuses behind any gateway.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn } from "../json-values.ts";
+import { isObject, listIn } from "../json-values.ts";
 import { adaptSchema } from "./adapt.ts";
-import { isObject } from "./node.ts";
 import { objectTop } from "./object-top.ts";
 
 /** The mode in which a provider's model takes tools; undefined: as they are. */

@@ -1,7 +1,7 @@
 // The room of rondo-wire's command line: the words that were given, and what is wrong with them, in a line.
 
 import { parseArgs } from "node:util";
-import { nearest } from "@rondo/core/checks";
+import { hintAt } from "@rondo/core/checks";
 
 interface Flags {
   print: boolean;
@@ -57,7 +57,7 @@ export function readOptions(args: readonly string[]): Flags & Texts {
       throw usage(`there is nothing to do with ${JSON.stringify(token.value)}: every file has its option.`);
     const { name, rawName, value, inlineValue = false } = token;
     const type = Object.hasOwn(types, name) ? types[name as keyof Types].type : undefined;
-    if (type === undefined) throw usage(`there is no option ${rawName}.${hint(rawName)}`);
+    if (type === undefined) throw usage(`there is no option ${rawName}.${hintAt(rawName, known)}`);
     if (type === "boolean") {
       if (value !== undefined) throw usage(`${rawName} takes no value; write ${rawName} alone.`);
       flags[name as keyof Flags] = true;
@@ -74,8 +74,3 @@ export function readOptions(args: readonly string[]): Flags & Texts {
 }
 
 const usage = (complaint: string): Error => new Error(`${complaint} See rondo-wire --help`);
-
-function hint(rawName: string): string {
-  const [near] = nearest(rawName, known, 1);
-  return near === undefined ? "" : ` Did you mean ${near}?`;
-}

@@ -9,13 +9,13 @@ import type {
   FilePart,
   Json,
   JsonObject,
-  Origin,
   Part,
   TextPart,
   ToolCallPart,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
+import { isSameOrigin } from "../../same-origin.ts";
 import { isAccepted, textOfFile } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import { isContainer } from "./container.ts";
@@ -43,15 +43,6 @@ export interface Block {
 export type Warn = (code: string, message: string) => void;
 
 export const longestName = 128;
-
-/** True where opaque data of `origin` may go to the target. */
-export function isSameOrigin(origin: Origin, target: Target): boolean {
-  return (
-    origin.api === target.origin.api &&
-    origin.provider === target.origin.provider &&
-    origin.model === target.origin.model
-  );
-}
 
 /** The words that stand where a file cannot. */
 export function filePlaceholder(file: FilePart): string {
@@ -168,7 +159,7 @@ export function answerBlocks(
   warn: Warn,
   words: AnswerWords,
 ): Block[] {
-  const same = isSameOrigin(message.origin, target);
+  const same = isSameOrigin(message.origin, target.origin);
   const blocks: Block[] = [];
   let nth = 0;
   for (const part of message.content) {

@@ -7,7 +7,7 @@
 import type { AssistantMessage, Json, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { objectIn, textIn } from "../../json-values.ts";
-import { isSameOrigin } from "./blocks.ts";
+import { isSameOrigin } from "../../same-origin.ts";
 import { isContainer } from "./container.ts";
 import type { Turn } from "./turns.ts";
 
@@ -20,7 +20,8 @@ export function containerOf(
   target: Target,
 ): string | undefined {
   const answer = natives.findLast(
-    ({ origin, content }) => isSameOrigin(origin, target) && content.some((part) => tellsOfContainer(part)),
+    ({ origin, content }) =>
+      isSameOrigin(origin, target.origin) && content.some((part) => tellsOfContainer(part)),
   );
   if (answer === undefined || answer.content.some(isExpired)) return undefined;
   if (target.compat?.containers === "turn") {
@@ -53,7 +54,7 @@ export const namesContainer = (field: Json | undefined): boolean =>
 export function foundTools(answers: readonly AssistantMessage[], target: Target): string[] {
   const names = new Set<string>();
   for (const { origin, content } of answers)
-    if (isSameOrigin(origin, target))
+    if (isSameOrigin(origin, target.origin))
       for (const part of content)
         if (part.type === "native") for (const name of referencesIn(part.opaque)) names.add(name);
   return [...names].sort();

@@ -8,13 +8,13 @@ import type { AssistantMessage, Json, JsonObject, ModelRequest, ToolDefinition }
 import type { Encoder, Target } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { bodyOf } from "../../kept-text.ts";
+import { isSameOrigin } from "../../same-origin.ts";
 import { anthropicTool } from "../../schemas/codecs.ts";
 import {
   answerBlocks,
   anthropicAnswer,
   type Block,
   contentBlocks,
-  isSameOrigin,
   longestName,
   resultBlock,
   type Warn,
@@ -48,7 +48,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       return filled(blocks, calls.length > 0, target);
     },
     result: (answered, message, warn) => [
-      resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
+      resultBlock(answered, target, warn, isSameOrigin(message.origin, target.origin)),
     ],
     json: messageJson,
     text: (text) => jsonOf({ type: "text", text }),

@@ -7,7 +7,8 @@ import type { AssistantMessage, ContentPart, Message } from "@rondo/core";
 import type { Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { type Beginning, KeptText } from "../../kept-text.ts";
-import { type Block, isSameOrigin, type Warn } from "./blocks.ts";
+import { isSameOrigin } from "../../same-origin.ts";
+import type { Block, Warn } from "./blocks.ts";
 import type { Marked } from "./cache.ts";
 import { type Laid, pairServerTools, type Waiting } from "./server-tools.ts";
 import type { Answered, Turn } from "./turns.ts";
@@ -114,7 +115,7 @@ export class Pieces {
       turn.kind === "assistant" &&
       turn.message.stop.kind === "pause" &&
       this.#target.compat?.resumesPauses !== false &&
-      isSameOrigin(turn.message.origin, this.#target) &&
+      isSameOrigin(turn.message.origin, this.#target.origin) &&
       blocks.some((block) => (block.opens ?? block.closes ?? block.summary) !== undefined)
     );
   }

@@ -13,7 +13,6 @@ import {
   type JsonObject,
   type Message,
   type MessageList,
-  type Origin,
   type Part,
   type TextPart,
   type ToolCallPart,
@@ -22,6 +21,7 @@ import {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
+import { isSameOrigin } from "../../same-origin.ts";
 import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import { foreignSignature } from "../thought-signatures.ts";
@@ -152,7 +152,7 @@ export class GoogleTurns {
   }
 
   #modelParts(message: AssistantMessage): string[] {
-    const own = sameOrigin(message.origin, this.#target.origin);
+    const own = isSameOrigin(message.origin, this.#target.origin);
     const parts: string[] = [];
     let firstCall = true;
     for (const part of message.content) {
@@ -217,7 +217,7 @@ export class GoogleTurns {
 
   /** One turn with a response for each call, and a turn of the media that cannot stand in it. */
   #responses(message: AssistantMessage, results: readonly ToolMessage[]): string[] {
-    const own = sameOrigin(message.origin, this.#target.origin);
+    const own = isSameOrigin(message.origin, this.#target.origin);
     const left = new Set(results);
     const media: string[] = [];
     const responses = callsOf(message).map((call) => {
@@ -314,10 +314,6 @@ export class GoogleTurns {
     this.#warn("unsupported_file", `the bytes of ${label(part)} were not loaded; the file was left out`);
     return standIn(part);
   }
-}
-
-function sameOrigin(a: Origin, b: Origin): boolean {
-  return a.api === b.api && a.provider === b.provider && a.model === b.model;
 }
 
 function signatureOf(part: Part): { thoughtSignature: string } | undefined {

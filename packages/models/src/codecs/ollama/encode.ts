@@ -16,6 +16,7 @@ import {
 } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
+import { isSameOrigin } from "../../same-origin.ts";
 import { argsJson } from "../anthropic/json.ts";
 import { isAccepted } from "../files.ts";
 
@@ -112,12 +113,7 @@ export class OllamaEncoder implements Encoder {
           this.#target,
         );
       case "assistant": {
-        const { api, provider, model } = this.#target.origin;
-        const mine =
-          message.origin.api === api &&
-          message.origin.provider === provider &&
-          message.origin.model === model;
-        const thought = mine
+        const thought = isSameOrigin(message.origin, this.#target.origin)
           ? message.content.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
           : "";
         const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
@@ -145,16 +141,16 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
   const images: string[] = [];
   const warnings: Warnings = [];
   for (const part of content) {
-    if (part.type === "text") texts.push(part.text);
-    else if (
-      part.mediaType.startsWith("image/") &&
-      typeof part.data === "string" &&
-      isAccepted(part.mediaType, target)
-    )
+    if (part.type === "text") {
+      texts.push(part.text);
+      continue;
+    }
+    const accepted = isAccepted(part.mediaType, target);
+    if (accepted && part.mediaType.startsWith("image/") && typeof part.data === "string")
       images.push(part.data);
     else {
       const what = part.name ?? part.mediaType;
-      const why = isAccepted(part.mediaType, target)
+      const why = accepted
         ? "Ollama takes images as bytes only"
         : `${target.origin.model} takes no ${part.mediaType}`;
       texts.push(`[the file ${what} is not shown]`);

@@ -15,6 +15,7 @@ import type {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
+import { isSameOrigin } from "../../same-origin.ts";
 import { textOfFile } from "../files.ts";
 import { type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
@@ -140,7 +141,7 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
 
 function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | undefined {
   const { target, compat } = room;
-  const own = sameOrigin(message, target);
+  const own = isSameOrigin(message.origin, target.origin);
   let text = "";
   const calls: JsonObject[] = [];
   let reasoning = "";
@@ -219,9 +220,4 @@ export function argumentsText(call: ToolCallPart): string {
   if (call.rawArgs !== "" && objectIn(parseJson(call.rawArgs)) !== undefined)
     return wellFormedJson(call.rawArgs);
   return jsonOf(call.args);
-}
-
-export function sameOrigin(message: AssistantMessage, target: Target): boolean {
-  const { api, provider, model } = target.origin;
-  return message.origin.api === api && message.origin.provider === provider && message.origin.model === model;
 }

@@ -18,11 +18,12 @@ import type {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, textIn } from "../../json-values.ts";
+import { isSameOrigin } from "../../same-origin.ts";
 import { textOfFile } from "../files.ts";
 import { wireFile } from "../openai/files.ts";
 import { responsesIds, wireId, wireName } from "../openai/names.ts";
 import type { Warning } from "../openai/settings.ts";
-import { argumentsText, sameOrigin } from "../openai-chat/messages.ts";
+import { argumentsText } from "../openai-chat/messages.ts";
 import type { OpenaiResponsesCompat } from "./settings.ts";
 
 export interface ResponsesPiece {
@@ -64,7 +65,7 @@ export function responsesPiece(
         : {
             role: "assistant",
             json: items.map((item) => jsonOf(item)).join(","),
-            ...ofResults(message, sameOrigin(message, room.target)),
+            ...ofResults(message, isSameOrigin(message.origin, room.target.origin)),
           };
     }
     case "tool":
@@ -160,7 +161,7 @@ const unfinished: ReadonlySet<string> = new Set([
 ]);
 
 function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: boolean): JsonObject[] {
-  const own = sameOrigin(message, room.target);
+  const own = isSameOrigin(message.origin, room.target.origin);
   const items = new Items();
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") {
