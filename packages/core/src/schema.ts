@@ -8,17 +8,18 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import { invalidRequest, messageOf, RondoError } from "./errors.ts";
 import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
+import type { ArgumentsOf } from "./schema/inferred.ts";
 import { soundSchema, withNulls } from "./schema/sound.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
 
 /** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
 export type SchemaLike = StandardSchemaV1 | { readonly type?: string; readonly [keyword: string]: unknown };
 
-/** The type a schema accepts; `any` JSON object for a plain JSON Schema. */
-export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : JsonObject;
+/** The type a schema accepts. */
+export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : ArgumentsOf<S>;
 
-/** The type a schema gives. */
-export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : JsonObject;
+/** The type a schema gives. That of a JSON Schema is read from its literals; `JsonObject` where there are none. */
+export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : ArgumentsOf<S>;
 
 export type SchemaCheck = { ok: true; args: Json; value: unknown } | { ok: false; error: string };
 

@@ -1,6 +1,6 @@
 // Tools end to end: schemas of every make, results of every kind, and what may run together.
 
-import { Agent, tool, toolResult } from "@rondo/core";
+import { Agent, type Json, type JsonObject, tool, toolResult } from "@rondo/core";
 import { call, calls, say, scripted } from "@rondo/testkit";
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
@@ -81,6 +81,97 @@ describe("tool input", () => {
       description: "3",
       inputSchema: toStandardJsonSchema(v.object({ n: v.number() })),
       execute: (args) => expectTypeOf(args).toEqualTypeOf<{ n: number }>(),
+    });
+  });
+
+  test("by a JSON Schema has the types that its literals say", () => {
+    const described = { description: "1", effect: "read" } as const;
+    const address = {
+      type: "object",
+      properties: { street: { type: "string" } },
+      required: ["street"],
+    } as const;
+    tool({
+      ...described,
+      name: "one",
+      inputSchema: {
+        type: "object",
+        properties: {
+          city: { type: "string", description: "Where." },
+          days: { type: "integer", nullable: true },
+          unit: { enum: ["celsius", "kelvin"] },
+          kind: { const: 1 },
+          tags: { type: "array", items: { type: ["string", "null"] } },
+          home: address,
+          pair: { type: "array", prefixItems: [{ type: "string" }], items: false },
+          either: { anyOf: [{ type: "boolean" }, { type: "number" }] },
+          counts: { type: "object", additionalProperties: { type: "number" } },
+          anything: { type: "object" },
+          follows: { $ref: "#/$defs/node" },
+          wrong: { type: "int" },
+        },
+        required: ["city", "tags", "home", "either", "follows", "nobody"],
+      },
+      execute: (args) =>
+        expectTypeOf(args).toEqualTypeOf<{
+          city: string;
+          days?: number | null;
+          unit?: "celsius" | "kelvin";
+          kind?: 1;
+          tags: (string | null)[];
+          home: { street: string };
+          pair?: Json[];
+          either: boolean | number;
+          counts?: { [name: string]: number };
+          anything?: JsonObject;
+          follows: Json;
+          wrong?: Json;
+        }>(),
+      keys: (args) => [args.city, ...(args.unit === undefined ? [] : [args.unit])],
+    });
+    tool({
+      ...described,
+      name: "two",
+      inputSchema: {
+        type: "object",
+        properties: { n: { type: "number" } },
+        required: ["n"],
+        additionalProperties: true,
+      },
+      execute: (args) => {
+        expectTypeOf(args.n).toEqualTypeOf<number>();
+        expectTypeOf(args.other).toEqualTypeOf<Json | undefined>();
+      },
+    });
+    // @ts-expect-error: nobody has told the model of it
+    tool({ ...described, name: "three", inputSchema: address, execute: ({ town }) => town });
+  });
+
+  test("by a JSON Schema that is known only when the program runs has no types of its own", () => {
+    const schemas: { [kind: string]: JsonObject } = { any: { type: "object" } };
+    const names: string[] = ["n"];
+    const described = { name: "one", description: "1" };
+    const check = (args: unknown) => args;
+    tool({
+      ...described,
+      inputSchema: schemas.any ?? {},
+      execute: (args) => check(expectTypeOf(args).toEqualTypeOf<JsonObject>()),
+    });
+    tool({
+      ...described,
+      inputSchema: { type: "object" },
+      execute: (args) => check(expectTypeOf(args).toEqualTypeOf<JsonObject>()),
+    });
+    tool({
+      ...described,
+      inputSchema: { type: "object", properties: { n: { type: "number" } }, required: names },
+      execute: (args) => check(expectTypeOf(args).toEqualTypeOf<{ n?: number }>()),
+    });
+    const widened = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    tool({
+      ...described,
+      inputSchema: widened,
+      execute: (args) => check(expectTypeOf(args).toEqualTypeOf<{ n?: Json }>()),
     });
   });
 

@@ -9,7 +9,7 @@ import { invalidRequest, type RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { type Input, readInput } from "../input.ts";
 import type { Journal } from "../journal.ts";
-import type { Message } from "../message.ts";
+import type { JsonObject, Message } from "../message.ts";
 import type { AgentOptions } from "../options/agent-options.ts";
 import type { RunResult } from "../result.ts";
 import type { Session } from "../session.ts";
@@ -48,7 +48,8 @@ export const askUser: Tool = tool({
   effect: "read",
   keys: () => [],
   permission: "ask",
-  execute: ({ answer }) => (typeof answer === "string" && answer.trim() !== "" ? answer : noAnswer),
+  execute: ({ answer }: JsonObject) =>
+    typeof answer === "string" && answer.trim() !== "" ? answer : noAnswer,
 });
 
 export class Conversation<Output = unknown> {
