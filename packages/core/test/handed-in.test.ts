@@ -206,6 +206,7 @@ test.each<[string, () => unknown]>([
   ],
   ["ReadableStream", () => new ReadableStream()],
   ["Map Iterator", () => new Map([["a", 1]]).values()],
+  ["Response", async () => new Response("hello")],
 ])(
   "a tool that returns what is still to be pulled (%s) is an error, and no empty object",
   async (kind, execute) => {

@@ -54,7 +54,8 @@ function lazyKind(value: unknown): string | undefined {
     return "a list of promises";
   const { next, getReader } = value as { next?: unknown; getReader?: unknown };
   const pulled = Symbol.asyncIterator in value || (typeof next === "function" && Symbol.iterator in value);
-  if (!pulled && typeof getReader !== "function") return undefined;
+  const fetched = "bodyUsed" in value;
+  if (!pulled && !fetched && typeof getReader !== "function") return undefined;
   return `an object of the kind ${Object.prototype.toString.call(value).slice(8, -1)}`;
 }
 
