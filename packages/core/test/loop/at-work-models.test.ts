@@ -94,6 +94,11 @@ describe("a model call", () => {
     ["no list of parts", { ...answer, content: "so" }, "its content is no list of parts"],
     ["no word on why it stopped", { ...answer, stop: undefined }, "it has no stop.kind"],
     ["no kind of stop", { ...answer, stop: {} }, "it has no stop.kind"],
+    [
+      "a stop in a provider's word",
+      { ...answer, stop: { kind: "length", wire: "length" } },
+      'its stop.kind is "length", and none of end_turn, tool_use, max_tokens, stop_sequence, pause, refusal, content_filter, context_overflow, malformed_call, error, aborted, unknown',
+    ],
   ])("that comes back with %s has failed, and is told what is not there", async (_what, message, lacking) => {
     const { model, posted } = begun();
     await model.answers(message);
@@ -108,20 +113,28 @@ describe("a model call", () => {
     ]);
   });
 
-  test.each([
+  test.each<[string, { type?: string; [name: string]: unknown } | null]>([
     ["nothing", null],
     ["of no type", {}],
+    ["of a type that every object has", { type: "constructor" }],
     ["a text without text", { type: "text" }],
     ["a call without a name", { type: "tool_call", id: "a", args: {}, rawArgs: "{}" }],
     ["a thought without text", { type: "reasoning" }],
     ["a refusal without text", { type: "refusal" }],
     ["a call without arguments", { type: "tool_call", id: "a", name: "t", rawArgs: "{}" }],
     ["a call with null for arguments", { type: "tool_call", id: "a", name: "t", args: null, rawArgs: "{}" }],
+    ["of a type that is none", { type: "output_text", text: "so" }],
+    ["a file without a type", { type: "file", data: "AAAA" }],
+    ["a file without anything in it", { type: "file", mediaType: "image/png" }],
+    ["a provider's own without a kind", { type: "native", opaque: {} }],
+    ["a provider's own without its own", { type: "native", kind: "web_search_call" }],
   ])("that comes back with a part that is %s has failed, wherever it stands", async (_what, part) => {
     const needed =
-      part !== null && "rawArgs" in part
-        ? '{ type: "tool_call", id, name, args: {}, rawArgs: "{}" }'
-        : '{ type: "text", text } or another of its kind';
+      new Map([
+        ["tool_call", '{ type: "tool_call", id, name, args: {}, rawArgs: "{}" }'],
+        ["file", '{ type: "file", mediaType, data } or one with a url'],
+        ["native", '{ type: "native", kind, opaque: {} }'],
+      ]).get(part?.type ?? "") ?? '{ type: "text", text } or another of its kind';
     for (const [place, content] of [[...answer.content, part], [part]].entries()) {
       const { model, posted } = begun();
       await model.answers({ ...answer, content });

@@ -8,7 +8,7 @@ import { type ErrorData, messageOf, RondoError, toRondoError } from "../../error
 import { inText } from "../../input.ts";
 import { jsonCopy } from "../../json/copy.ts";
 import { isObject, kindOf } from "../../json/object.ts";
-import type { AssistantMessage, Part, Usage } from "../../message.ts";
+import { type AssistantMessage, holdsFile, type Part, type StopKind, type Usage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 
 /**
@@ -45,19 +45,43 @@ export function answerFrom({ id, origin: asked }: Model, said: unknown): Assista
   }
 }
 
+const stopKinds = Object.keys({
+  end_turn: 1,
+  tool_use: 1,
+  max_tokens: 1,
+  stop_sequence: 1,
+  pause: 1,
+  refusal: 1,
+  content_filter: 1,
+  context_overflow: 1,
+  malformed_call: 1,
+  error: 1,
+  aborted: 1,
+  unknown: 1,
+} satisfies Record<StopKind, 1>);
+
 /** What of an assistant message is not there; undefined: it has the shape of one. */
 function lackOf(said: Partial<AssistantMessage> | null | undefined): string | undefined {
   if (!isObject(said)) return `it is ${kindOf(said)}`;
   if (said.role !== "assistant") return 'its role is not "assistant"';
   if (!Array.isArray(said.content)) return "its content is no list of parts";
-  return typeof said.stop?.kind === "string" ? undefined : "it has no stop.kind";
+  const kind = said.stop?.kind;
+  if (typeof kind !== "string") return "it has no stop.kind";
+  // In words of a provider's own ("length"), half an answer would pass for a whole one.
+  return stopKinds.includes(kind)
+    ? undefined
+    : `its stop.kind is ${JSON.stringify(kind)}, and none of ${stopKinds.join(", ")}`;
 }
+
+const forms = new Map<string | undefined, string>([
+  ["tool_call", '{ type: "tool_call", id, name, args: {}, rawArgs: "{}" }'],
+  ["file", '{ type: "file", mediaType, data } or one with a url'],
+  ["native", '{ type: "native", kind, opaque: {} }'],
+]);
 
 /** What a part of that type must be. */
 const partForm = (part: Partial<Part> | null | undefined): string =>
-  part?.type === "tool_call"
-    ? '{ type: "tool_call", id, name, args: {}, rawArgs: "{}" }'
-    : '{ type: "text", text } or another of its kind';
+  forms.get(part?.type) ?? '{ type: "text", text } or another of its kind';
 
 /** What a failed call leaves behind: whatever of it is none is left out, for the error is what counts. */
 export function failureFrom(
@@ -100,7 +124,9 @@ function isPart(part: Partial<Part> | null | undefined): boolean {
         typeof part.args === "object" &&
         part.args !== null
       );
+    case "file":
+      return typeof part.mediaType === "string" && holdsFile(part);
     default:
-      return typeof part?.type === "string";
+      return part?.type === "native" && typeof part.kind === "string" && isObject(part.opaque);
   }
 }
