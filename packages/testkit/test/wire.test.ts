@@ -21,6 +21,8 @@ import {
   raw,
   rondoWire,
   ScriptError,
+  type Step,
+  stallAfter,
   status,
   type WireOptions,
 } from "../src/wire/index.ts";
@@ -76,6 +78,24 @@ async function ask(
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
+
+const asked: Asked = {
+  protocol: "anthropic-messages",
+  model: "m",
+  stream: true,
+  asArray: false,
+  tellsUsage: true,
+  number: 1,
+  chunk: undefined,
+  usage: undefined,
+  requestChars: 8,
+  now: 0,
+};
+/** Google without `alt=sse`. */
+const array: Asked = { ...asked, protocol: "google-generative-ai", asArray: true };
+
+const textOf = (steps: readonly Step[]): string =>
+  steps.map((step) => (step.do === "bytes" ? new TextDecoder().decode(step.bytes) : "")).join("");
 
 describe("the door", () => {
   it("listens on the loopback and refuses any other host", async () => {
@@ -288,6 +308,46 @@ describe("the script", () => {
     expect(JSON.parse(text)).toHaveLength(3);
   });
 
+  describe("Google without alt=sse", () => {
+    const asArray = (wire: RondoWire): Promise<Answer> =>
+      ask(wire, "google-generative-ai", { path: "/v1beta/models/m:streamGenerateContent" });
+
+    it("tells a failure inside of the answer as the array's last element", async () => {
+      const wire = await serve([[say("one"), fail("overloaded")]]);
+      const { text, headers } = await asArray(wire);
+      expect(headers.get("content-type")).toContain("application/json");
+      expect(JSON.parse(text)).toMatchObject([{ candidates: [{}] }, { error: { code: 503 } }]);
+    });
+
+    it.each(["stream_truncated", "network"] as const)("%s leaves the array open", async (kind) => {
+      const { steps } = planOf([say("one"), fail(kind)], array);
+      expect(textOf(steps)).toMatch(/^\[\{.*"text":"one".*\}$/s);
+    });
+
+    it("sends frames of the script's own as elements, and none as an empty array", async () => {
+      const wire = await serve([frames([{ data: { a: 1 } }, { data: { b: 2 } }]), frames([])]);
+      expect(JSON.parse((await asArray(wire)).text)).toEqual([{ a: 1 }, { b: 2 }]);
+      expect(JSON.parse((await asArray(wire)).text)).toEqual([]);
+    });
+
+    it("doubles the first element as one of its own, and puts nonsense between two", () => {
+      const doubled = planOf([say("one"), { wire: "duplicate", frame: 0 }], array);
+      expect(JSON.parse(textOf(doubled.steps))).toHaveLength(3);
+      const nonsense = textOf(planOf([say("one"), garbage("not json")], array).steps);
+      expect(nonsense.split(",\r\n").map((one) => one.replace(/^\[|\]$/g, ""))).toEqual([
+        expect.stringContaining("one"),
+        "not json",
+        expect.stringContaining("STOP"),
+      ]);
+    });
+
+    it("says that it is alive by what JSON takes for nothing", async () => {
+      const { steps, ping } = planOf([say("one"), emit({ type: "progress" }), say("two")], array);
+      expect(JSON.parse(textOf(steps))).toHaveLength(3);
+      expect(new TextDecoder().decode(ping).trim()).toBe("");
+    });
+  });
+
   it.each(protocols)("%s: refusals and broken arguments have the provider's form", async (protocol) => {
     const wire = await serve([refuse("I will not."), badArgs("x", '{"a')]);
     const refused = await ask(wire, protocol);
@@ -298,6 +358,20 @@ describe("the script", () => {
 });
 
 describe("the faults", () => {
+  it("an answer that comes whole, and stalls with pings, does not say how long it is: they would fill it up", async () => {
+    const wire = await serve([[raw({ a: 1 }), stallAfter(2, { pings: true })]]);
+    const { path, body } = asks["openai-chat"](false);
+    const end = new AbortController();
+    const response = await fetch(wire.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...keys },
+      body: JSON.stringify(body),
+      signal: end.signal,
+    });
+    expect(response.headers.get("content-length")).toBeNull();
+    end.abort();
+  });
+
   it.each(protocols)(
     "%s: raw bodies, raw frames, other labels and plain JSON are as the script says",
     async (protocol) => {
@@ -390,19 +464,6 @@ describe("the faults", () => {
 });
 
 describe("planOf", () => {
-  const asked: Asked = {
-    protocol: "anthropic-messages",
-    model: "m",
-    stream: true,
-    asArray: false,
-    tellsUsage: true,
-    number: 1,
-    chunk: undefined,
-    usage: undefined,
-    requestChars: 8,
-    now: 0,
-  };
-
   it("is pure: what the script holds is not changed by it", () => {
     const turn = [say("a"), call("x", { y: 1 })];
     const before = JSON.stringify(turn);
@@ -417,6 +478,14 @@ describe("planOf", () => {
       /"(?:finish_reason|finishReason|stop_reason|stopReason)":"(?:stop|STOP|end_turn)"|response\.completed/;
     expect(sent.findIndex((one) => one.includes("not json{"))).toBe(1);
     expect(sent.findIndex((one) => ends.test(one))).toBeGreaterThan(1);
+  });
+
+  it("turns over one bit of the body as it is sent, also behind a frame that is there twice", () => {
+    const doubled = [say("a"), { wire: "duplicate", frame: 0 } as const];
+    const plain = textOf(planOf(doubled, asked).steps);
+    const hurt = textOf(planOf([...doubled, { wire: "corrupt", at: 9 }], asked).steps);
+    const other = [...plain].flatMap((char, at) => (char === hurt[at] ? [] : [at]));
+    expect(other).toEqual([9]);
   });
 
   it("refuses to double a frame that is not there", () => {

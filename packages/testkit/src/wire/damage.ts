@@ -2,7 +2,7 @@
 
 import { frameBytes } from "./framing.ts";
 import { type Protocol, ScriptError } from "./reply.ts";
-import type { Plan } from "./steps.ts";
+import type { Plan, Step } from "./steps.ts";
 import type { WireAct } from "./words.ts";
 
 /** Words about the wire as a whole. */
@@ -15,17 +15,13 @@ export function direct(plan: Plan, act: WireAct): void {
   else if (act.wire === "reset") plan.reset = true;
 }
 
-/** Words about single frames and bytes. */
+/** Words about single frames. */
 export function mangle(plan: Plan, wire: readonly WireAct[], protocol: Protocol): void {
   const places = (): number[] => plan.steps.flatMap((step, at) => (step.do === "bytes" ? [at] : []));
   for (const act of wire) {
     if (act.wire === "garbage") {
       const at = places()[act.frames] ?? plan.steps.length;
-      const bytes =
-        protocol === "bedrock-converse"
-          ? new TextEncoder().encode(act.text.padEnd(16, "?"))
-          : frameBytes(protocol, { data: act.text });
-      plan.steps.splice(at, 0, { do: "bytes", bytes });
+      plan.steps.splice(at, 0, nonsense(act.text, protocol, plan.array !== undefined));
     } else if (act.wire === "duplicate") {
       const at = places()[act.frame];
       const step = at === undefined ? undefined : plan.steps[at];
@@ -33,17 +29,30 @@ export function mangle(plan: Plan, wire: readonly WireAct[], protocol: Protocol)
         throw new ScriptError(
           `the script doubles frame ${act.frame}, and the answer has ${places().length}; frames count from 0`,
         );
-      plan.steps.splice(at, 0, step);
-    } else if (act.wire === "corrupt") {
-      let before = 0;
-      for (const step of plan.steps) {
-        if (step.do !== "bytes") continue;
-        const at = act.at - before;
-        before += step.bytes.length;
-        if (at < 0 || at >= step.bytes.length) continue;
-        step.bytes = step.bytes.slice();
-        step.bytes[at] = (step.bytes[at] ?? 0) ^ 0x01;
-      }
+      plan.steps.splice(at, 0, { ...step });
+    }
+  }
+}
+
+function nonsense(text: string, protocol: Protocol, inArray: boolean): Step {
+  const utf8 = new TextEncoder();
+  if (inArray) return { do: "bytes", bytes: utf8.encode(text), element: true };
+  if (protocol === "bedrock-converse") return { do: "bytes", bytes: utf8.encode(text.padEnd(16, "?")) };
+  return { do: "bytes", bytes: frameBytes(protocol, { data: text }) };
+}
+
+/** Words about single bytes, of the body as it is sent. */
+export function corrupt(plan: Plan, wire: readonly WireAct[]): void {
+  for (const act of wire) {
+    if (act.wire !== "corrupt") continue;
+    let before = 0;
+    for (const step of plan.steps) {
+      if (step.do !== "bytes") continue;
+      const at = act.at - before;
+      before += step.bytes.length;
+      if (at < 0 || at >= step.bytes.length) continue;
+      step.bytes = step.bytes.slice();
+      step.bytes[at] = (step.bytes[at] ?? 0) ^ 0x01;
     }
   }
 }

@@ -22,7 +22,10 @@ export function frameBytes(protocol: Protocol, frame: WireFrame): Uint8Array {
   }
 }
 
-/** What says that the server is alive, and nothing else. */
+/** What says inside of JSON that the server is alive: white space means nothing there. */
+export const jsonPing: Uint8Array = utf8.encode("\r\n");
+
+/** What says inside of a protocol's stream that the server is alive, and nothing else. */
 export function pingBytes(protocol: Protocol): Uint8Array {
   switch (protocol) {
     case "anthropic-messages":
@@ -33,6 +36,16 @@ export function pingBytes(protocol: Protocol): Uint8Array {
     default:
       return utf8.encode(": keep-alive\n\n");
   }
+}
+
+const array = { begin: utf8.encode("["), between: utf8.encode(",\r\n"), end: utf8.encode("]") };
+
+/** The bytes of a JSON array's elements, with what stands around each. Left open, it lacks its end. */
+export function arrayBytes(elements: readonly Uint8Array[], isOpen: boolean): Uint8Array[] {
+  const last = isOpen ? -1 : elements.length - 1;
+  return elements.map((bytes, at) =>
+    joined([at === 0 ? array.begin : array.between, bytes, ...(at === last ? [array.end] : [])]),
+  );
 }
 
 export function streamType(protocol: Protocol): string {

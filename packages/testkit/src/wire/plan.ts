@@ -9,9 +9,9 @@ import { isAct, noTurn } from "../scripted/given.ts";
 import { flatten } from "../scripted/play.ts";
 import type { Act, ScriptedCall } from "../scripted/turns.ts";
 import { piecesOf } from "../text.ts";
-import { direct, mangle } from "./damage.ts";
+import { corrupt, direct, mangle } from "./damage.ts";
 import { type ErrorResponse, errorFrames, errorResponse, refusalOf, refusalWith } from "./errors.ts";
-import { frameBytes, joined, pingBytes, streamType } from "./framing.ts";
+import { arrayBytes, frameBytes, jsonPing, pingBytes, streamType } from "./framing.ts";
 import { renderAnthropic } from "./render-anthropic.ts";
 import { renderBedrock } from "./render-bedrock.ts";
 import { renderGoogle } from "./render-google.ts";
@@ -87,6 +87,8 @@ export function planOf(turn: WireTurn, asked: Asked): Plan {
     headers: {},
     steps: [],
     streams: asked.stream,
+    array: undefined,
+    ping: jsonPing,
     delayMs: 0,
     chunks: undefined,
     slow: undefined,
@@ -102,13 +104,16 @@ export function planOf(turn: WireTurn, asked: Asked): Plan {
   for (const act of wire) direct(plan, act);
   fill(plan, wire, said, asked);
   mangle(plan, wire, asked.protocol);
+  if (plan.array !== undefined) intoArray(plan, plan.array === "open");
+  corrupt(plan, wire);
   const type = wire.find((act) => act.wire === "content_type");
   if (type !== undefined) plan.headers["content-type"] = type.value;
   return plan;
 }
 
 /** What is sent: a refusal, a body or frames of the script's own, or what the model says. */
-function fill(plan: Plan, wire: readonly WireAct[], said: Said, { protocol, now }: Asked): void {
+function fill(plan: Plan, wire: readonly WireAct[], said: Said, asked: Asked): void {
+  const { protocol, now } = asked;
   const refused = wire.find((act) => act.wire === "status");
   const raw = wire.find((act) => act.wire === "raw");
   const given = wire.find((act) => act.wire === "frames");
@@ -120,8 +125,8 @@ function fill(plan: Plan, wire: readonly WireAct[], said: Said, { protocol, now 
     const headers = { "content-type": isText ? "text/plain" : "application/json", ...raw.headers };
     answer(plan, { status: raw.status, headers, body: textOf(raw.body) }, said);
   } else if (given !== undefined) {
-    beginStream(plan, protocol);
-    for (const one of given.frames) plan.steps.push(framed(protocol, { ...one, data: textOf(one.data) }));
+    beginStream(plan, asked);
+    for (const one of given.frames) plan.steps.push(framed(asked, { ...one, data: textOf(one.data) }));
   } else
     said.perform(
       plan,
@@ -136,19 +141,21 @@ function answer(plan: Plan, response: ErrorResponse, said: Said): void {
   plan.steps.push(...said.waits(), sent(response.body));
 }
 
-function beginStream(plan: Plan, protocol: Protocol): void {
+function beginStream(plan: Plan, { protocol, asArray }: Asked): void {
   plan.streams = true;
-  plan.headers = { "content-type": streamType(protocol) };
+  plan.array = asArray ? "closed" : undefined;
+  plan.ping = asArray ? jsonPing : pingBytes(protocol);
+  plan.headers = { "content-type": asArray ? "application/json; charset=UTF-8" : streamType(protocol) };
 }
 
 const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const utf8 = new TextEncoder();
 const sent = (text: string): Step => ({ do: "bytes", bytes: utf8.encode(text) });
-const framed = (protocol: Protocol, frame: WireFrame): Step => ({
-  do: "bytes",
-  bytes: frameBytes(protocol, frame),
-});
+const framed = ({ protocol, asArray }: Asked, frame: WireFrame): Step =>
+  asArray
+    ? { do: "bytes", bytes: utf8.encode(frame.data), element: true }
+    : { do: "bytes", bytes: frameBytes(protocol, frame) };
 
 /** What the model says in a turn, as it is gathered. */
 class Said {
@@ -205,7 +212,7 @@ class Said {
   }
 
   perform(plan: Plan, plain: boolean): void {
-    const { protocol, server, stream, asArray } = this.#asked;
+    const { protocol, server, stream } = this.#asked;
     const failing = this.#between.find((one) => "fails" in one);
     if (failing !== undefined && this.#isRefusal(failing)) {
       answer(plan, this.#refusal(failing.fails), this);
@@ -217,17 +224,14 @@ class Said {
         ? renderServer(server, reply)
         : render(protocol, reply);
     if (stream && !plain) {
-      beginStream(plan, protocol);
-      const isWhole = this.#performStream(plan, rendered);
-      if (isWhole && asArray) intoArray(plan, [rendered.head, ...rendered.blocks, rendered.tail].flat());
+      beginStream(plan, this.#asked);
+      this.#performStream(plan, rendered);
     } else this.#performWhole(plan, rendered);
   }
 
-  /** False where it breaks off. */
-  #performStream(plan: Plan, { head, blocks, tail }: Rendered): boolean {
-    const { protocol, asArray } = this.#asked;
+  #performStream(plan: Plan, { head, blocks, tail }: Rendered): void {
     const say = (frames: readonly WireFrame[]): void => {
-      for (const one of frames) plan.steps.push(framed(protocol, one));
+      for (const one of frames) plan.steps.push(framed(this.#asked, one));
     };
     // A call that breaks off before anything is said has no head either.
     const [first] = this.#between;
@@ -238,13 +242,12 @@ class Said {
         if ("step" in one) plan.steps.push(one.step);
         else if ("fails" in one) {
           this.#breakOff(plan, one.fails);
-          return false;
-        } else if (!asArray) plan.steps.push({ do: "bytes", bytes: pingBytes(protocol) });
+          return;
+        } else plan.steps.push({ do: "bytes", bytes: plan.ping });
       }
       say(blocks[at] ?? []);
     }
     say(tail);
-    return true;
   }
 
   #performWhole(plan: Plan, rendered: Rendered): void {
@@ -283,15 +286,17 @@ class Said {
     );
   }
 
-  /** A failure inside the stream: nothing follows it. */
+  /** A failure inside the stream: nothing follows it. Of an array, one that is told is the last element. */
   #breakOff(plan: Plan, { kind, options }: Failing): void {
     const { protocol } = this.#asked;
+    const isTold = !["network", "stream_idle", "stream_truncated"].includes(kind);
+    if (plan.array !== undefined && !isTold) plan.array = "open";
     if (kind === "network") plan.steps.push({ do: "break", how: "close" });
     else if (kind === "stream_idle") plan.steps.push({ do: "stall" });
-    else if (kind !== "stream_truncated") {
+    else if (isTold) {
       const base = refusalOf(protocol, kind);
       const refusal = options.message === undefined ? base : { ...base, message: options.message };
-      plan.steps.push(...errorFrames(protocol, refusal).map((one) => framed(protocol, one)));
+      plan.steps.push(...errorFrames(protocol, refusal).map((one) => framed(this.#asked, one)));
     }
   }
 
@@ -364,13 +369,12 @@ class Said {
 }
 
 /** Google's stream as it is without `alt=sse`: one JSON array, an element a frame. */
-function intoArray(plan: Plan, frames: readonly WireFrame[]): void {
-  plan.headers = { "content-type": "application/json; charset=UTF-8" };
-  const bytes = frames.map((one, at) =>
-    utf8.encode(`${at === 0 ? "[" : ",\r\n"}${one.data}${at === frames.length - 1 ? "]" : ""}`),
+function intoArray(plan: Plan, isOpen: boolean): void {
+  const elements = plan.steps.flatMap((step) => (step.do === "bytes" && step.element ? [step] : []));
+  const bytes = arrayBytes(
+    elements.map((step) => step.bytes),
+    isOpen,
   );
-  let next = 0;
-  plan.steps = plan.steps.map((step) =>
-    step.do === "bytes" ? { do: "bytes", bytes: bytes[next++] ?? joined([]) } : step,
-  );
+  for (const [at, step] of elements.entries()) step.bytes = bytes[at] ?? step.bytes;
+  if (elements.length === 0 && !isOpen) plan.steps.push(sent("[]"));
 }

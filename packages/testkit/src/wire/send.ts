@@ -1,29 +1,22 @@
 // The room of sending: a plan's bytes on a socket, with all that goes wrong there.
 //
-// A client that leaves ends it, whatever it waits for. Nothing here knows of protocols beyond their pings.
+// A client that leaves ends it, whatever it waits for. Nothing here knows of protocols.
 
 import type { ServerResponse } from "node:http";
-import { joined, pingBytes } from "./framing.ts";
-import type { Protocol } from "./reply.ts";
+import { joined } from "./framing.ts";
 import type { Plan, Step } from "./steps.ts";
 import type { Chunks, Place } from "./words.ts";
 
 const pingEveryMs = 10;
 
 /** Sends an answer. Resolves when nothing more will be sent, also when the client has gone. Never rejects. */
-export async function send(
-  response: ServerResponse,
-  plan: Plan,
-  protocol: Protocol,
-  chunks: Chunks,
-): Promise<void> {
-  await new Sender(response, plan, protocol, plan.chunks ?? chunks).run();
+export async function send(response: ServerResponse, plan: Plan, chunks: Chunks): Promise<void> {
+  await new Sender(response, plan, plan.chunks ?? chunks).run();
 }
 
 class Sender {
   readonly #response: ServerResponse;
   readonly #plan: Plan;
-  readonly #protocol: Protocol;
   readonly #chunks: Chunks;
   readonly #gone: Promise<void>;
   #left = false;
@@ -32,10 +25,9 @@ class Sender {
   /** With chunks `whole`: what waits to be written in one piece. */
   #held: Uint8Array[] = [];
 
-  constructor(response: ServerResponse, plan: Plan, protocol: Protocol, chunks: Chunks) {
+  constructor(response: ServerResponse, plan: Plan, chunks: Chunks) {
     this.#response = response;
     this.#plan = plan;
-    this.#protocol = protocol;
     this.#chunks = chunks;
     const gone = Promise.withResolvers<void>();
     this.#gone = gone.promise;
@@ -66,9 +58,10 @@ class Sender {
   }
 
   #headers(): Record<string, string> {
-    const { headers, steps, streams, cut } = this.#plan;
+    const { headers, steps, streams, cut, stall } = this.#plan;
     const breaks = steps.some((step) => step.do === "break");
-    if (streams || breaks || cut?.how === "end") return headers;
+    // Pings would fill up what is told of its length.
+    if (streams || breaks || cut?.how === "end" || stall?.pings) return headers;
     const length = steps.reduce((sum, step) => sum + (step.do === "bytes" ? step.bytes.length : 0), 0);
     return { ...headers, "content-length": String(length) };
   }
@@ -170,8 +163,8 @@ class Sender {
 
   async #stall(pings: boolean): Promise<void> {
     await this.#flush();
-    const bytes = pingBytes(this.#protocol);
-    const timer = pings ? setInterval(() => this.#response.write(bytes), pingEveryMs) : undefined;
+    const ping = (): unknown => this.#response.write(this.#plan.ping);
+    const timer = pings ? setInterval(ping, pingEveryMs) : undefined;
     await this.#gone;
     clearInterval(timer);
   }

@@ -257,7 +257,7 @@ class Wire {
       respondWith(response, refused);
       return;
     }
-    await send(response, plan, protocol, options.chunks ?? "frame");
+    await send(response, plan, options.chunks ?? "frame");
   }
 
   #read(message: IncomingMessage, route: Route, text: string): WireRequest {

@@ -5,7 +5,8 @@ import type { Chunks, CutHow, Place } from "./words.ts";
 
 /** What the server does, in order. */
 export type Step =
-  | { do: "bytes"; bytes: Uint8Array }
+  /** `element`: it is one of the stream's JSON array. */
+  | { do: "bytes"; bytes: Uint8Array; element?: true }
   | { do: "wait"; gate: Gate; deaf: boolean }
   | { do: "tick" }
   /** Ends the connection inside the body. */
@@ -19,6 +20,10 @@ export interface Plan {
   steps: Step[];
   /** The body is a stream of frames, not one document. */
   streams: boolean;
+  /** The stream is one JSON array (Google's without `alt=sse`); one that breaks off is left open. */
+  array: "closed" | "open" | undefined;
+  /** What says that the server is alive. */
+  ping: Uint8Array;
   delayMs: number;
   chunks: Chunks | undefined;
   slow: { bytes: number; ms: number } | undefined;
