@@ -271,6 +271,14 @@ describe("search_files", () => {
     expect(performance.now() - started).toBeLessThan(60_000);
   });
 
+  test("may be given more time than a timer of Node's knows", async () => {
+    const root = folder({ "a.txt": "needle\n" });
+    const { text } = await call(searchFiles({ root, timeLimitMs: 2 ** 32 }), "search_files", {
+      pattern: "needle",
+    });
+    expect(text).toBe("1 matching line in 1 file (1 file searched in .)\na.txt:1: needle");
+  });
+
   test("ends at once when it is aborted in the middle of such a pattern", async () => {
     const root = folder({ "b.txt": `${"a".repeat(50)}b\n` });
     const stop = new AbortController();

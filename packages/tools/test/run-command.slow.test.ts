@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { probe } from "../src/command/sandbox.ts";
 import { type RunCommandOptions, runCommand } from "../src/index.ts";
@@ -491,4 +492,41 @@ test("without a sandbox, what a command left running is named", async () => {
   });
   expect(answer.text).toMatch(/\[it had left 1 process running, now ended: sleep \(\d+\)\]$/);
   expect(() => execFileSync("sh", ["-c", `ps -ef | grep -F 'sleep ${seconds}' | grep -v grep`])).toThrow();
+});
+
+describe("where no more files can be opened", () => {
+  /** What came of a command in a process of its own: with any number of files, with none, with two, with many again. */
+  function outcomes(sandbox: "off" | "auto"): string[] {
+    const program = fileURLToPath(new URL("programs/few-files.ts", import.meta.url));
+    const node = [process.execPath, "--conditions=rondo-source", program, folder(), sandbox];
+    const said = execFileSync("sh", ["-c", 'ulimit -n 128; exec "$@"', "sh", ...node], { encoding: "utf8" });
+    return JSON.parse(said) as string[];
+  }
+
+  test("a command is refused with the reason, and the process stays", () => {
+    expect(outcomes("off")).toEqual([
+      expect.stringContaining("hi\n"),
+      "Error: Too many files are open: .",
+      "Error: the command could not be started (EMFILE)",
+      expect.stringContaining("hi\n"),
+    ]);
+  });
+
+  test("a sandbox that cannot be tried is not taken for none", ({ skip }) => {
+    if (noSandbox !== undefined) skip(noSandbox);
+    expect(outcomes("auto")).toEqual([
+      expect.stringContaining("sandboxed by bubblewrap"),
+      "Error: Too many files are open: .",
+      "Error: the command was not run: whether bubblewrap works could not be found out (EMFILE); try again",
+      expect.stringContaining("sandboxed by bubblewrap"),
+    ]);
+  });
+});
+
+test("a command may be given more time than a timer of Node's knows, and the least of output kept", async () => {
+  const root = folder();
+  const month = 2 ** 32;
+  const tool = runCommand({ root, sandbox: "off", timeoutMs: month, maxTimeoutMs: month, maxOutputBytes: 1 });
+  const answer = await call(tool, "run_command", { command: "echo hi" });
+  expect(answer.text).toMatch(/\[exit code: 0;/);
 });

@@ -17,8 +17,8 @@ export class OutputWindow {
 
   /** @param maxBytes kept of the output, a third of them from its beginning */
   constructor(maxBytes: number) {
-    this.#maxHead = Math.ceil(maxBytes / 3);
-    this.#maxTail = maxBytes - this.#maxHead;
+    this.#maxTail = Math.ceil((maxBytes * 2) / 3);
+    this.#maxHead = maxBytes - this.#maxTail;
   }
 
   push(bytes: Buffer): void {

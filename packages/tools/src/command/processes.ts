@@ -7,6 +7,7 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { codeOf } from "../reasons.ts";
 
 /** The environment variable that marks what a command started. */
 export const markName = "RONDO_COMMAND";
@@ -30,9 +31,24 @@ export interface Family {
   since: number;
 }
 
+/** What came of ending a family. */
+export interface Ended {
+  ended: ProcessEntry[];
+  survivors: ProcessEntry[];
+}
+
 /** A family of one, just started. */
 export function familyOf(leader: number, mark: string): Family {
-  return { leader, mark, since: process.platform === "linux" ? (statOf(leader)?.started ?? 0) : 0 };
+  return { leader, mark, since: process.platform === "linux" ? startOf(leader) : 0 };
+}
+
+function startOf(leader: number): number {
+  try {
+    return statOf(leader)?.started ?? 0;
+  } catch {
+    // It cannot be looked at now: then whoever bears its mark is one of it, however old.
+    return 0;
+  }
 }
 
 /**
@@ -70,11 +86,18 @@ async function membersOf(family: Family, known: ReadonlySet<number> = new Set())
  * Ends a family: TERM, a while of grace, then KILL until nobody is left.
  * @param graceMs between TERM and KILL; 0: KILL at once
  * @returns who was there, and who would not die
+ * @throws what the system says where nobody can be looked for; the group, which is known without looking, is ended
  */
-export async function endFamily(
-  family: Family,
-  graceMs: number,
-): Promise<{ ended: ProcessEntry[]; survivors: ProcessEntry[] }> {
+export async function endFamily(family: Family, graceMs: number): Promise<Ended> {
+  try {
+    return await endedOf(family, graceMs);
+  } catch (thrown) {
+    send(-family.leader, "SIGKILL");
+    throw thrown;
+  }
+}
+
+async function endedOf(family: Family, graceMs: number): Promise<Ended> {
   const seen = new Map<number, ProcessEntry>();
   const look = async (): Promise<ProcessEntry[]> => {
     const found = await membersOf(family, new Set(seen.keys()));
@@ -121,12 +144,16 @@ async function allProcesses(): Promise<ProcessEntry[]> {
   return found;
 }
 
+/** No file can be opened now, of whomever: who cannot be looked at for that reason is not gone. */
+const noFiles: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE"]);
+
 /** What /proc/PID/stat says; nothing of who is gone, and nothing of a zombie, who is dead. The name may hold spaces and parentheses. */
 function statOf(pid: number): ProcessEntry | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  } catch {
+  } catch (thrown) {
+    if (noFiles.has(codeOf(thrown))) throw thrown;
     return undefined;
   }
   const close = stat.lastIndexOf(")");
@@ -158,12 +185,16 @@ function markedProcesses(all: readonly ProcessEntry[], family: Family): Readonly
 }
 
 function listedByPs(): Promise<ProcessEntry[]> {
-  const { promise, resolve } = Promise.withResolvers<ProcessEntry[]>();
+  const { promise, resolve, reject } = Promise.withResolvers<ProcessEntry[]>();
   execFile(
     "ps",
     ["-A", "-o", "pid=,ppid=,pgid=,stat=,comm="],
     { maxBuffer: 16 * 1024 * 1024 },
-    (_error, stdout) => {
+    (error, stdout) => {
+      if (error !== null && stdout === "") {
+        reject(error);
+        return;
+      }
       const found: ProcessEntry[] = [];
       for (const line of stdout.split("\n")) {
         const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line);

@@ -5,16 +5,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { delimiter, dirname } from "node:path";
+import type { Readable } from "node:stream";
 import type { ToolContext, ToolResult } from "@rondo/core";
 import { toolResult } from "@rondo/core";
 import { meant } from "../paths/given-path.ts";
 import type { Root } from "../paths/root.ts";
 import { codeOf, counted, Refusal, shown } from "../reasons.ts";
+import { afterMs } from "../timer.ts";
 import { commandEnv } from "./env.ts";
 import { cleared, type GitGuard, gitGuard } from "./git-guard.ts";
 import type { RunCommandOptions } from "./options.ts";
 import { OutputWindow } from "./output-window.ts";
-import { endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
+import { type Ended, endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
 import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome } from "./sandbox.ts";
 
 /**
@@ -154,73 +156,115 @@ async function ran(
   options: Omit<RunCommandOptions, "root">,
   context: ToolContext,
 ): Promise<Omit<Outcome, "taken">> {
-  const graceMs = options.graceMs ?? 500;
   const started = performance.now();
-  const child = spawn(plan.program, plan.args, {
-    cwd: plan.cwd,
-    env: plan.env,
-    stdio: ["ignore", "pipe", "pipe"],
-    // A session of its own: no controlling terminal, and a group that is not ours.
-    detached: true,
-  });
-  const maxBytes = options.maxOutputBytes ?? 24_576;
-  const stdout = new OutputWindow(maxBytes);
-  const stderr = new OutputWindow(maxBytes);
-  const progress = progressOf(context);
-  const { promise: exited, resolve: exit, reject } = Promise.withResolvers<void>();
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  child.stdout.on("data", (bytes: Buffer) => {
-    stdout.push(bytes);
-    progress.see(stdout);
-  });
-  child.stderr.on("data", (bytes: Buffer) => {
-    stderr.push(bytes);
-    progress.see(stderr);
-  });
-  child.once("error", reject);
-  child.once("exit", () => exit());
-  child.once("close", () => close());
-
+  const child = begun(plan);
+  const output = outputOf(child, options.maxOutputBytes ?? 24_576, context);
+  const family = new Ending(child.pid, plan.mark, options.graceMs ?? 500);
+  const stop = (): void => void family.end();
   let timedOutMs: number | undefined;
-  let ending: ReturnType<typeof endFamily> | undefined;
-  const family: Family | undefined = child.pid === undefined ? undefined : familyOf(child.pid, plan.mark);
-  const end = (): void => {
-    if (family !== undefined) ending ??= endFamily(family, graceMs);
-  };
-  const timer = setTimeout(() => {
+  const timer = afterMs(timeoutMs, () => {
     timedOutMs = timeoutMs;
-    end();
-  }, timeoutMs);
-  context.signal.addEventListener("abort", end, { once: true });
+    stop();
+  });
+  context.signal.addEventListener("abort", stop, { once: true });
   try {
-    await exited;
+    await output.exited;
     clearTimeout(timer);
     const durationMs = performance.now() - started;
     // Who is left holds the output open, and has nobody to answer to.
-    const asked = ending !== undefined;
-    const { ended, survivors } = await (ending ?? endFamily(family!, graceMs));
+    const wasAsked = family.isAsked;
+    const { ended, survivors } = await family.end();
     // What it wrote is in the pipe: read it, but wait for nobody.
-    await Promise.race([closed, after(drainMs)]);
+    await Promise.race([output.closed, after(drainMs)]);
     return {
       confined: plan.confined,
-      stdout: stdout.text(),
-      stderr: stderr.text(),
+      stdout: output.stdout.text(),
+      stderr: output.stderr.text(),
       code: child.exitCode,
       signal: child.signalCode,
       timedOutMs,
       durationMs,
-      leftovers: asked ? [] : ended.filter((one) => one.name !== "bwrap"),
+      leftovers: wasAsked ? [] : ended.filter((one) => one.name !== "bwrap"),
       survivors,
     };
   } catch (thrown) {
-    if (child.pid === undefined) throw notStarted(thrown);
-    throw thrown;
+    throw child.pid === undefined ? notStarted(thrown) : thrown;
   } finally {
     clearTimeout(timer);
-    context.signal.removeEventListener("abort", end);
-    progress.stop();
+    context.signal.removeEventListener("abort", stop);
+    output.stop();
     release(child);
   }
+}
+
+function begun({ program, args, cwd, env }: Plan): ChildProcess {
+  try {
+    // A session of its own: no controlling terminal, and a group that is not ours.
+    return spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  } catch (thrown) {
+    throw notStarted(thrown);
+  }
+}
+
+/** Ends what a command started, once, whoever asks for it. */
+class Ending {
+  readonly #family: Family | undefined;
+  readonly #graceMs: number;
+  #ended: Promise<Ended> | undefined;
+
+  /** @param leader undefined: nothing was started */
+  constructor(leader: number | undefined, mark: string, graceMs: number) {
+    this.#family = leader === undefined ? undefined : familyOf(leader, mark);
+    this.#graceMs = graceMs;
+  }
+
+  get isAsked(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  end(): Promise<Ended> {
+    if (this.#family === undefined) return Promise.resolve({ ended: [], survivors: [] });
+    this.#ended ??= endFamily(this.#family, this.#graceMs);
+    // Whoever waits for it hears what went wrong; a clock and a signal do not wait.
+    this.#ended.catch(() => {});
+    return this.#ended;
+  }
+}
+
+interface Output {
+  stdout: OutputWindow;
+  stderr: OutputWindow;
+  /** Rejects where nothing was started. */
+  exited: Promise<void>;
+  /** Nobody holds the output any more. */
+  closed: Promise<void>;
+  /** Tells no more progress. */
+  stop(): void;
+}
+
+/** Hears a child. One that could not be started for want of files has no streams, and says so a moment later. */
+function outputOf(child: ChildProcess, maxBytes: number, context: ToolContext): Output {
+  const { promise: exited, resolve: exit, reject } = Promise.withResolvers<void>();
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  child.once("error", reject);
+  child.once("exit", () => exit());
+  child.once("close", () => close());
+  const progress = progressOf(context);
+  const windowOn = (stream: Readable | null | undefined): OutputWindow => {
+    const window = new OutputWindow(maxBytes);
+    stream?.on("data", (bytes: Buffer) => {
+      window.push(bytes);
+      progress.see(window);
+    });
+    return window;
+  };
+  return {
+    stdout: windowOn(child.stdout),
+    stderr: windowOn(child.stderr),
+    exited,
+    closed,
+    stop: progress.stop,
+  };
 }
 
 function after(ms: number): Promise<void> {

@@ -8,6 +8,7 @@ import { execFile } from "node:child_process";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { isUnder } from "../paths/root.ts";
+import { codeOf, Refusal } from "../reasons.ts";
 import type { GitGuard } from "./git-guard.ts";
 
 /** `auto`: where there is one; `require`: refuse to run without; `off`: never. */
@@ -32,13 +33,17 @@ export type Sandbox = { program: string; hard: readonly string[] } | { missing: 
 
 let probed: Promise<Sandbox> | undefined;
 
-/** Finds bubblewrap and tries it, once for the process. `missing` says why there is none. */
+/** Finds bubblewrap and tries it, once for the process. `missing` says why there is none. @throws as {@link probe} */
 export function findSandbox(): Promise<Sandbox> {
-  probed ??= probe(process.env.PATH ?? "");
+  probed ??= probe(process.env.PATH ?? "").catch((thrown: unknown) => {
+    // What it lacks now it may have the next time.
+    probed = undefined;
+    throw thrown;
+  });
   return probed;
 }
 
-/** Looks for bubblewrap along a PATH and tries it. */
+/** Looks for bubblewrap along a PATH and tries it. @throws Refusal where this process has not what it takes to try it */
 export async function probe(path: string): Promise<Sandbox> {
   if (process.platform !== "linux") return { missing: `there is no bubblewrap on ${process.platform}` };
   const program = path
@@ -57,10 +62,20 @@ export async function probe(path: string): Promise<Sandbox> {
   return { missing: `bubblewrap does not work here: ${reason}` };
 }
 
+/** What a process lacks that cannot start another one now. */
+const lacks: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
+
+/** Why it does not work; undefined where it does. */
 function tried(program: string, args: string[]): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   execFile(program, args, { timeout: 10_000, env: {} }, (error, _stdout, stderr) => {
     if (error === null) resolve(undefined);
+    else if (lacks.has(codeOf(error)))
+      reject(
+        new Refusal(
+          `the command was not run: whether bubblewrap works could not be found out (${codeOf(error)}); try again`,
+        ),
+      );
     else resolve((stderr.trim().split("\n")[0] ?? "") || error.message);
   });
   return promise;

@@ -4,6 +4,7 @@
 
 import { messageOf, type ToolContext, type ToolResult, textRedaction, toolResult } from "@rondo/core";
 import { codeOf, Refusal, shown } from "../reasons.ts";
+import { afterMs } from "../timer.ts";
 import { bodyText, encodings } from "./body.ts";
 import { type Followed, follow } from "./follow.ts";
 import { headerFault } from "./options.ts";
@@ -42,8 +43,6 @@ const telling = [
   "retry-after",
   "www-authenticate",
 ];
-/** The longest wait a timer of Node's knows. */
-const longestWait = 2 ** 31 - 1;
 
 /**
  * Sends what a model asks for, and tells it what came.
@@ -69,13 +68,10 @@ export async function called(args: HttpArgs, way: Way, context: ToolContext): Pr
   const end = new AbortController();
   const stop = (): void => end.abort(context.signal.reason);
   let late = false;
-  const timer = setTimeout(
-    () => {
-      late = true;
-      end.abort();
-    },
-    Math.min(way.timeoutMs, longestWait),
-  );
+  const timer = afterMs(way.timeoutMs, () => {
+    late = true;
+    end.abort();
+  });
   context.signal.addEventListener("abort", stop, { once: true });
   try {
     const followed = await follow(asked, way.reach, way.maxRedirects, end.signal);

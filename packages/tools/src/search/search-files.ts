@@ -10,6 +10,7 @@ import { compiled, globNote, relativeGlob } from "../paths/given-glob.ts";
 import { meant } from "../paths/given-path.ts";
 import { counted, Refusal, shown, sized } from "../reasons.ts";
 import { answering } from "../refusal.ts";
+import { afterMs } from "../timer.ts";
 import { type FoundLine, noNews, type SearchNews, type SearchOrder } from "./order.ts";
 import { expressionOf, otherMeanings } from "./pattern.ts";
 
@@ -147,13 +148,13 @@ async function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSi
     settle(() => resolve({ lines, news, stoppedIn }));
   };
   // For the thread to begin; from then on the search has its time, however long a busy machine took to start a thread.
-  let timer = setTimeout(stop, timeLimitMs + startMs);
+  let timer = afterMs(timeLimitMs + startMs, stop);
   signal.addEventListener("abort", aborted, { once: true });
   worker.on("message", (message: SearchNews | "begun" | "done") => {
     if (settled) return;
     if (message === "begun") {
       clearTimeout(timer);
-      timer = setTimeout(stop, timeLimitMs);
+      timer = afterMs(timeLimitMs, stop);
     } else if (message === "done") settle(() => resolve({ lines, news, stoppedIn: undefined }));
     else {
       news = message;
