@@ -3,11 +3,11 @@
 // It has no terminal and no input, so nothing waits for a human. It ends when the shell ends, when its time is up, or
 // when the call is aborted; whatever it started ends with it, and who held its output open does not matter.
 
-import { RondoError, type Tool, tool } from "@rondo/core";
+import { type Tool, tool } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
-import { maxCommandBytes, type RunCommandOptions, runCommandOptions } from "./command/options.ts";
+import { mustBeCommand, mustHaveShell } from "./command/given-command.ts";
+import { type RunCommandOptions, runCommandOptions } from "./command/options.ts";
 import { fileToolSet } from "./options.ts";
-import { counted, Refusal } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 
 interface Args {
@@ -22,8 +22,7 @@ interface Args {
  */
 export function runCommand(options: RunCommandOptions): Tool {
   checkGiven(runCommandOptions, options, "runCommand");
-  if (process.platform === "win32")
-    throw new RondoError("capability", "run_command needs a POSIX shell; on Windows run it in WSL");
+  mustHaveShell("run_command");
   const { root } = fileToolSet(options.root);
   const usual = options.timeoutMs ?? 120_000;
   const longest = Math.max(usual, options.maxTimeoutMs ?? 600_000);
@@ -56,11 +55,7 @@ export function runCommand(options: RunCommandOptions): Tool {
     execute: (given, context) => {
       const { command, cwd = ".", timeoutMs = usual } = given as unknown as Args;
       return answering(context, cwd, async () => {
-        if (command.includes("\0")) throw new Refusal("the command holds a NUL character");
-        if (Buffer.byteLength(command) > maxCommandBytes)
-          throw new Refusal(
-            `the command is longer than ${counted(maxCommandBytes, "byte")}; write it to a file and run that`,
-          );
+        mustBeCommand(command);
         const { runIn } = await import("./command/running.ts");
         return runIn(root, cwd, command, Math.min(timeoutMs, longest), options, context);
       });

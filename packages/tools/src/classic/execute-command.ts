@@ -1,11 +1,12 @@
 // The room of the classic execute_command: a shell command with a time limit, told in four short texts.
 
 import { constants } from "node:os";
-import { type Permission, RondoError, type Tool, tool, toolResult } from "@rondo/core";
-import { maxCommandBytes, type RunCommandOptions } from "../command/options.ts";
+import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
+import { mustBeCommand, mustHaveShell } from "../command/given-command.ts";
+import type { RunCommandOptions } from "../command/options.ts";
 import type { Outcome } from "../command/running.ts";
 import type { FileToolSet } from "../options.ts";
-import { counted, Refusal } from "../reasons.ts";
+import { Refusal } from "../reasons.ts";
 import { answering } from "../refusal.ts";
 
 const usual = 30;
@@ -17,8 +18,7 @@ export function executeCommand(
   permission: Permission,
   options: Omit<RunCommandOptions, "root">,
 ): Tool {
-  if (process.platform === "win32")
-    throw new RondoError("capability", "execute_command needs a POSIX shell; on Windows run it in WSL");
+  mustHaveShell("execute_command");
   return tool({
     name: "execute_command",
     description:
@@ -43,9 +43,7 @@ export function executeCommand(
     execute: (given, context) => {
       const { command, timeout = usual } = given as unknown as { command: string; timeout?: number };
       return answering(context, "", async () => {
-        if (command.includes("\0")) throw new Refusal("the command holds a NUL character");
-        if (Buffer.byteLength(command) > maxCommandBytes)
-          throw new Refusal(`the command is longer than ${counted(maxCommandBytes, "byte")}`);
+        mustBeCommand(command);
         const { outcomeIn } = await import("../command/running.ts");
         const outcome = await outcomeIn(root, ".", command, timeout * 1_000, options, context);
         if (outcome.timedOutMs !== undefined) throw new Refusal(`Command timed out after ${timeout} seconds`);

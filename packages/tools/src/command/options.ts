@@ -42,9 +42,6 @@ export interface RunCommandOptions {
   env?: Readonly<Record<string, string>>;
 }
 
-/** The longest command, in bytes. */
-export const maxCommandBytes = 100_000;
-
 /** What the options of commands must be, wherever they run. */
 export const commandChecks: ChecksOf<Omit<RunCommandOptions, "root" | "permission">> = {
   sandbox: oneOf("auto", "require", "off"),
