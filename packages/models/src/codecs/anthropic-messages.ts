@@ -6,7 +6,7 @@
 import type { Codec, Frame, Target } from "../codec.ts";
 import { textIn } from "../json-values.ts";
 import { AnthropicDecoder, anthropicWhole, frameObject } from "./anthropic/decode.ts";
-import { anthropicEncoder, type Host } from "./anthropic/encode.ts";
+import { AnthropicEncoder, type Host } from "./anthropic/encode.ts";
 import { anthropicHttpError } from "./anthropic/errors.ts";
 import { learned } from "./anthropic/learns.ts";
 import { bedrockHttpError, bedrockStreamError } from "./bedrock/errors.ts";
@@ -55,7 +55,7 @@ const vertex: Host = {
 export const anthropicMessages: Codec = {
   api,
   framing: "sse",
-  encoder: (target) => anthropicEncoder(target, own),
+  encoder: (target) => new AnthropicEncoder(target, own),
   decoder: (target, emit) => new AnthropicDecoder(target, emit),
   decodeWhole: anthropicWhole,
   errorOf: anthropicHttpError,
@@ -65,14 +65,14 @@ export const anthropicMessages: Codec = {
 /** Claude on Vertex. The base URL ends in `/v1/projects/PROJECT/locations/LOCATION`. */
 export const anthropicOnVertex: Codec = {
   ...anthropicMessages,
-  encoder: (target) => anthropicEncoder(target, vertex),
+  encoder: (target) => new AnthropicEncoder(target, vertex),
 };
 
 /** Claude on Bedrock through InvokeModel: the same events, each in a frame of its own. */
 export const anthropicOnBedrock: Codec = {
   ...anthropicMessages,
   framing: "aws_event_stream",
-  encoder: (target) => anthropicEncoder(target, bedrock),
+  encoder: (target) => new AnthropicEncoder(target, bedrock),
   decoder: (target, emit) => new InvokeDecoder(target, emit),
   errorOf: bedrockHttpError,
 };

@@ -2,7 +2,7 @@
 
 import type { Codec } from "../codec.ts";
 import { bedrockDecoder, bedrockWhole } from "./bedrock/decode.ts";
-import { bedrockEncoder } from "./bedrock/encode.ts";
+import { BedrockEncoder } from "./bedrock/encode.ts";
 import { bedrockHttpError } from "./bedrock/errors.ts";
 import { learnedOfConverse } from "./bedrock/learns.ts";
 
@@ -18,7 +18,7 @@ import { learnedOfConverse } from "./bedrock/learns.ts";
 export const bedrockConverse: Codec = {
   api: "bedrock-converse",
   framing: "aws_event_stream",
-  encoder: bedrockEncoder,
+  encoder: (target) => new BedrockEncoder(target),
   decoder: bedrockDecoder,
   decodeWhole: bedrockWhole,
   errorOf: bedrockHttpError,

@@ -18,6 +18,7 @@ import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { isSameOrigin } from "../../same-origin.ts";
 import { isAccepted, textOfFile } from "../files.ts";
 import { knownType } from "../media-types.ts";
+import type { Warn } from "../warn.ts";
 import { isContainer } from "./container.ts";
 import { argsJson, isBlank, wellFormed } from "./json.ts";
 import { nameToWire } from "./names.ts";
@@ -39,8 +40,6 @@ export interface Block {
   /** It stands behind all results, not between them. */
   behind?: true;
 }
-
-export type Warn = (code: string, message: string) => void;
 
 export const longestName = 128;
 

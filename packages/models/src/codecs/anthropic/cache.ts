@@ -5,6 +5,8 @@
 // wrote). Marks are the only bytes of a prefix that move. One that keeps for an hour may not follow one that keeps for less:
 // where the caller's would, ours is left out.
 
+import type { Warn } from "../warn.ts";
+
 /** A message whose blocks can be marked, by block index. */
 export interface Marked {
   role: "user" | "assistant";
@@ -14,62 +16,106 @@ export interface Marked {
 
 type Markable = { json: string; mark?: string };
 
-/** The most marks in one request. */
-export const mostMarks = 4;
+/** A request's sections, in the order of the prefix. */
+interface Sections {
+  tools: Markable[];
+  system: Markable[];
+  messages: readonly Marked[];
+}
 
-/** Places the marks; returns how many of the caller's own had to be left out, oldest of the messages first. */
-export function placeMarks(
-  automatic: string | undefined,
-  tools: Markable[],
-  system: Markable[],
-  messages: readonly Marked[],
-): number {
-  let left = mostMarks;
+/** The most marks in one request. */
+const mostMarks = 4;
+
+/** Places the marks: the caller's, and behind them `ours`, where there is one. */
+export function placeMarks(ours: string | undefined, sections: Sections, warn: Warn): void {
+  const { kept, dropped } = keepCallers(sections);
+  if (dropped > 0)
+    warn("cache_marks_dropped", `${dropped} cache marks were left out: a request may hold four`);
+  if (ours !== undefined) new OurMarks(ours, sections, kept).place();
+}
+
+/** Keeps of the caller's marks as many as there may be: those of the messages last, and the oldest of them last of all. */
+function keepCallers({ tools, system, messages }: Sections): { kept: number; dropped: number } {
+  let kept = 0;
   let dropped = 0;
   for (const block of [...tools, ...system]) {
     if (block.mark === undefined) continue;
-    if (left > 0) left--;
+    if (kept < mostMarks) kept++;
     else {
       delete block.mark;
       dropped++;
     }
   }
-  for (const message of [...messages].reverse())
-    for (let at = message.blocks.length - 1; at >= 0; at--) {
-      const mark = message.blocks[at]?.mark;
+  for (let nth = messages.length - 1; nth >= 0; nth--) {
+    const { blocks, marks } = messages[nth] as Marked;
+    for (let at = blocks.length - 1; at >= 0; at--) {
+      const mark = blocks[at]?.mark;
       if (mark === undefined) continue;
-      if (left > 0) {
-        message.marks.set(at, mark);
-        left--;
+      if (kept < mostMarks) {
+        marks.set(at, mark);
+        kept++;
       } else dropped++;
     }
-  if (automatic === undefined) return dropped;
-
-  const own = [marksOf(tools), marksOf(system), ...messages.map(({ marks }) => [...marks.values()])];
-  const fits = (section: number): boolean =>
-    isLong(automatic)
-      ? own.slice(0, section + 1).every((marks) => marks.every(isLong))
-      : !own.slice(section + 1).some((marks) => marks.some(isLong));
-  const users = messages.filter((message) => message.role === "user");
-  const markMessage = (message: Marked | undefined): void => {
-    const at = (message?.blocks.length ?? 0) - 1;
-    if (message === undefined || at < 0 || left === 0 || message.marks.has(at)) return;
-    if (!fits(2 + messages.indexOf(message))) return;
-    message.marks.set(at, automatic);
-    left--;
-  };
-  const markLast = (blocks: Markable[], section: number): void => {
-    const last = blocks.at(-1);
-    if (last === undefined || left === 0 || last.mark !== undefined || !fits(section)) return;
-    blocks[blocks.length - 1] = { ...last, mark: automatic };
-    left--;
-  };
-  markMessage(users.at(-1));
-  markLast(system, 1);
-  markLast(tools, 0);
-  markMessage(users.at(-2));
-  return dropped;
+  }
+  return { kept, dropped };
 }
+
+/** The marks that the caller did not ask for, as many as are left. */
+class OurMarks {
+  readonly #mark: string;
+  readonly #sections: Sections;
+  /** The caller's marks, section by section; undefined where there are none. */
+  readonly #callers: readonly (readonly string[])[] | undefined;
+  #left: number;
+
+  constructor(mark: string, sections: Sections, kept: number) {
+    this.#mark = mark;
+    this.#sections = sections;
+    this.#callers = kept === 0 ? undefined : callersOf(sections);
+    this.#left = mostMarks - kept;
+  }
+
+  place(): void {
+    const { tools, system, messages } = this.#sections;
+    const last = messages.findLastIndex(isUsers);
+    this.#onMessage(last);
+    this.#onBlocks(system, 1);
+    this.#onBlocks(tools, 0);
+    this.#onMessage(messages.findLastIndex((message, at) => at < last && isUsers(message)));
+  }
+
+  #onMessage(nth: number): void {
+    const message = this.#sections.messages[nth];
+    const at = (message?.blocks.length ?? 0) - 1;
+    if (message === undefined || at < 0 || message.marks.has(at) || !this.#fits(2 + nth)) return;
+    message.marks.set(at, this.#mark);
+    this.#left--;
+  }
+
+  #onBlocks(blocks: Markable[], section: number): void {
+    const last = blocks.at(-1);
+    if (last === undefined || last.mark !== undefined || !this.#fits(section)) return;
+    // Blocks may be kept from request to request; their marks are this one's.
+    blocks[blocks.length - 1] = { ...last, mark: this.#mark };
+    this.#left--;
+  }
+
+  #fits(section: number): boolean {
+    if (this.#left === 0) return false;
+    if (this.#callers === undefined) return true;
+    return isLong(this.#mark)
+      ? this.#callers.slice(0, section + 1).every((marks) => marks.every(isLong))
+      : !this.#callers.slice(section + 1).some((marks) => marks.some(isLong));
+  }
+}
+
+const isUsers = ({ role }: Marked): boolean => role === "user";
+
+const callersOf = ({ tools, system, messages }: Sections): string[][] => [
+  marksOf(tools),
+  marksOf(system),
+  ...messages.map(({ marks }) => [...marks.values()]),
+];
 
 const marksOf = (blocks: readonly Markable[]): string[] =>
   blocks.flatMap(({ mark }) => (mark === undefined ? [] : [mark]));

@@ -3,13 +3,15 @@
 // Shared by the two protocols of the family. A piece is kept by its message's identity for as long as the message
 // lives; what a message had to be warned about is kept with it and said at every request.
 
-import type { AssistantMessage, ContentPart, Message } from "@rondo/core";
+import type { AssistantMessage, ContentPart, Message, SystemMessage } from "@rondo/core";
 import type { Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
-import { type Beginning, KeptText } from "../../kept-text.ts";
+import { type Beginning, type BodyParts, bodyOf, KeptText } from "../../kept-text.ts";
 import { isSameOrigin } from "../../same-origin.ts";
-import type { Block, Warn } from "./blocks.ts";
+import type { Warn } from "../warn.ts";
+import type { Block } from "./blocks.ts";
 import type { Marked } from "./cache.ts";
+import { isBlank } from "./json.ts";
 import { type Laid, pairServerTools, type Waiting } from "./server-tools.ts";
 import type { Answered, Turn } from "./turns.ts";
 
@@ -20,8 +22,8 @@ export interface Dialect {
   /** The result, and what belongs to it and stands behind all results. */
   result(answered: Answered, message: AssistantMessage, warn: Warn): Block[];
   text(text: string): string;
-  /** A whole message. */
-  json(message: WireMessage): string;
+  /** Blocks as a JSON list, with their cache marks: their own, or those of a message, by block index. */
+  list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string;
   /** Roles must alternate: neighbours of one role become one message. */
   alternate: boolean;
 }
@@ -32,6 +34,12 @@ export interface WireMessage extends Marked {
   hasResults: boolean;
   /** The turn it begins with; absent where we made it up. */
   turn?: number;
+}
+
+/** A request's messages: the text of those that stay as they are, and the others. */
+export interface Conversation {
+  before: Beginning;
+  messages: WireMessage[];
 }
 
 interface Piece {
@@ -76,7 +84,7 @@ export class Pieces {
     turns: readonly Turn[],
     warn: Warn,
     waiting: Waiting = { runs: false, inContainer: true },
-  ): { before: Beginning; messages: WireMessage[] } {
+  ): Conversation {
     const frozen = this.#frozen.get(turns);
     const before = frozen?.text.now() ?? nothing;
     const from = frozen?.length ?? 0;
@@ -160,7 +168,7 @@ export class Pieces {
     if (end <= 0 || length === undefined) return;
     if (laid.some(({ at, reaches }) => at < length && reaches)) return;
     const text = frozen?.text ?? new KeptText();
-    for (const message of messages.slice(0, end)) text.append(`${this.text(message)},`);
+    for (const message of messages.slice(0, end)) text.append(`${this.#text(message)},`);
     this.#frozen.set(turns, {
       length,
       text,
@@ -216,13 +224,26 @@ export class Pieces {
     return blocks;
   }
 
+  /** The system prompt: the request's own, then what the history begins with. */
+  system(own: string | undefined, lead: readonly SystemMessage[], warn: Warn): Block[] {
+    const blocks = this.#dialect.user(
+      lead.flatMap(({ content }) => content),
+      warn,
+    );
+    return own === undefined || isBlank(own) ? blocks : [{ json: this.#dialect.text(own) }, ...blocks];
+  }
+
+  /** A request's body. @param head all of it before its first message */
+  body(head: string, { before, messages }: Conversation): { body: string; parts?: BodyParts } {
+    return bodyOf(head, before, `${messages.map((message) => this.#text(message)).join(",")}]}`);
+  }
+
   /** The text of a message: kept while its blocks stay the same and none of them is marked. */
-  text(message: WireMessage): string {
-    if (message.marks.size > 0) return this.#dialect.json(message);
-    let text = this.#texts.get(message.blocks);
+  #text({ role, blocks, marks }: WireMessage): string {
+    let text = marks.size > 0 ? undefined : this.#texts.get(blocks);
     if (text === undefined) {
-      text = this.#dialect.json(message);
-      this.#texts.set(message.blocks, text);
+      text = `{"role":"${role}","content":${this.#dialect.list(blocks, marks)}}`;
+      if (marks.size === 0) this.#texts.set(blocks, text);
     }
     return text;
   }

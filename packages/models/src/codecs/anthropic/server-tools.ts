@@ -4,7 +4,8 @@
 // where it called tools of ours beside it: the provider runs it when it is given our results, and nothing but them. What
 // the code that it runs has called names that code; where the code is gone, the call stands by itself.
 
-import type { Block, Warn } from "./blocks.ts";
+import type { Warn } from "../warn.ts";
+import type { Block } from "./blocks.ts";
 import type { Turn } from "./turns.ts";
 
 /** One turn, and the blocks it becomes. */

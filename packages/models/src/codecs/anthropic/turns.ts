@@ -13,6 +13,7 @@ import type {
   UserMessage,
 } from "@rondo/core";
 import { callsOf } from "@rondo/core";
+import type { Warn } from "../warn.ts";
 
 export interface Answered {
   /** The call's id on the wire, unique in the request. */
@@ -36,7 +37,7 @@ export const noResult = "No result of this call was recorded. Whether it took ef
  */
 class TurnReader {
   readonly #wireId: (id: string) => string;
-  readonly #leftOut: (message: AssistantMessage) => boolean;
+  readonly #api: string;
   #seen: Message[] = [];
   /** The list they came in. */
   #list: MessageList = [];
@@ -50,13 +51,9 @@ class TurnReader {
   natives: AssistantMessage[] = [];
   warnings: { code: string; message: string }[] = [];
 
-  /**
-   * @param wireId an id as this protocol allows it; must be a pure function
-   * @param leftOut assistant messages that are not replayed, with their results
-   */
-  constructor(wireId: (id: string) => string, leftOut: (message: AssistantMessage) => boolean) {
+  constructor(wireId: (id: string) => string, api: string) {
     this.#wireId = wireId;
-    this.#leftOut = leftOut;
+    this.#api = api;
   }
 
   /** Brings `lead`, `turns`, `natives` and `warnings` up to this history. `turns` stays the same array as long as it only grows. */
@@ -104,7 +101,7 @@ class TurnReader {
   #answer(message: AssistantMessage): void {
     const found = callsOf(message);
     this.#open = new Map();
-    if (this.#leftOut(message)) {
+    if (isRefused(message, this.#api)) {
       for (const call of found) this.#forgotten.add(call.id);
       return;
     }
@@ -131,22 +128,40 @@ class TurnReader {
   }
 }
 
-/** One reader a history, found by its first message: sessions may share an encoder. Forgotten with the message. */
+/** A refused turn is not shown again, nor are its results: it makes the next answer a refusal too. */
+const isRefused = ({ stop, origin }: AssistantMessage, api: string): boolean =>
+  stop.wire === "refusal" && origin.api === api;
+
+/**
+ * Reads histories and tells what of them is left out. One reader a history, found by its first message: sessions may
+ * share an encoder. Forgotten with the message.
+ * @param wireId an id as this protocol allows it; must be a pure function
+ * @param api this protocol
+ */
 export function turnReaders(
   wireId: (id: string) => string,
-  leftOut: (message: AssistantMessage) => boolean,
-): (messages: MessageList) => TurnReader {
+  api: string,
+): (messages: MessageList, warn: Warn) => TurnReader {
   const readers = new WeakMap<Message, TurnReader>();
-  return (messages) => {
+  return (messages, warn) => {
     const first = messages.at(0);
     let reader = first === undefined ? undefined : readers.get(first);
     if (reader === undefined) {
-      reader = new TurnReader(wireId, leftOut);
+      reader = new TurnReader(wireId, api);
       if (first !== undefined) readers.set(first, reader);
     }
     reader.read(messages);
+    for (const { code, message } of reader.warnings) warn(code, message);
     return reader;
   };
+}
+
+/** The tools that were called: the provider refuses a history with calls in it when no tool is declared. */
+export function calledTools(turns: readonly Turn[]): string[] {
+  const names = new Set<string>();
+  for (const turn of turns)
+    if (turn.kind === "results") for (const { call } of turn.calls) names.add(call.name);
+  return [...names].sort();
 }
 
 /** Histories from elsewhere repeat ids; the wire wants each once. */

@@ -6,13 +6,14 @@
 import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
-import { type AnswerWords, type Block, filePlaceholder, type Warn } from "../anthropic/blocks.ts";
+import { type AnswerWords, type Block, filePlaceholder } from "../anthropic/blocks.ts";
 import { argsJson, isBlank } from "../anthropic/json.ts";
 import { hash, nameToWire } from "../anthropic/names.ts";
 import { claudeVersion } from "../anthropic/traits.ts";
 import { type Answered, noResult } from "../anthropic/turns.ts";
 import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
+import type { Warn } from "../warn.ts";
 
 export const longestBedrockName = 64;
 

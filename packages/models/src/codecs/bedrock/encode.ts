@@ -4,86 +4,105 @@
 // theirs. As with Anthropic's own protocol the body is a join of texts that are made once a message.
 
 import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
-import type { Encoder, Target } from "../../codec.ts";
+import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
-import { bodyOf } from "../../kept-text.ts";
-import { anthropicTool, type SchemaRoom } from "../../schemas/codecs.ts";
-import { answerBlocks, type Block, type Warn } from "../anthropic/blocks.ts";
+import { anthropicTool } from "../../schemas/codecs.ts";
+import { answerBlocks, type Block } from "../anthropic/blocks.ts";
 import { placeMarks } from "../anthropic/cache.ts";
-import { calledTools, isRefused } from "../anthropic/encode.ts";
 import { isBlank } from "../anthropic/json.ts";
 import { bedrockId, nameToWire } from "../anthropic/names.ts";
-import { isThinkingLost, Pieces, type WireMessage } from "../anthropic/pieces.ts";
-import { type Turn, turnReaders } from "../anthropic/turns.ts";
+import { type Dialect, Pieces } from "../anthropic/pieces.ts";
+import { providerOptions } from "../anthropic/settings.ts";
+import { type Traits, traitsOf } from "../anthropic/traits.ts";
+import { calledTools, type Turn, turnReaders } from "../anthropic/turns.ts";
+import { type Told, type Warn, warnOnce } from "../warn.ts";
 import { bedrockAnswer, bedrockContent, bedrockResult, longestBedrockName } from "./blocks.ts";
-import { bedrockOptions } from "./options.ts";
+import { type BedrockOptions, bedrockOptions } from "./options.ts";
 
-export function bedrockEncoder(target: Target): Encoder {
-  const historyOf = turnReaders(bedrockId, (message) => isRefused(message, target));
-  const pieces = new Pieces(target, {
-    user: (content, warn) => bedrockContent(content, target, warn),
-    assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, bedrockAnswer),
-    result: (answered, _message, warn) => bedrockResult(answered, target, warn),
-    json: messageJson,
-    text: (text) => jsonOf({ text }),
-    alternate: true,
-  });
-  const tools = new WeakMap<ToolDefinition, string>();
-  const stream = target.stream ?? true;
-  return {
-    encode(request) {
-      const warnings = new Map<string, { code: string; message: string }>();
-      const warn: Warn = (code, message) => void warnings.set(`${code} ${message}`, { code, message });
-      const read = historyOf(request.messages);
-      for (const { code, message } of read.warnings) warn(code, message);
+export class BedrockEncoder implements Encoder {
+  readonly #target: Target;
+  readonly #traits: Traits;
+  readonly #historyOf: ReturnType<typeof turnReaders>;
+  readonly #pieces: Pieces;
+  readonly #tools = new WeakMap<ToolDefinition, string>();
 
-      const { before, messages } = pieces.lay(read.turns, warn);
-      const { toolBlocks, hasTools } = toolsOf(request, read.turns, tools, { target, warn });
-      const options = bedrockOptions(request, target, hasTools, () => isThinkingLost(messages), warn);
-      const lead = read.lead.flatMap((message) => message.content);
-      const system: Block[] = [
-        ...(isBlank(request.system) ? [] : [{ json: jsonOf({ text: request.system }) }]),
-        ...bedrockContent(lead, target, warn),
-      ];
-      const noTools: Block[] = [];
-      const dropped = placeMarks(
-        options.mark?.system,
-        options.mark?.tools === undefined ? noTools : toolBlocks,
-        system,
-        messages,
-      );
-      if (dropped > 0)
-        warn("cache_marks_dropped", `${dropped} cache marks were left out: a request may hold four`);
+  constructor(target: Target) {
+    this.#target = target;
+    this.#traits = traitsOf(target);
+    this.#historyOf = turnReaders(bedrockId, target.origin.api);
+    this.#pieces = new Pieces(target, dialectOf(target));
+  }
 
-      const members = [
-        ...Object.entries(options.fields).map(([name, value]) => `${jsonOf(name)}:${jsonOf(value)}`),
-        ...(toolBlocks.length === 0
-          ? []
-          : [
-              `"toolConfig":{"tools":${list(toolBlocks)}${
-                options.toolChoice === undefined ? "" : `,"toolChoice":${jsonOf(options.toolChoice)}`
-              }}`,
-            ]),
-        ...(system.length === 0 ? [] : [`"system":${list(system)}`]),
-      ];
-      const head = `{${[...members, ""].join(",")}"messages":[`;
-      const tail = `${messages.map((message) => pieces.text(message)).join(",")}]}`;
-      return {
-        path: `/model/${encodeURIComponent(target.origin.model)}/${stream ? "converse-stream" : "converse"}`,
-        headers: { "content-type": "application/json", ...request.settings.headers },
-        ...bodyOf(head, before, tail),
-        warnings: [...warnings.values()],
-      };
-    },
-  };
+  encode(request: ModelRequest): WireRequest {
+    const target = this.#target;
+    const warnings: Told = new Map();
+    const warn = warnOnce(warnings);
+    const history = this.#historyOf(request.messages, warn);
+    const told = providerOptions(request, target, "bedrock");
+    const conversation = this.#pieces.lay(history.turns, warn);
+    const { messages } = conversation;
+    const tools = this.#toolBlocks(request, history.turns, warn);
+    const hasTools = tools.length > 0;
+    const asked = { request, target, traits: this.#traits, told, hasTools, messages, warn };
+    const options = bedrockOptions(asked);
+    const system = this.#pieces.system(request.system, history.lead, warn);
+    placeMarks(options.mark, { tools: options.marksTools ? tools : [], system, messages }, warn);
+    const verb = target.stream === false ? "converse" : "converse-stream";
+    return {
+      path: `/model/${encodeURIComponent(target.origin.model)}/${verb}`,
+      headers: { "content-type": "application/json", ...request.settings.headers },
+      ...this.#pieces.body(headOf(options, tools, system), conversation),
+      warnings: [...warnings.values()],
+    };
+  }
+
+  /**
+   * The tools as blocks. None where none may be called and none stands in the history, since Converse has no word to
+   * forbid them; but a history with calls in it needs them declared, even tools that are gone.
+   */
+  #toolBlocks({ tools, toolChoice }: ModelRequest, turns: readonly Turn[], warn: Warn): Block[] {
+    const called = calledTools(turns);
+    if (toolChoice === "none" && called.length === 0) return [];
+    if (tools.length > 0) return tools.map((tool) => ({ json: this.#toolJson(tool, warn) }));
+    const schema = { type: "object", properties: {} };
+    return called.map((name) => ({ json: specification(name, "No longer available.", schema) }));
+  }
+
+  #toolJson(tool: ToolDefinition, warn: Warn): string {
+    let json = this.#tools.get(tool);
+    if (json === undefined) {
+      const { description, schema } = anthropicTool(tool, false, { target: this.#target, warn });
+      json = specification(tool.name, description, schema);
+      this.#tools.set(tool, json);
+    }
+    return json;
+  }
 }
 
-function messageJson(message: WireMessage): string {
-  return `{"role":"${message.role}","content":${list(message.blocks, message.marks)}}`;
+/** What Converse writes in its own way. */
+const dialectOf = (target: Target): Dialect => ({
+  user: (content, warn) => bedrockContent(content, target, warn),
+  assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, bedrockAnswer),
+  result: (answered, _message, warn) => bedrockResult(answered, target, warn),
+  text: (text) => jsonOf({ text }),
+  list,
+  alternate: true,
+});
+
+/** The body before its first message. */
+function headOf({ fields, toolChoice }: BedrockOptions, tools: Block[], system: Block[]): string {
+  const choice = toolChoice === undefined ? "" : `,"toolChoice":${jsonOf(toolChoice)}`;
+  const members = [
+    jsonOf(fields).slice(1, -1),
+    tools.length === 0 ? "" : `"toolConfig":{"tools":${list(tools)}${choice}}`,
+    system.length === 0 ? "" : `"system":${list(system)}`,
+    '"messages":[',
+  ];
+  return `{${members.filter((member) => member !== "").join(",")}`;
 }
 
 /** Blocks as a list; a cache point follows what it marks. */
-function list(blocks: readonly Block[], marks?: Map<number, string>): string {
+function list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string {
   const texts: string[] = [];
   for (const [at, block] of blocks.entries()) {
     texts.push(block.json);
@@ -91,37 +110,6 @@ function list(blocks: readonly Block[], marks?: Map<number, string>): string {
     if (mark !== undefined) texts.push(mark);
   }
   return `[${texts.join(",")}]`;
-}
-
-/**
- * The tools as blocks. None where none may be called and none stands in the history, since Converse has no word to
- * forbid them; but a history with calls in it needs them declared, even tools that are gone.
- */
-function toolsOf(
-  request: ModelRequest,
-  turns: readonly Turn[],
-  known: WeakMap<ToolDefinition, string>,
-  room: SchemaRoom,
-): { toolBlocks: Block[]; hasTools: boolean } {
-  const called = calledTools(turns);
-  if (request.toolChoice === "none" && called.length === 0) return { toolBlocks: [], hasTools: false };
-  const toolBlocks =
-    request.tools.length > 0
-      ? request.tools.map((tool) => ({ json: toolJson(tool, known, room) }))
-      : called.map((name) => ({
-          json: specification(name, "No longer available.", { type: "object", properties: {} }),
-        }));
-  return { toolBlocks, hasTools: toolBlocks.length > 0 };
-}
-
-function toolJson(tool: ToolDefinition, known: WeakMap<ToolDefinition, string>, room: SchemaRoom): string {
-  let json = known.get(tool);
-  if (json === undefined) {
-    const { description, schema } = anthropicTool(tool, false, room);
-    json = specification(tool.name, description, schema);
-    known.set(tool, json);
-  }
-  return json;
 }
 
 function specification(name: string, description: string, schema: JsonObject): string {

@@ -1,18 +1,26 @@
 // The room of Converse's settings: what the request asks for, in the members every model shares and in the ones that
 // only its family knows.
 
-import type { Json, JsonObject, ModelRequest } from "@rondo/core";
+import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
-import { sentOutput } from "../../schemas/codecs.ts";
-import type { Warn } from "../anthropic/blocks.ts";
 import { nameToWire } from "../anthropic/names.ts";
-import { outputLimit, providerOptions, sampling, thinkingOf } from "../anthropic/options.ts";
-import { claudeVersion, traitsOf } from "../anthropic/traits.ts";
+import {
+  type Asked,
+  leaveUnknown,
+  mayForce,
+  outputSchema,
+  passedOn,
+  sampling,
+  stopTexts,
+} from "../anthropic/settings.ts";
+import { effortOf, outputLimit, thinkingOf, thinks } from "../anthropic/thinking.ts";
+import { claudeVersion } from "../anthropic/traits.ts";
+import type { Warn } from "../warn.ts";
 import { cachePoint, longestBedrockName } from "./blocks.ts";
 
 /** What `settings.providerOptions.bedrock` may hold beside `cache`: members of the body. */
-const passedOn = [
+const members = [
   "guardrailConfig",
   "additionalModelRequestFields",
   "additionalModelResponseFieldPaths",
@@ -24,87 +32,71 @@ const passedOn = [
 ] as const;
 
 export interface BedrockOptions {
+  /** Members of the body, in order, without tools, system and messages. */
   fields: JsonObject;
   toolChoice: JsonObject | undefined;
-  /** Cache points: after which kinds of blocks automatic ones may stand. */
-  mark: { system: string; tools: string | undefined } | undefined;
+  /** The automatic cache point; undefined where there is to be none. */
+  mark: string | undefined;
+  /** Whether it may stand behind tools. */
+  marksTools: boolean;
 }
 
-export function bedrockOptions(
-  request: ModelRequest,
-  target: Target,
-  hasTools: boolean,
-  thinkingLost: () => boolean,
-  warn: Warn,
-): BedrockOptions {
-  const told = providerOptions(request, target, "bedrock");
-  const known: ReadonlySet<string> = new Set([...passedOn, "cache"]);
-  for (const name of Object.keys(told))
-    if (!known.has(name))
-      warn("unsupported_option", `the provider option bedrock.${name} is not known and was left out`);
-  const fields: JsonObject = {};
-  for (const name of passedOn) if (told[name] !== undefined) fields[name] = told[name];
-  const extra: JsonObject = {};
-  const inference = inferenceOf(request, target, told, extra, thinkingLost, warn);
-  const additional = { ...extra, ...objectIn(told.additionalModelRequestFields) };
+export function bedrockOptions(asked: Asked): BedrockOptions {
+  const { request, target, told, hasTools, warn } = asked;
+  const fields = passedOn(asked, "bedrock", members, ["cache"]);
+  const { inference, additional } = settingsOf(asked);
   unsetForReasoning(inference, objectIn(additional.reasoningConfig), warn);
   if (Object.keys(inference).length > 0) fields.inferenceConfig = inference;
-  const output = outputOf(request, target, hasTools, warn);
-  if (output !== undefined) fields.outputConfig = { textFormat: output, ...objectIn(told.outputConfig) };
+  const schema = outputSchema(asked);
+  if (schema !== undefined)
+    fields.outputConfig = { textFormat: held(schema), ...objectIn(told.outputConfig) };
   if (Object.keys(additional).length > 0) fields.additionalModelRequestFields = additional;
-  for (const name of ["seed", "frequencyPenalty", "presencePenalty"] as const)
-    if (request.settings[name] !== undefined)
-      warn("unsupported_setting", `${name} is unknown to the Converse protocol and was left out`);
+  leaveUnknown(asked, "Converse");
   if (request.settings.parallelToolCalls === false && hasTools)
     warn("unsupported_setting", "parallelToolCalls is unknown to the Converse protocol and was left out");
-  const thinks = ["enabled", "adaptive"].includes(textIn(objectIn(additional.thinking)?.type) ?? "");
   return {
     fields,
-    toolChoice: hasTools ? toolChoice(request, target, thinks, warn) : undefined,
-    mark: marks(told.cache, target),
+    toolChoice: hasTools ? toolChoice(asked, thinks(additional.thinking)) : undefined,
+    mark: cacheMark(told.cache, target),
+    marksTools: !isNova(target),
   };
 }
 
-function inferenceOf(
-  request: ModelRequest,
-  target: Target,
-  told: JsonObject,
-  extra: JsonObject,
-  thinkingLost: () => boolean,
-  warn: Warn,
-): JsonObject {
+const isNova = ({ origin }: Target): boolean => /nova/.test(origin.model);
+
+/** What is asked for in the members that every model shares, and in those that only its family knows: the caller's own last. */
+function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObject } {
+  const { request, target, told, warn } = asked;
+  const own = objectIn(told.additionalModelRequestFields);
   const isClaude = claudeVersion(target.origin.model) !== undefined;
-  const { maxOutputTokens, stop } = request.settings;
-  const traits = traitsOf(target);
   const inference: JsonObject = {};
-  const limit =
-    isClaude || maxOutputTokens !== undefined ? outputLimit(request, target, traits, told, warn) : undefined;
-  if (limit !== undefined) inference.maxTokens = limit;
+  const extra: JsonObject = {};
   if (isClaude) {
-    const { thinking, effort } = thinkingOf(request, traits, limit ?? traits.maxTokens, thinkingLost, warn);
+    const limit = outputLimit(asked, told.thinking);
+    const { thinking, effort } = thinkingOf(asked, limit);
+    inference.maxTokens = limit;
     if (thinking !== undefined) extra.thinking = thinking;
     if (effort !== undefined) extra.output_config = { effort };
-  } else reasoningOfOthers(request, target, extra, warn);
-
-  const thinking =
-    textIn(objectIn(objectIn(told.additionalModelRequestFields)?.thinking)?.type) ??
-    textIn(objectIn(extra.thinking)?.type);
+  } else {
+    if (request.settings.maxOutputTokens !== undefined) inference.maxTokens = outputLimit(asked, undefined);
+    reasoningOfOthers(asked, extra);
+  }
   const sampled: JsonObject = {};
-  sampling(request, traits, thinking === "enabled" || thinking === "adaptive", sampled, warn);
+  sampling(asked, thinks(own?.thinking === undefined ? extra.thinking : own.thinking), sampled);
   if (sampled.temperature !== undefined) inference.temperature = sampled.temperature;
   if (sampled.top_p !== undefined) inference.topP = sampled.top_p;
   if (sampled.top_k !== undefined) {
     if (isClaude) extra.top_k = sampled.top_k;
-    else if (/nova/.test(target.origin.model)) extra.inferenceConfig = { topK: sampled.top_k };
+    else if (isNova(target)) extra.inferenceConfig = { topK: sampled.top_k };
     else warn("unsupported_setting", "topK is unknown to the Converse protocol and was left out");
   }
-  const stops = stop?.filter((word) => word.trim() !== "") ?? [];
+  const stops = stopTexts(request.settings) ?? [];
   if (stops.length > 0) inference.stopSequences = stops;
-  return inference;
+  return { inference, additional: { ...extra, ...own } };
 }
 
 /** Families other than Claude, each with a member of its own. */
-function reasoningOfOthers(request: ModelRequest, target: Target, extra: JsonObject, warn: Warn): void {
+function reasoningOfOthers({ request, target, warn }: Asked, extra: JsonObject): void {
   const { reasoning } = request.settings;
   if (reasoning === undefined) return;
   const { model } = target.origin;
@@ -113,11 +105,7 @@ function reasoningOfOthers(request: ModelRequest, target: Target, extra: JsonObj
       ? reasoning === "minimal"
         ? "low"
         : reasoning
-      : reasoning.budgetTokens < 4096
-        ? "low"
-        : reasoning.budgetTokens < 16_384
-          ? "medium"
-          : "high";
+      : effortOf(reasoning.budgetTokens);
   if (/nova-(?:2|[3-9])/.test(model))
     extra.reasoningConfig =
       level === "off" ? { type: "disabled" } : { type: "enabled", maxReasoningEffort: level };
@@ -142,64 +130,28 @@ function unsetForReasoning(inference: JsonObject, config: JsonObject | undefined
   }
 }
 
-function outputOf(
-  request: ModelRequest,
-  target: Target,
-  hasTools: boolean,
-  warn: Warn,
-): JsonObject | undefined {
-  if (request.outputSchema === undefined) return undefined;
-  const can = target.facts.output ?? (traitsOf(target).output ? "native" : "none");
-  if (can === "native" || (can === "native_without_tools" && !hasTools))
-    return {
-      type: "json_schema",
-      structure: {
-        jsonSchema: {
-          schema: jsonOf(sentOutput(request.outputSchema, "anthropic", { target, warn })),
-          name: "output",
-        },
-      },
-    };
-  warn(
-    "no_native_output",
-    `${target.origin.model} cannot be held to a JSON Schema${can === "none" ? "" : " while it has tools"}: the schema was left out, and a final tool or the prompt must ask for it`,
-  );
-  return undefined;
-}
+/** The member that holds the model to a schema. */
+const held = (schema: JsonObject): JsonObject => ({
+  type: "json_schema",
+  structure: { jsonSchema: { schema: jsonOf(schema), name: "output" } },
+});
 
-function toolChoice(
-  request: ModelRequest,
-  target: Target,
-  thinks: boolean,
-  warn: Warn,
-): JsonObject | undefined {
-  const { toolChoice: choice } = request;
-  if (choice === "auto") return undefined;
-  if (choice === "none" || request.tools.length === 0) {
-    if (choice === "none")
-      warn(
-        "tool_choice_none",
-        "Converse cannot forbid tools that the history needs declared: calls are to be ignored",
-      );
-    return undefined;
-  }
-  if (thinks || !traitsOf(target).forcedTools) {
-    warn(
-      "tool_choice_downgraded",
-      `a tool cannot be forced ${thinks ? "while the model reasons" : "on this model"}: the choice was left to the model`,
+function toolChoice(asked: Asked, isThinking: boolean): JsonObject | undefined {
+  const { toolChoice: choice, tools } = asked.request;
+  if (choice === "none")
+    asked.warn(
+      "tool_choice_none",
+      "Converse cannot forbid tools that the history needs declared: calls are to be ignored",
     );
+  if (choice === "auto" || choice === "none" || tools.length === 0 || !mayForce(asked, isThinking))
     return undefined;
-  }
   return choice === "any" ? { any: {} } : { tool: { name: nameToWire(choice.tool, longestBedrockName) } };
 }
 
-/** Automatic cache points, where the model is known to take them: others refuse the request. */
-function marks(option: Json | undefined, target: Target): BedrockOptions["mark"] {
+/** An automatic cache point, where the model is known to take them: others refuse the request. */
+function cacheMark(option: Json | undefined, target: Target): string | undefined {
   if (option === false) return undefined;
-  const version = claudeVersion(target.origin.model);
-  const isNova = /nova/.test(target.origin.model);
-  const can = target.compat?.cache ?? ((version?.number ?? 0) >= 307 || isNova);
-  if (can === false && option === undefined) return undefined;
-  const point = cachePoint(textIn(objectIn(option)?.ttl));
-  return { system: point, tools: isNova ? undefined : point };
+  const version = claudeVersion(target.origin.model)?.number ?? 0;
+  const can = target.compat?.cache ?? (version >= 307 || isNova(target));
+  return can === false && option === undefined ? undefined : cachePoint(textIn(objectIn(option)?.ttl));
 }

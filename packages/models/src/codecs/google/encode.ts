@@ -7,6 +7,7 @@ import type { JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { sentOutput, sentTool } from "../../schemas/codecs.ts";
+import type { Warn } from "../warn.ts";
 import { GoogleTurns } from "./messages.ts";
 import { wireName } from "./names.ts";
 import {
@@ -16,7 +17,6 @@ import {
   googleTraits,
   reservedKeys,
   vertexKeys,
-  type Warn,
 } from "./target.ts";
 import { googleThinking } from "./thinking.ts";
 

@@ -25,8 +25,9 @@ import { isSameOrigin } from "../../same-origin.ts";
 import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import { foreignSignature } from "../thought-signatures.ts";
+import type { Warn } from "../warn.ts";
 import { wireName } from "./names.ts";
-import type { GoogleTraits, Warn } from "./target.ts";
+import type { GoogleTraits } from "./target.ts";
 import { nativeParts } from "./wire.ts";
 
 /** Said where the wire wants a user's turn and the conversation has none. */

@@ -201,6 +201,3 @@ export const geminiKeys: ReadonlySet<string> = new Set(["store", "enableEnhanced
 
 /** Members that are made from the conversation, and are no options. */
 export const reservedKeys: ReadonlySet<string> = new Set(["contents", "systemInstruction", "model"]);
-
-/** A warning for each thing a request asked for and Google lacks. */
-export type Warn = (code: string, message: string) => void;

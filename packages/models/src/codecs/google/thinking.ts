@@ -4,7 +4,8 @@
 // model lacks other levels.
 
 import type { JsonObject, Settings } from "@rondo/core";
-import type { GoogleTraits, Warn } from "./target.ts";
+import type { Warn } from "../warn.ts";
+import type { GoogleTraits } from "./target.ts";
 
 /** Tokens of thought a level stands for, where only a budget can be given. All lie within every 2.5 model's range. */
 const budgets = { minimal: 512, low: 2048, medium: 8192, high: 24_576 } as const;

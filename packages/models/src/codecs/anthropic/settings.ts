@@ -1,0 +1,109 @@
+// The room of settings that both protocols of the family take alike, each in members of its own.
+//
+// Models differ in what they refuse, and a refusal costs the whole request: so what a model is known to refuse is left
+// out, and a warning says so. Provider options pass by whitelist.
+
+import type { JsonObject, ModelRequest } from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { sentOutput } from "../../schemas/codecs.ts";
+import type { Warn } from "../warn.ts";
+import type { WireMessage } from "./pieces.ts";
+import type { Traits } from "./traits.ts";
+
+/** What is known of a request before its settings are. */
+export interface Asked {
+  request: ModelRequest;
+  target: Target;
+  traits: Traits;
+  /** The provider options. */
+  told: JsonObject;
+  /** Whether tools stand in it. */
+  hasTools: boolean;
+  /** Its last messages. */
+  messages: readonly WireMessage[];
+  warn: Warn;
+}
+
+/** The provider options of a request: the family's own name first, then what the provider's name says. */
+export function providerOptions(request: ModelRequest, target: Target, family: string): JsonObject {
+  const all = request.settings.providerOptions;
+  return { ...all?.[family], ...(target.origin.provider === family ? {} : all?.[target.origin.provider]) };
+}
+
+/**
+ * The provider options that are members of the body.
+ * @param members in their order there
+ * @param read the options that are no members, and are read elsewhere
+ */
+export function passedOn(
+  { told, warn }: Asked,
+  family: string,
+  members: readonly string[],
+  read: readonly string[],
+): JsonObject {
+  for (const name of Object.keys(told))
+    if (!members.includes(name) && !read.includes(name))
+      warn("unsupported_option", `the provider option ${family}.${name} is not known and was left out`);
+  const fields: JsonObject = {};
+  for (const name of members) if (told[name] !== undefined) fields[name] = told[name];
+  return fields;
+}
+
+/** Temperature, top-p and top-k by the names of Anthropic's protocol, as far as the model takes them. */
+export function sampling({ request, traits, warn }: Asked, thinks: boolean, fields: JsonObject): void {
+  const { temperature, topP, topK } = request.settings;
+  const asked = { temperature, top_p: topP, top_k: topK };
+  for (const [name, value] of Object.entries(asked)) {
+    if (value === undefined) continue;
+    // While a model thinks, top-p may only be close to 1 and the others may not be set.
+    const refused =
+      traits.sampling === "none"
+        ? "this model takes no sampling settings"
+        : thinks && !(name === "top_p" && value >= 0.95 && value <= 1)
+          ? "it cannot be set while the model reasons"
+          : name === "top_p" && traits.sampling === "one" && fields.temperature !== undefined
+            ? "this model takes temperature or topP, not both"
+            : undefined;
+    if (refused !== undefined) warn("unsupported_setting", `${name} was left out: ${refused}`);
+    else if (name === "temperature" && value > 1) {
+      warn("setting_clamped", `temperature ${value} is more than this protocol's 1: 1 was asked for`);
+      fields.temperature = 1;
+    } else fields[name] = value;
+  }
+}
+
+/** The texts that end an answer, as far as there is something in them: blank ones are refused. */
+export const stopTexts = ({ stop }: ModelRequest["settings"]): string[] | undefined =>
+  stop?.filter((text) => text.trim() !== "");
+
+const unknown = ["seed", "frequencyPenalty", "presencePenalty"] as const;
+
+/** Tells which settings the protocol has no word for. */
+export function leaveUnknown({ request, warn }: Asked, protocol: string): void {
+  for (const name of unknown)
+    if (request.settings[name] !== undefined)
+      warn("unsupported_setting", `${name} is unknown to the ${protocol} protocol and was left out`);
+}
+
+/** The output schema as it is sent; undefined where none is asked for, or the model cannot be held to it. */
+export function outputSchema({ request, target, traits, hasTools, warn }: Asked): JsonObject | undefined {
+  if (request.outputSchema === undefined) return undefined;
+  const can = target.facts.output ?? (traits.output ? "native" : "none");
+  if (can === "native" || (can === "native_without_tools" && !hasTools))
+    return sentOutput(request.outputSchema, "anthropic", { target, warn });
+  warn(
+    "no_native_output",
+    `${target.origin.model} cannot be held to a JSON Schema${can === "none" ? "" : " while it has tools"}: the schema was left out, and a final tool or the prompt must ask for it`,
+  );
+  return undefined;
+}
+
+/** Whether a call may be forced; tells it where not. */
+export function mayForce({ traits, warn }: Asked, thinks: boolean): boolean {
+  if (!thinks && traits.forcedTools) return true;
+  warn(
+    "tool_choice_downgraded",
+    `a tool cannot be forced ${thinks ? "while the model reasons" : "on this model"}: the choice was left to the model`,
+  );
+  return false;
+}

@@ -1,0 +1,124 @@
+// The room of Claude's thinking, for either protocol that carries it: how it is asked for, and the output limit, in which
+// its budget stands.
+
+import type { Json, JsonObject, Settings } from "@rondo/core";
+import { numberIn, objectIn } from "../../json-values.ts";
+import type { Warn } from "../warn.ts";
+import { isThinkingLost } from "./pieces.ts";
+import type { Asked } from "./settings.ts";
+import type { Traits } from "./traits.ts";
+
+/** The members of a body that ask for it. */
+export interface Thinking {
+  thinking?: JsonObject;
+  effort?: string;
+}
+
+type Reasoning = Exclude<Settings["reasoning"], "off" | undefined>;
+type Level = Extract<Reasoning, string>;
+
+const budgets: { readonly [level in Level]: number } = {
+  minimal: 1024,
+  low: 4096,
+  medium: 10_000,
+  high: 24_000,
+};
+const efforts: { readonly [level in Level]: string } = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+};
+
+/** Less is refused. */
+const leastBudget = 1024;
+
+/** Whether a body's member `thinking` says that the model thinks. */
+export function thinks(member: Json | undefined): boolean {
+  const type = objectIn(member)?.type;
+  return type === "enabled" || type === "adaptive";
+}
+
+/** The effort that stands for a budget, where none can be given. */
+export const effortOf = (budget: number): "low" | "medium" | "high" =>
+  budget < 4096 ? "low" : budget < 16_384 ? "medium" : "high";
+
+const budgetOf = (reasoning: Reasoning): number =>
+  typeof reasoning === "object" ? reasoning.budgetTokens : budgets[reasoning];
+
+/** The output limit. @param thinking what the caller's own member says */
+export function outputLimit({ request, target, traits, warn }: Asked, thinking: Json | undefined): number {
+  const most = target.facts.maxOutputTokens;
+  const { maxOutputTokens: asked, reasoning } = request.settings;
+  if (asked === undefined) {
+    const budget =
+      reasoning === undefined || reasoning === "off"
+        ? (numberIn(objectIn(thinking)?.budget_tokens) ?? 0)
+        : budgetOf(reasoning);
+    // A budget stands inside the limit: leave the answer as much room as it would have had.
+    const room = budget >= traits.maxTokens ? budget + traits.maxTokens : traits.maxTokens;
+    return most === undefined ? room : Math.min(most, Math.max(room, 64_000));
+  }
+  if (most === undefined || asked <= most) return asked;
+  warn("setting_clamped", `maxOutputTokens ${asked} is more than the model's ${most}: ${most} was asked for`);
+  return most;
+}
+
+/** What the reasoning setting comes to. @param maxTokens the output limit */
+export function thinkingOf({ request, traits, messages, warn }: Asked, maxTokens: number): Thinking {
+  const { reasoning } = request.settings;
+  if (reasoning === undefined) return {};
+  if (reasoning === "off") return off(traits, warn);
+  if (traits.thinking === "none") {
+    warn("unsupported_setting", "this model has no reasoning to set: the reasoning setting was left out");
+    return {};
+  }
+  if (typeof reasoning === "string" && traits.thinking !== "budget")
+    return adaptive(efforts[reasoning], traits);
+  const budget = budgetOf(reasoning);
+  if (traits.thinking === "adaptive") {
+    const effort = effortOf(budget);
+    warn(
+      "setting_adapted",
+      `this model takes no reasoning budget: effort ${effort} stands for ${budget} tokens`,
+    );
+    return adaptive(effort, traits);
+  }
+  if (!isThinkingLost(messages)) return enabled(budget, maxTokens, warn);
+  warn(
+    "reasoning_lost",
+    "reasoning is off for this request: the turn in progress began without this model's reasoning",
+  );
+  return {};
+}
+
+const adaptive = (effort: string, { hidesThinking }: Traits): Thinking => ({
+  thinking: { type: "adaptive", ...(hidesThinking ? { display: "summarized" } : {}) },
+  effort,
+});
+
+/** By a budget, which leaves the answer a part of the limit. */
+function enabled(budget: number, maxTokens: number, warn: Warn): Thinking {
+  if (maxTokens <= leastBudget) {
+    warn(
+      "unsupported_setting",
+      `reasoning was left out: it needs more than ${leastBudget} output tokens, and the limit is ${maxTokens}`,
+    );
+    return {};
+  }
+  const most = Math.max(leastBudget, maxTokens - leastBudget);
+  return { thinking: { type: "enabled", budget_tokens: Math.max(leastBudget, Math.min(budget, most)) } };
+}
+
+function off(traits: Traits, warn: Warn): Thinking {
+  switch (traits.off) {
+    case "omit":
+      return {};
+    case "disabled":
+    case "between_tools":
+      return { thinking: { type: traits.off } };
+    case "never":
+      warn("setting_adapted", "this model always reasons: the lowest effort was asked for in place of none");
+      return { effort: "low" };
+  }
+}

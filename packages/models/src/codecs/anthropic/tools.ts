@@ -1,0 +1,87 @@
+// The room of the tools of a request to Anthropic: ours, those that only the history knows, and the provider's own.
+
+import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { jsonOf, objectIn } from "../../json-values.ts";
+import { anthropicTool } from "../../schemas/codecs.ts";
+import type { Warn } from "../warn.ts";
+import { type Block, longestName } from "./blocks.ts";
+import type { Carried } from "./carried.ts";
+import { isBlank } from "./json.ts";
+import { nameToWire } from "./names.ts";
+
+/** The extra members that a tool of ours may have. */
+const toolMembers = [
+  "strict",
+  "defer_loading",
+  "eager_input_streaming",
+  "allowed_callers",
+  "input_examples",
+] as const;
+
+/** The tools of requests. Ours are written once; all of them, for as long as the list and what is said of it are the same. */
+export class Tools {
+  readonly #target: Target;
+  readonly #one = new WeakMap<ToolDefinition, { options: string; json: string }>();
+  #last: { tools: ModelRequest["tools"]; said: unknown; blocks: readonly Block[] } | undefined;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  /** @param options extra members of ours, by tool name */
+  blocks(request: ModelRequest, options: JsonObject, { retired, serverTools }: Carried, warn: Warn): Block[] {
+    return [
+      ...this.#ours(request, options, warn),
+      ...retired.map((name) => retiredTool(name)),
+      ...serverTools.map((tool) => serverTool(tool)),
+    ];
+  }
+
+  /** In two blocks, all but the last in one: no other can be marked. */
+  #ours({ tools, settings }: ModelRequest, options: JsonObject, warn: Warn): readonly Block[] {
+    const said = settings.providerOptions;
+    if (this.#last?.tools !== tools || this.#last.said !== said) {
+      const each = tools.map((tool) => this.#json(tool, objectIn(options[tool.name]), warn));
+      const last = each.splice(-1);
+      const front = each.length === 0 ? [] : [each.join(",")];
+      this.#last = { tools, said, blocks: [...front, ...last].map((json) => ({ json })) };
+    }
+    return this.#last.blocks;
+  }
+
+  #json(tool: ToolDefinition, own: JsonObject | undefined, warn: Warn): string {
+    const options = own === undefined ? "" : jsonOf(own);
+    const found = this.#one.get(tool);
+    if (found?.options === options) return found.json;
+    const room = { target: this.#target, warn };
+    const { description, schema } = anthropicTool(tool, own?.strict === true, room);
+    const json = jsonOf({
+      name: nameToWire(tool.name, longestName),
+      ...(isBlank(description) ? {} : { description }),
+      input_schema: schema,
+      ...Object.fromEntries(
+        toolMembers.filter((name) => own?.[name] !== undefined).map((name) => [name, own?.[name]]),
+      ),
+    });
+    this.#one.set(tool, { options, json });
+    return json;
+  }
+}
+
+/** @param name as on the wire */
+function retiredTool(name: string): Block {
+  return {
+    json: jsonOf({
+      name,
+      description: "No longer available.",
+      input_schema: { type: "object", properties: {} },
+    }),
+  };
+}
+
+/** A tool that the provider runs, as the caller wrote it. */
+function serverTool(tool: Json): Block {
+  const { cache_control: mark, ...rest } = objectIn(tool) ?? {};
+  return { json: jsonOf(rest), ...(objectIn(mark) === undefined ? {} : { mark: jsonOf(mark) }) };
+}
