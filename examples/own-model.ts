@@ -37,7 +37,7 @@ const double = tool({
   description: "Doubles a number",
   inputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
   effect: "read",
-  execute: ({ n }) => String(Number(n) * 2),
+  execute: ({ n }) => String(n * 2),
 });
 
 const { text, messages } = await new Agent({ model: counter, tools: [double] }).run("double some numbers");

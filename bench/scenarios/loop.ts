@@ -62,7 +62,7 @@ const look = tool({
   description: "looks",
   inputSchema: { type: "object", properties: { n: { type: "number" } } },
   effect: "read",
-  execute: (args) => `seen ${String(args.n)}`,
+  execute: ({ n }) => `seen ${n}`,
 });
 
 async function whileLoop(steps: number, deltas: number): Promise<string> {
