@@ -14,6 +14,13 @@ import { targetOf } from "./anthropic/feeding.ts";
 const pixel = "iVBORw0KGgo=";
 const image = (mediaType = "image/png"): FilePart => ({ type: "file", mediaType, data: pixel });
 
+const table = (mediaType = "text/csv"): FilePart => ({
+  type: "file",
+  mediaType,
+  data: btoa("a,b"),
+  name: "a.csv",
+});
+
 const protocols: [string, Codec][] = [
   ["Anthropic Messages", anthropicMessages],
   ["Bedrock Converse", bedrockConverse],
@@ -49,6 +56,17 @@ describe.each(protocols)("a file over %s", (_name, codec) => {
       expect(sent(codec, image(), accepts)).toContain("image/png");
     },
   );
+
+  it.each([["IMAGE/PNG"], ["image/x-png"], ["image/png; charset=binary"], ["Image/PNG;q=1"]])(
+    "goes by the name that providers know where its type is written %j",
+    (written) => {
+      expect(sent(codec, image(written), ["image/*"])).toBe(sent(codec, image(), ["image/*"]));
+    },
+  );
+
+  it("goes by its type without what a header says beside it", () => {
+    expect(sent(codec, table("text/csv; charset=utf-8"))).toBe(sent(codec, table()));
+  });
 });
 
 describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses/.test(name)))(

@@ -1,4 +1,5 @@
-// The room of media types that have several names: what one tool calls `image/jpg`, providers know as `image/jpeg`.
+// The room of media types that are written in several ways: what one tool calls `image/jpg` and a server's header
+// `image/jpeg; charset=binary`, providers know as `image/jpeg`.
 
 /** What others call a JPEG or a PNG: the providers know one name. */
 const otherNames: { readonly [mediaType: string]: string } = {
@@ -9,6 +10,6 @@ const otherNames: { readonly [mediaType: string]: string } = {
 
 /** The media type by the name that providers know. */
 export function knownType(mediaType: string): string {
-  const lower = mediaType.toLowerCase();
-  return Object.hasOwn(otherNames, lower) ? (otherNames[lower] as string) : lower;
+  const plain = mediaType.replace(/;.*/s, "").trim().toLowerCase();
+  return Object.hasOwn(otherNames, plain) ? (otherNames[plain] as string) : plain;
 }

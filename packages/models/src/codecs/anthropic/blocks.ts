@@ -88,7 +88,7 @@ function fileBlock(file: FilePart, target: Target, warn: Warn): Block {
 }
 
 function fileJson(file: FilePart): string | undefined {
-  const isImage = file.mediaType.startsWith("image/");
+  const isImage = knownType(file.mediaType).startsWith("image/");
   const source = fileSource(file);
   if (source === undefined) return undefined;
   if (isImage) {

@@ -310,7 +310,7 @@ export class GoogleTurns {
     if (typeof part.data === "string") return { inlineData: { mimeType, data: part.data, ...name } };
     const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(part.url ?? "");
     if (inline !== null)
-      return { inlineData: { mimeType: inline[1] || mimeType, data: inline[2] ?? "", ...name } };
+      return { inlineData: { mimeType: knownType(inline[1] || mimeType), data: inline[2] ?? "", ...name } };
     if (part.url !== undefined) return { fileData: { mimeType, fileUri: part.url, ...name } };
     this.#warn("unsupported_file", `the bytes of ${label(part)} were not loaded; the file was left out`);
     return standIn(part);

@@ -19,6 +19,7 @@ import { jsonOf, objectIn } from "../../json-values.ts";
 import { isSameOrigin } from "../../same-origin.ts";
 import { argsJson } from "../anthropic/json.ts";
 import { isAccepted } from "../files.ts";
+import { knownType } from "../media-types.ts";
 
 type Warnings = WireRequest["warnings"];
 
@@ -146,7 +147,7 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
       continue;
     }
     const accepted = isAccepted(part.mediaType, target);
-    if (accepted && part.mediaType.startsWith("image/") && typeof part.data === "string")
+    if (accepted && knownType(part.mediaType).startsWith("image/") && typeof part.data === "string")
       images.push(part.data);
     else {
       const what = part.name ?? part.mediaType;

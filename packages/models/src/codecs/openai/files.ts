@@ -5,6 +5,7 @@
 import type { FilePart } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { isAccepted } from "../files.ts";
+import { knownType } from "../media-types.ts";
 
 export interface WireFile {
   kind: "image" | "audio" | "text" | "document";
@@ -18,29 +19,23 @@ export interface WireFile {
 
 /** A file as it can be sent, or the note that stands for it. */
 export function wireFile(part: FilePart, target: Target): WireFile | { note: string } {
-  const name = part.name ?? `file.${extension(part.mediaType)}`;
-  if (!isAccepted(part.mediaType, target))
-    return { note: `[${name} (${part.mediaType}) is left out: ${target.origin.model} does not take it]` };
-  const kind = part.mediaType.startsWith("image/")
-    ? "image"
-    : part.mediaType.startsWith("audio/")
-      ? "audio"
-      : part.mediaType.startsWith("text/")
-        ? "text"
-        : "document";
-  if (typeof part.data === "string")
-    return {
-      kind,
-      url: `data:${part.mediaType};base64,${part.data}`,
-      data: part.data,
-      mediaType: part.mediaType,
-      name,
-    };
-  if (part.url !== undefined) return { kind, url: part.url, mediaType: part.mediaType, name };
-  return { note: `[${name} (${part.mediaType}) is stored elsewhere and was not loaded]` };
+  const mediaType = knownType(part.mediaType);
+  const name = part.name ?? `file.${extension(mediaType)}`;
+  if (!isAccepted(mediaType, target))
+    return { note: `[${name} (${mediaType}) is left out: ${target.origin.model} does not take it]` };
+  const { data } = part;
+  const url = typeof data === "string" ? `data:${mediaType};base64,${data}` : part.url;
+  if (url === undefined) return { note: `[${name} (${mediaType}) is stored elsewhere and was not loaded]` };
+  const file = { kind: kindOf(mediaType), url, mediaType, name };
+  return typeof data === "string" ? { ...file, data } : file;
+}
+
+function kindOf(mediaType: string): WireFile["kind"] {
+  const [kind] = mediaType.split("/");
+  return kind === "image" || kind === "audio" || kind === "text" ? kind : "document";
 }
 
 function extension(mediaType: string): string {
   const tail = mediaType.split("/")[1] ?? "bin";
-  return tail.replace(/[;+].*$/, "");
+  return tail.replace(/\+.*$/, "");
 }
