@@ -403,6 +403,20 @@ describe("reasoning", () => {
     expect(given.codes).toContain("unsupported_setting");
   });
 
+  it("leaves the answer room beside a budget that the caller's own fields give to thinking", () => {
+    const thinking = { type: "enabled", budget_tokens: 40_000 };
+    const { body } = send([userText("go")], { settings: { providerOptions: { anthropic: { thinking } } } });
+    expect(body).toMatchObject({ thinking, max_tokens: 72_000 });
+  });
+
+  it("leaves out texts to stop at that are blank, with a warning", () => {
+    const stopped = (stop: string[]): Sent => send([userText("go")], { settings: { stop } });
+    expect(stopped(["\n", "END"]).body.stop_sequences).toEqual(["END"]);
+    expect(stopped(["\n"]).body).not.toHaveProperty("stop_sequences");
+    expect(stopped(["\n"]).codes).toEqual(["unsupported_setting"]);
+    expect(stopped(["END"]).codes).toEqual([]);
+  });
+
   it("downgrades a forced tool while it thinks, and where tools cannot be forced, with a warning", () => {
     for (const [level, model] of [
       ["high", "claude-sonnet-4-5"],
@@ -538,7 +552,7 @@ describe("tools and settings", () => {
       temperature: 0.5,
       topP: 0.9,
       topK: 5,
-      stop: ["END", " "],
+      stop: ["END"],
       seed: 1,
       maxOutputTokens: 100,
     };

@@ -268,6 +268,22 @@ describe("Converse tools and settings", () => {
     expect(fields("meta.llama3").codes).toEqual(["unsupported_setting"]);
   });
 
+  it("leaves the answer room beside a budget that the caller's own fields give to thinking", () => {
+    const thinking = { type: "enabled", budget_tokens: 40_000 };
+    const settings = { providerOptions: { bedrock: { additionalModelRequestFields: { thinking } } } };
+    const { body } = send([userText("go")], { settings });
+    expect(body.additionalModelRequestFields).toEqual({ thinking });
+    expect(body.inferenceConfig).toEqual({ maxTokens: 72_000 });
+  });
+
+  it("leaves out texts to stop at that are blank, with a warning", () => {
+    const stopped = (stop: string[]): Sent => send([userText("go")], { settings: { stop } });
+    expect(stopped(["\n", "END"]).body.inferenceConfig).toMatchObject({ stopSequences: ["END"] });
+    expect(stopped(["\n"]).body.inferenceConfig).not.toHaveProperty("stopSequences");
+    expect(stopped(["\n"]).codes).toEqual(["unsupported_setting"]);
+    expect(stopped(["END"]).codes).toEqual([]);
+  });
+
   it("asks a Nova that reasons as hard as it can for no limit and no sampling, with a warning each", () => {
     const at = (reasoning: "high" | "medium"): Sent =>
       send(

@@ -62,8 +62,8 @@ export function optionsOf(asked: Asked, { container, serverTools }: Carried): Op
   if (target.compat?.unbindsThinking === true) unbind(fields, betas);
   const isThinking = thinks(fields.thinking);
   sampling(asked, isThinking, fields);
-  const stops = stopTexts(asked.request.settings);
-  if (stops !== undefined && stops.length > 0) fields.stop_sequences = stops;
+  const stops = stopTexts(asked);
+  if (stops !== undefined) fields.stop_sequences = stops;
   leaveUnknown(asked, "Anthropic");
   if (container !== undefined) fields.container = container;
   return {

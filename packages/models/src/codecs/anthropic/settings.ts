@@ -7,6 +7,7 @@ import type { JsonObject, ModelRequest } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { sentOutput } from "../../schemas/codecs.ts";
 import type { Warn } from "../warn.ts";
+import { isBlank } from "./json.ts";
 import type { WireMessage } from "./pieces.ts";
 import type { Traits } from "./traits.ts";
 
@@ -72,9 +73,14 @@ export function sampling({ request, traits, warn }: Asked, thinks: boolean, fiel
   }
 }
 
-/** The texts that end an answer, as far as there is something in them: blank ones are refused. */
-export const stopTexts = ({ stop }: ModelRequest["settings"]): string[] | undefined =>
-  stop?.filter((text) => text.trim() !== "");
+/** The texts that end an answer, where there are any; blank ones are refused. */
+export function stopTexts({ request, warn }: Asked): string[] | undefined {
+  const asked = request.settings.stop ?? [];
+  const texts = asked.filter((text) => !isBlank(text));
+  if (texts.length < asked.length)
+    warn("unsupported_setting", "a text to stop at that is blank was left out: this protocol refuses it");
+  return texts.length === 0 ? undefined : texts;
+}
 
 const unknown = ["seed", "frequencyPenalty", "presencePenalty"] as const;
 

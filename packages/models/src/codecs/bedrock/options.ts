@@ -72,7 +72,7 @@ function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObje
   const inference: JsonObject = {};
   const extra: JsonObject = {};
   if (isClaude) {
-    const limit = outputLimit(asked, told.thinking);
+    const limit = outputLimit(asked, own?.thinking);
     const { thinking, effort } = thinkingOf(asked, limit);
     inference.maxTokens = limit;
     if (thinking !== undefined) extra.thinking = thinking;
@@ -90,8 +90,8 @@ function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObje
     else if (isNova(target)) extra.inferenceConfig = { topK: sampled.top_k };
     else warn("unsupported_setting", "topK is unknown to the Converse protocol and was left out");
   }
-  const stops = stopTexts(request.settings) ?? [];
-  if (stops.length > 0) inference.stopSequences = stops;
+  const stops = stopTexts(asked);
+  if (stops !== undefined) inference.stopSequences = stops;
   return { inference, additional: { ...extra, ...own } };
 }
 
