@@ -174,4 +174,24 @@ describe("Responses requests", () => {
     expect((sent.tools as Loose[]).map((tool) => tool.strict)).toEqual([true, false, false, false]);
     expect(sent.tool_choice).toEqual({ type: "function", name: "read_file" });
   });
+
+  test("what a server does not take of tools is left out with a warning, and said before sending where it takes none", () => {
+    const asked = { tools, toolChoice: "any", settings: { parallelToolCalls: false } } as const;
+    const sent = (omit: string[]): ReturnType<ReturnType<typeof openaiResponses.encoder>["encode"]> =>
+      openaiResponses.encoder(responses({ omit })).encode(request([user("x")], asked));
+    const { body, warnings } = sent(["tool_choice", "parallel_tool_calls"]);
+    expect(Object.keys(JSON.parse(body) as JsonObject)).toEqual([
+      "model",
+      "stream",
+      "store",
+      "include",
+      "tools",
+      "input",
+    ]);
+    expect(warnings.map(({ code }) => code).slice(-2)).toEqual([
+      "unsupported_setting",
+      "unsupported_setting",
+    ]);
+    expect(() => sent(["tools"])).toThrow(/takes no tools/);
+  });
 });

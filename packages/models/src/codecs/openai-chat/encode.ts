@@ -58,7 +58,7 @@ export class ChatEncoder implements Encoder {
     const { target, compat } = this.#room;
     const warnings: Warning[] = [];
     this.#warnings = warnings;
-    const head = bodyHead(chatBody(request, target, compat, warnings), jsonOf);
+    const head = bodyHead(chatBody(request, target, compat, warnings));
     const { beginning, tail, results } = this.#messages(request);
     const before = `${head}${this.#tools.encode(request, warnings, results)},"messages":[`;
     return {

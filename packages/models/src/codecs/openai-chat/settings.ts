@@ -1,6 +1,6 @@
 // The room of everything in a Chat Completions request but its messages: sampling, effort, tools, output schema.
 
-import { type Json, type JsonObject, type ModelRequest, RondoError, type ToolDefinition } from "@rondo/core";
+import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
@@ -9,12 +9,13 @@ import type { NameTable } from "../openai/names.ts";
 import {
   type Body,
   effortOf,
+  leaveOut,
   providerOptions,
   schemaRoom,
   unsupported,
   type Warning,
 } from "../openai/settings.ts";
-import { ToolTexts } from "../openai/tools.ts";
+import { choiceMembers, ownTools, ToolTexts } from "../openai/tools.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
 /** Fields of `providerOptions` that Chat Completions takes as they are. `tools` are appended to the request's own. */
@@ -66,8 +67,7 @@ export function chatBody(
   warnings: Warning[],
 ): Body {
   const { settings } = request;
-  const known = new Set<string>([...knownOptions, ...compat.options]);
-  const { tools: _, ...options } = providerOptions(request, target, known, warnings);
+  const { tools: _, ...options } = providerOptions(request, target, knownOptions, compat.options, warnings);
   if (settings.topK !== undefined && !compat.topK) unsupported("topK", target, warnings);
   const body: Body = {
     model: target.origin.model,
@@ -87,10 +87,7 @@ export function chatBody(
     ...compat.always,
     ...options,
   };
-  for (const member of compat.omit) {
-    if (body[member] !== undefined) unsupported(member, target, warnings);
-    delete body[member];
-  }
+  leaveOut(compat.omit, body, target, warnings);
   return body;
 }
 
@@ -203,34 +200,20 @@ export class ChatTools {
     this.#target = target;
     this.#compat = compat;
     this.#names = names;
-    this.#texts = new ToolTexts(target, compat.maxTools, (tool, warnings) => this.#tool(tool, warnings));
+    this.#texts = new ToolTexts(target, compat, (tool, warnings) => this.#tool(tool, warnings));
   }
 
   /** `,"tools":[…]` with the choice, or nothing: an empty list is refused (F132). */
   encode(request: ModelRequest, warnings: Warning[], results: boolean): string {
     const { tools, settings } = request;
-    const given = settings.providerOptions?.[this.#target.origin.provider]?.tools;
-    const own = Array.isArray(given) ? given : [];
+    const target = this.#target;
+    const compat = this.#compat;
+    const own = ownTools(request, target);
     if (tools.length + own.length === 0)
-      return results && this.#compat.toolsWithHistory ? `,"tools":[${placeholder}]` : "";
-    if (this.#compat.omit.includes("tools"))
-      throw new RondoError(
-        "capability",
-        `${this.#target.origin.provider}/${this.#target.origin.model} takes no tools: use another model for this task, or let this one call them in text`,
-      );
+      return results && compat.toolsWithHistory ? `,"tools":[${placeholder}]` : "";
     const items = this.#texts.items(tools, own, warnings);
     const choice = this.#choice(request, warnings);
-    const omitted = this.#compat.omit;
-    const parallel = settings.parallelToolCalls;
-    if (parallel !== undefined && omitted.includes("parallel_tool_calls"))
-      unsupported("parallel_tool_calls", this.#target, warnings);
-    return [
-      `,"tools":[${items}]`,
-      choice === undefined ? "" : `,"tool_choice":${jsonOf(choice)}`,
-      parallel === undefined || omitted.includes("parallel_tool_calls")
-        ? ""
-        : `,"parallel_tool_calls":${parallel}`,
-    ].join("");
+    return `,"tools":[${items}]${choiceMembers(choice, settings, compat, target, warnings)}`;
   }
 
   #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
@@ -257,19 +240,20 @@ export class ChatTools {
     const { toolChoice: choice, settings } = request;
     const { omit, forcedChoice, toolChoiceAny } = this.#compat;
     if (choice === "auto") return undefined;
-    if (choice === "none" && !omit.includes("tool_choice")) return "none";
+    if (omit.includes("tool_choice")) {
+      unsupported("tool choice", this.#target, warnings);
+      return undefined;
+    }
+    if (choice === "none") return "none";
     const thinks = settings.reasoning !== undefined && settings.reasoning !== "off";
-    if (
-      omit.includes("tool_choice") ||
-      forcedChoice === "never" ||
-      (forcedChoice === "without_reasoning" && thinks)
-    ) {
-      const why = thinks && forcedChoice === "without_reasoning" ? " beside reasoning" : "";
-      unsupported(`tool choice that forces a call${why}`, this.#target, warnings);
+    const isBesideThinking = forcedChoice === "without_reasoning" && thinks;
+    if (forcedChoice === "never" || isBesideThinking) {
+      const what = `tool choice that forces a call${isBesideThinking ? " beside reasoning" : ""}`;
+      unsupported(what, this.#target, warnings);
       return undefined;
     }
     if (choice === "any") return toolChoiceAny;
-    return { type: "function", function: { name: this.#names.wire((choice as { tool: string }).tool) } };
+    return { type: "function", function: { name: this.#names.wire(choice.tool) } };
   }
 }
 

@@ -4,7 +4,6 @@
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
-import { jsonOf } from "../../json-values.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
 import { History } from "../openai/history.ts";
 import { nameTable } from "../openai/names.ts";
@@ -77,7 +76,7 @@ export class ResponsesEncoder implements Encoder {
     const { target, compat } = this.#room;
     const warnings: Warning[] = [];
     this.#warnings = warnings;
-    const head = bodyHead(responsesBody(request, target, compat, warnings), jsonOf);
+    const head = bodyHead(responsesBody(request, target, compat, warnings));
     const before = `${head}${this.#tools.encode(request, warnings)},"input":[`;
     const { beginning, tail } = this.#input(request);
     return {

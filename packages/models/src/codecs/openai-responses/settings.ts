@@ -3,20 +3,21 @@
 // Stateless by default: nothing is stored at the provider, and reasoning comes back encrypted so that it can be sent
 // again in full. Items are never told by reference (F112).
 
-import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
+import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf, listIn, objectIn } from "../../json-values.ts";
+import { objectIn } from "../../json-values.ts";
 import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
   type Body,
   effortOf,
+  leaveOut,
   providerOptions,
   schemaRoom,
   unsupported,
   type Warning,
 } from "../openai/settings.ts";
-import { ToolTexts } from "../openai/tools.ts";
+import { choiceMembers, ownTools, ToolTexts } from "../openai/tools.ts";
 import { oneOf, words } from "../openai-chat/compat.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
@@ -40,7 +41,9 @@ export interface OpenaiResponsesCompat {
   describeLostRules: boolean;
   /** The most tools a request may have; 0 is any number. Default: 128. */
   maxTools: number;
+  /** Body fields this server refuses: they are left out with a warning. Default: none. */
   omit: readonly string[];
+  /** Further body fields that `providerOptions` may set. Default: none. */
   options: readonly string[];
 }
 
@@ -112,8 +115,7 @@ export function responsesBody(
   compat: OpenaiResponsesCompat,
   warnings: Warning[],
 ): Body {
-  const { settings } = request;
-  const known = new Set<string>([...knownOptions, ...compat.options]);
+  const { settings, system } = request;
   const {
     tools: _,
     include,
@@ -121,43 +123,54 @@ export function responsesBody(
     text,
     store,
     ...options
-  } = providerOptions(request, target, known, warnings);
-  for (const [name, value] of [
-    ["topK", settings.topK],
-    ["stop", settings.stop?.length === 0 ? undefined : settings.stop],
-    ["seed", settings.seed],
-    ["frequencyPenalty", settings.frequencyPenalty],
-    ["presencePenalty", settings.presencePenalty],
-  ] as const)
-    if (value !== undefined) unsupported(name, target, warnings);
-  const included = new Set(words(include));
-  if (store !== true && compat.encryptedReasoning) included.add("reasoning.encrypted_content");
-  const effort = effortOf(settings.reasoning, warnings);
-  const format = textFormat(request, target, warnings);
+  } = providerOptions(request, target, knownOptions, compat.options, warnings);
+  leaveUnknown(settings, target, warnings);
+  const stored = store === true;
   const body: Body = {
     model: target.origin.model,
     ...(target.stream === false ? {} : { stream: true }),
-    store: store === true,
-    include: included.size === 0 ? undefined : [...included],
+    store: stored,
+    include: included(words(include), stored, compat),
     max_output_tokens: settings.maxOutputTokens,
     temperature: settings.temperature,
     top_p: settings.topP,
-    reasoning:
-      effort === undefined && reasoning === undefined
-        ? undefined
-        : { ...objectIn(reasoning), ...(effort === undefined ? {} : { effort }) },
-    text:
-      format === undefined && text === undefined
-        ? undefined
-        : { ...objectIn(text), ...(format === undefined ? {} : { format }) },
+    reasoning: withMember(reasoning, "effort", effortOf(settings.reasoning, warnings)),
+    text: withMember(text, "format", textFormat(request, target, warnings)),
     ...options,
-    instructions: request.system !== undefined && request.system.trim() !== "" ? request.system : undefined,
+    instructions: system?.trim() === "" ? undefined : system,
   };
-  for (const member of compat.omit) {
-    if (body[member] !== undefined) unsupported(member, target, warnings);
-    delete body[member];
-  }
+  leaveOut(compat.omit, body, target, warnings);
   return body;
+}
+
+/** Tells which settings the protocol has no word for. */
+function leaveUnknown(
+  { topK, stop, seed, frequencyPenalty, presencePenalty }: Settings,
+  target: Target,
+  warnings: Warning[],
+): void {
+  const unknown = {
+    topK,
+    stop: stop?.length === 0 ? undefined : stop,
+    seed,
+    frequencyPenalty,
+    presencePenalty,
+  };
+  for (const [name, value] of Object.entries(unknown))
+    if (value !== undefined) unsupported(name, target, warnings);
+}
+
+/** What is asked for beside the answer. Reasoning that the provider does not keep is asked for encrypted. */
+function included(asked: string[], stored: boolean, compat: OpenaiResponsesCompat): string[] | undefined {
+  const all = new Set(asked);
+  if (!stored && compat.encryptedReasoning) all.add("reasoning.encrypted_content");
+  return all.size === 0 ? undefined : [...all];
+}
+
+/** The caller's own object with a member of ours; undefined where there is neither. */
+function withMember(own: Json | undefined, name: string, value: Json | undefined): JsonObject | undefined {
+  if (value !== undefined) return { ...objectIn(own), [name]: value };
+  return own === undefined ? undefined : (objectIn(own) ?? {});
 }
 
 function textFormat(request: ModelRequest, target: Target, warnings: Warning[]): JsonObject | undefined {
@@ -181,27 +194,29 @@ export class ResponsesTools {
     this.#target = target;
     this.#compat = compat;
     this.#names = names;
-    this.#texts = new ToolTexts(target, compat.maxTools, (tool, warnings) => this.#tool(tool, warnings));
+    this.#texts = new ToolTexts(target, compat, (tool, warnings) => this.#tool(tool, warnings));
   }
 
   encode(request: ModelRequest, warnings: Warning[]): string {
-    const { tools, toolChoice, settings } = request;
-    const own = listIn(settings.providerOptions?.[this.#target.origin.provider]?.tools);
-    // A custom tool of the caller's stands in place of the function of that name.
-    const custom = new Set<string>();
-    for (const tool of own.map(objectIn))
-      if (tool?.type === "custom" && typeof tool.name === "string") custom.add(tool.name);
-    for (const name of custom) this.#names.custom.add(name);
+    const { tools, settings } = request;
+    const target = this.#target;
+    const own = ownTools(request, target);
+    const custom = this.#customNames(own);
     const functions = custom.size === 0 ? tools : tools.filter((tool) => !custom.has(tool.name));
     if (functions.length + own.length === 0) return "";
     const items = this.#texts.items(functions, own, warnings);
-    const choice = this.#choice(toolChoice);
-    const parallel = settings.parallelToolCalls;
-    return [
-      `,"tools":[${items}]`,
-      choice === undefined ? "" : `,"tool_choice":${jsonOf(choice)}`,
-      parallel === undefined ? "" : `,"parallel_tool_calls":${parallel}`,
-    ].join("");
+    const choice = this.#choice(request, warnings);
+    return `,"tools":[${items}]${choiceMembers(choice, settings, this.#compat, target, warnings)}`;
+  }
+
+  /** The caller's custom tools: each stands in place of the function of that name. */
+  #customNames(own: readonly Json[]): ReadonlySet<string> {
+    if (own.length === 0) return none;
+    const names = new Set<string>();
+    for (const tool of own.map(objectIn))
+      if (tool?.type === "custom" && typeof tool.name === "string") names.add(tool.name);
+    for (const name of names) this.#names.custom.add(name);
+    return names;
   }
 
   #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
@@ -217,10 +232,15 @@ export class ResponsesTools {
     };
   }
 
-  #choice(choice: ModelRequest["toolChoice"]): Json | undefined {
+  #choice({ toolChoice: choice }: ModelRequest, warnings: Warning[]): Json | undefined {
     if (choice === "auto") return undefined;
+    if (this.#compat.omit.includes("tool_choice")) {
+      unsupported("tool choice", this.#target, warnings);
+      return undefined;
+    }
     if (choice === "any") return "required";
-    if (choice === "none") return "none";
-    return { type: "function", name: this.#names.wire(choice.tool) };
+    return choice === "none" ? "none" : { type: "function", name: this.#names.wire(choice.tool) };
   }
 }
+
+const none: ReadonlySet<string> = new Set();

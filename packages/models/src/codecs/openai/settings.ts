@@ -5,6 +5,7 @@
 
 import type { Json, JsonObject, ModelRequest, Settings } from "@rondo/core";
 import type { Target, WireRequest } from "../../codec.ts";
+import { jsonOf } from "../../json-values.ts";
 import type { SchemaRoom } from "../../schemas/codecs.ts";
 
 export type Warning = WireRequest["warnings"][number];
@@ -41,17 +42,22 @@ export function schemaRoom(target: Target, warnings: Warning[]): SchemaRoom {
   return { target, warn: (code, message) => void warnings.push({ code, message }) };
 }
 
-/** Takes the caller's own fields for this provider, as far as they are known to be taken. */
+/**
+ * Takes the caller's own fields for this provider, as far as they are known to be taken.
+ * @param known those of the protocol
+ * @param further those of this server
+ */
 export function providerOptions(
   request: ModelRequest,
   target: Target,
-  known: ReadonlySet<string>,
+  known: readonly string[],
+  further: readonly string[],
   warnings: Warning[],
 ): JsonObject {
   const given = request.settings.providerOptions?.[target.origin.provider] ?? {};
   const taken: JsonObject = {};
   for (const [name, value] of Object.entries(given)) {
-    if (known.has(name)) taken[name] = value;
+    if (known.includes(name) || further.includes(name)) taken[name] = value;
     else
       warnings.push({
         code: "unknown_option",
@@ -61,10 +67,18 @@ export function providerOptions(
   return taken;
 }
 
+/** Takes out of a body what the server refuses. */
+export function leaveOut(omit: readonly string[], body: Body, target: Target, warnings: Warning[]): void {
+  for (const member of omit) {
+    if (body[member] !== undefined) unsupported(member, target, warnings);
+    delete body[member];
+  }
+}
+
 /** The body's members in order, without the last brace: the messages follow, so that a longer history only appends. */
-export function bodyHead(body: Body, jsonOf: (value: Json) => string): string {
+export function bodyHead(body: Body): string {
   // What is undefined is left out by JSON itself.
-  return jsonOf(body as Json).slice(0, -1);
+  return jsonOf(body).slice(0, -1);
 }
 
 /** The headers of a request with a JSON body. The caller's own come last. */

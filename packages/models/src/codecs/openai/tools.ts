@@ -1,46 +1,88 @@
 // The room of tools as both OpenAI protocols list them: as text, kept by identity, so that an unchanged list costs nothing.
 
-import { type Json, type JsonObject, RondoError, type ToolDefinition } from "@rondo/core";
+import {
+  type Json,
+  type JsonObject,
+  type ModelRequest,
+  RondoError,
+  type Settings,
+  type ToolDefinition,
+} from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf } from "../../json-values.ts";
-import type { Warning } from "./settings.ts";
+import { jsonOf, listIn } from "../../json-values.ts";
+import { unsupported, type Warning } from "./settings.ts";
+
+/** What a server takes of tools. */
+export interface ToolLimits {
+  /** The most that a request may have; 0 is any number. */
+  maxTools: number;
+  /** Body fields it refuses. */
+  omit: readonly string[];
+}
+
+/** The caller's own tools, which are sent as they are. */
+export const ownTools = ({ settings }: ModelRequest, { origin }: Target): Json[] =>
+  listIn(settings.providerOptions?.[origin.provider]?.tools);
+
+/** The members of a body that stand behind the tools, each with a comma before it. */
+export function choiceMembers(
+  choice: Json | undefined,
+  { parallelToolCalls: parallel }: Settings,
+  { omit }: ToolLimits,
+  target: Target,
+  warnings: Warning[],
+): string {
+  const chosen = choice === undefined ? "" : `,"tool_choice":${jsonOf(choice)}`;
+  if (parallel === undefined) return chosen;
+  if (!omit.includes("parallel_tool_calls")) return `${chosen},"parallel_tool_calls":${parallel}`;
+  unsupported("parallel_tool_calls", target, warnings);
+  return chosen;
+}
 
 export class ToolTexts {
   readonly #target: Target;
-  readonly #most: number;
+  readonly #limits: ToolLimits;
   readonly #form: (tool: ToolDefinition, warnings: Warning[]) => JsonObject;
   readonly #one = new WeakMap<ToolDefinition, string>();
   #last: { list: readonly ToolDefinition[]; json: string } | undefined;
 
-  /**
-   * @param most tools that a request may have; 0 is any number
-   * @param form a tool as the protocol has it
-   */
-  constructor(target: Target, most: number, form: (tool: ToolDefinition, warnings: Warning[]) => JsonObject) {
+  /** @param form a tool as the protocol has it */
+  constructor(
+    target: Target,
+    limits: ToolLimits,
+    form: (tool: ToolDefinition, warnings: Warning[]) => JsonObject,
+  ) {
     this.#target = target;
-    this.#most = most;
+    this.#limits = limits;
     this.#form = form;
   }
 
   /**
    * The items of a list of tools, without its brackets.
-   * @param own the caller's own, which are sent as they are
    * @throws RondoError `capability` for more tools than the server takes
    */
   items(tools: readonly ToolDefinition[], own: readonly Json[], warnings: Warning[]): string {
-    const count = tools.length + own.length;
-    if (this.#most > 0 && count > this.#most) {
-      const { provider, model } = this.#target.origin;
-      throw new RondoError(
-        "capability",
-        `${count} tools are more than the ${this.#most} that ${provider}/${model} takes: offer fewer, or raise maxTools if the server takes more`,
-      );
-    }
+    this.#check(tools.length + own.length);
     if (this.#last?.list !== tools)
       this.#last = { list: tools, json: tools.map((tool) => this.#text(tool, warnings)).join(",") };
     const last = this.#last.json;
     if (own.length === 0) return last;
     return [...(last === "" ? [] : [last]), ...own.map(jsonOf)].join(",");
+  }
+
+  #check(count: number): void {
+    const { maxTools, omit } = this.#limits;
+    const { provider, model } = this.#target.origin;
+    if (omit.includes("tools"))
+      throw new RondoError(
+        "capability",
+        `${provider}/${model} takes no tools: use another model for this task, or let this one call them in text`,
+      );
+    if (maxTools > 0 && count > maxTools)
+      throw new RondoError(
+        "capability",
+        `${count} tools are more than the ${maxTools} that ${provider}/${model} takes: offer fewer, or raise maxTools if the server takes more`,
+      );
   }
 
   #text(tool: ToolDefinition, warnings: Warning[]): string {
