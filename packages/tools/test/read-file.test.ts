@@ -58,6 +58,19 @@ describe("read_file", () => {
     expect(text).toMatch(/line 13\n\[lines 1 to 13 of 1,000 lines, 8,893 bytes; it goes on at offset 14\]$/);
   });
 
+  test("clips a first line that has more bytes than may be given, and says so", async () => {
+    const root = folder({ "a.txt": `${"é😀".repeat(100)}\nshort\n` });
+    const { text } = await call(readFile({ root, maxBytes: 100 }), "read_file", { path: "a.txt" });
+    expect(text).toBe(
+      `${"é😀".repeat(16)}é [... 502 more bytes in this line]\n` +
+        "[lines 1 to 1 of 2 lines, 607 bytes; it goes on at offset 2; 1 long line clipped]",
+    );
+    const one = folder({ "a.txt": "x".repeat(300) });
+    expect(
+      (await call(readFile({ root: one, maxBytes: 100 }), "read_file", { path: "a.txt" })).text,
+    ).toContain("[... 200 more bytes in this line]");
+  });
+
   test("clips long lines between characters and says how much is missing", async () => {
     const root = folder({ "a.txt": `${"é😀".repeat(5000)}\nshort\n` });
     const { text } = await call(readFile({ root, maxLineLength: 100 }), "read_file", { path: "a.txt" });

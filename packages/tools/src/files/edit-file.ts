@@ -110,9 +110,9 @@ interface Edited {
 /** The file's new content. @throws Refusal when the passage cannot be replaced */
 function edited(before: Buffer, old: Buffer, fresh: Buffer, args: Args, path: string): Edited {
   const { oldText, newText, replaceAll = false } = args;
-  const utf16 = utf16Of(before.subarray(0, 8192));
+  const utf16 = utf16Of(before);
   const file = utf16 === undefined ? before : decoded(before, utf16, path);
-  const kind = file.length === 0 ? undefined : binaryKind(file.subarray(0, 8192));
+  const kind = binaryKind(file);
   if (kind !== undefined) throw new Refusal(`${shown(path)} is no text (${kind}); it cannot be edited`);
   let instead = fresh;
   let found = stretchesOf(file, old, replaceAll);

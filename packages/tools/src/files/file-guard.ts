@@ -9,6 +9,7 @@ import { basename } from "node:path";
 import { checkGiven, from0, membersOf, text } from "@rondo/core/checks";
 import { Root } from "../paths/root.ts";
 import { Refusal } from "../reasons.ts";
+import { readAtMost } from "../text/text-file.ts";
 
 export interface FileGuardOptions {
   /** The only folder whose files are read. Default: `/files`. */
@@ -64,15 +65,9 @@ async function readUnder(given: string, path: string, maxBytes: number): Promise
     const { size } = await handle.stat();
     if (size > maxBytes) throw tooLarge;
     // A byte more than there should be is asked for: a file that grew meanwhile is not what was looked at.
-    const bytes = new Uint8Array(size + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(bytes, length, bytes.length - length, null);
-      length += bytesRead;
-      if (bytesRead === 0 || length === bytes.length) break;
-    }
-    if (length > size) throw new Refusal("the file grew while it was read");
-    return { data: bytes.slice(0, length), name: basename(path) };
+    const bytes = await readAtMost(handle, size + 1);
+    if (bytes.length > size) throw new Refusal("the file grew while it was read");
+    return { data: new Uint8Array(bytes), name: basename(path) };
   } finally {
     await handle.close();
   }

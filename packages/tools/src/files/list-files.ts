@@ -1,11 +1,11 @@
 // The room of list_files: what is in a folder, counted exactly.
 
-import { type Tool, tool, toolResult } from "@rondo/core";
+import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, membersOf } from "@rondo/core/checks";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
 import { compiled, globNote, relativeGlob } from "../paths/given-glob.ts";
 import { meant } from "../paths/given-path.ts";
-import type { Place } from "../paths/root.ts";
+import type { Place, Root } from "../paths/root.ts";
 import { type EntryKind, type LeftOut, walk } from "../paths/walk.ts";
 import { counted, shown } from "../reasons.ts";
 import { answering } from "../refusal.ts";
@@ -64,33 +64,32 @@ export function listFiles(options: ListFilesOptions): Tool {
     permission: options.permission ?? "allow",
     execute: (given, context) => {
       const args = given as unknown as Args;
-      const path = args.path ?? ".";
-      return answering(context, path, async () => {
-        const place = meant(root, path);
-        const pattern = args.pattern === undefined ? undefined : relativeGlob(args.pattern, root, place);
-        const matches = matcher(pattern);
-        const recursive = args.recursive ?? args.pattern !== undefined;
-        const left: LeftOut = { ignored: 0, unreadable: [] };
-        const found: Found = { counts: { file: 0, folder: 0, link: 0, other: 0 }, lines: [] };
-        const below = place.shown === "." ? 0 : place.shown.length + 1;
-        const how = { recursive, includeIgnored: args.includeIgnored ?? false, signal: context.signal };
-        for await (const { path: entry, kind } of walk(root, place, how, left)) {
-          if (!matches(entry.slice(below), kind)) continue;
-          found.counts[kind]++;
-          if (found.lines.length < maxEntries) found.lines.push(line(entry, kind));
-        }
-        const scope = [
-          `in ${shown(place.shown)}${recursive ? " and below" : ""}`,
-          ...(args.pattern === undefined ? [] : [`matching ${JSON.stringify(args.pattern)}`]),
-          ...(left.ignored > 0
-            ? [`(${counted(left.ignored, "ignored entry", "ignored entries")} left out)`]
-            : []),
-        ].join(" ");
-        const head = `${countsText(found)} ${scope}`;
-        return toolResult([head, ...found.lines, ...notes(found, left, pattern, place)].join("\n"));
-      });
+      return answering(context, args.path ?? ".", () => listed(root, args, maxEntries, context.signal));
     },
   });
+}
+
+async function listed(root: Root, args: Args, maxEntries: number, signal: AbortSignal): Promise<ToolResult> {
+  const place = meant(root, args.path ?? ".");
+  const pattern = args.pattern === undefined ? undefined : relativeGlob(args.pattern, root, place);
+  const matches = matcher(pattern);
+  const recursive = args.recursive ?? args.pattern !== undefined;
+  const left: LeftOut = { ignored: 0, unreadable: [] };
+  const found: Found = { counts: { file: 0, folder: 0, link: 0, other: 0 }, lines: [] };
+  const below = place.shown === "." ? 0 : place.shown.length + 1;
+  const how = { recursive, includeIgnored: args.includeIgnored ?? false, signal };
+  for await (const { path, kind } of walk(root, place, how, left)) {
+    if (!matches(path.slice(below), kind)) continue;
+    found.counts[kind]++;
+    if (found.lines.length < maxEntries) found.lines.push(line(path, kind));
+  }
+  const scope = [
+    `in ${shown(place.shown)}${recursive ? " and below" : ""}`,
+    ...(args.pattern === undefined ? [] : [`matching ${JSON.stringify(args.pattern)}`]),
+    ...(left.ignored > 0 ? [`(${counted(left.ignored, "ignored entry", "ignored entries")} left out)`] : []),
+  ].join(" ");
+  const head = `${countsText(found)} ${scope}`;
+  return toolResult([head, ...found.lines, ...notes(found, left, pattern, place)].join("\n"));
 }
 
 interface Found {

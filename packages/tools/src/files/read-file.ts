@@ -7,14 +7,15 @@ import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { type ContentPart, type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
-import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
+import { type FileToolOptions, type FileToolSet, fileToolChecks, fileToolSet } from "../options.ts";
 import { keyOf, meant } from "../paths/given-path.ts";
 import type { Place } from "../paths/root.ts";
 import { counted, shown, sized } from "../reasons.ts";
 import { answering } from "../refusal.ts";
 import { type ContentId, contentIdOf, fileEntry } from "../seen.ts";
-import { binaryKind, clip, firstBytes, visible } from "../text/text-file.ts";
+import { binaryKind, headLength, readAtMost } from "../text/text-file.ts";
 import { utf16Of } from "../text/text-form.ts";
+import { type LineBounds, Lines } from "./lines.ts";
 import { pictureFault } from "./picture.ts";
 
 export interface ReadFileOptions extends FileToolOptions {
@@ -51,8 +52,14 @@ const optionChecks = membersOf<ReadFileOptions>(
 /** The tool `read_file`. */
 export function readFile(options: ReadFileOptions): Tool {
   checkGiven(optionChecks, options, "readFile");
-  const { root, seen } = fileToolSet(options.root);
-  const maxImageBytes = options.maxImageBytes ?? 3.75 * 1024 * 1024;
+  const set = fileToolSet(options.root);
+  const bounds: Bounds = {
+    maxLines: options.maxLines ?? 2000,
+    maxBytes: options.maxBytes ?? 49_152,
+    maxLineLength: options.maxLineLength ?? 2000,
+    maxScanBytes: options.maxScanBytes ?? 256 * 1024 * 1024,
+    maxImageBytes: options.maxImageBytes ?? 3.75 * 1024 * 1024,
+  };
   return tool({
     name: "read_file",
     description:
@@ -73,42 +80,44 @@ export function readFile(options: ReadFileOptions): Tool {
     },
     effect: "read",
     permission: options.permission ?? "allow",
-    keys: (args) => [keyOf(root, String(args.path))],
+    keys: (args) => [keyOf(set.root, String(args.path))],
     execute: (given, context) => {
-      const { path, offset = 1, limit } = given as unknown as Args;
-      return answering(context, path, async () => {
-        const place = meant(root, path);
-        const handle = await root.open(place, "file");
-        try {
-          const { size } = await handle.stat();
-          const head = size === 0 ? Buffer.alloc(0) : await firstBytes(handle);
-          const utf16 = utf16Of(head);
-          const kind = size === 0 || utf16 !== undefined ? undefined : binaryKind(head);
-          if (kind !== undefined) {
-            const { result, content } = await binary(handle, place, kind, size, maxImageBytes);
-            if (content !== undefined) seen.set(place.real, content);
-            return noted(result, place, content);
-          }
-          const lines = new Lines(offset, limit ?? options.maxLines ?? 2000, {
-            maxBytes: options.maxBytes ?? 49_152,
-            maxLineLength: options.maxLineLength ?? 2000,
-          });
-          const maxScanBytes = options.maxScanBytes ?? 256 * 1024 * 1024;
-          const scan = await scanned(handle, lines, maxScanBytes, utf16, context.signal);
-          if (scan.content !== undefined && (lines.texts.length > 0 || scan.bytes === 0))
-            seen.saw(
-              place.real,
-              scan.content,
-              { from: offset, to: offset + lines.texts.length - 1 },
-              lines.total,
-            );
-          return noted(shownLines(lines, scan, offset, place), place, scan.content);
-        } finally {
-          await handle.close();
-        }
-      });
+      const args = given as unknown as Args;
+      return answering(context, args.path, () => read(set, args, bounds, context.signal));
     },
   });
+}
+
+type Bounds = LineBounds & Required<Pick<ReadFileOptions, "maxLines" | "maxScanBytes" | "maxImageBytes">>;
+
+async function read(
+  { root, seen }: FileToolSet,
+  { path, offset = 1, limit }: Args,
+  bounds: Bounds,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const place = meant(root, path);
+  const handle = await root.open(place, "file");
+  try {
+    const { size } = await handle.stat();
+    const head = await readAtMost(handle, Math.min(size, headLength));
+    const utf16 = utf16Of(head);
+    const kind = utf16 === undefined ? binaryKind(head) : undefined;
+    if (kind !== undefined) {
+      const { result, content } = await binary(handle, place, kind, size, bounds.maxImageBytes);
+      if (content !== undefined) seen.set(place.real, content);
+      return noted(result, place, content);
+    }
+    const lines = new Lines(offset, limit ?? bounds.maxLines, bounds);
+    const scan = await scanned(handle, lines, bounds.maxScanBytes, utf16, signal);
+    if (scan.content !== undefined && (lines.texts.length > 0 || scan.bytes === 0)) {
+      const shown = { from: offset, to: offset + lines.texts.length - 1 };
+      seen.saw(place.real, scan.content, shown, lines.total);
+    }
+    return noted(shownLines(lines, scan, offset, place), place, scan.content);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The result with its entry for the ledger; one that says that nothing was read has none. */
@@ -131,9 +140,7 @@ async function binary(
       : "not shown as text";
     return { result: toolResult(`[${told}; ${why}]`), content: await hashOf(handle, size) };
   }
-  const bytes = Buffer.alloc(size);
-  const { bytesRead } = await handle.read(bytes, 0, size, 0);
-  const data = bytes.subarray(0, bytesRead);
+  const data = await readAtMost(handle, size);
   const fault = pictureFault(data, kind);
   if (fault !== undefined)
     return { result: toolResult(`[${told}; ${fault}, not shown]`), content: contentIdOf(data) };
@@ -147,9 +154,7 @@ async function binary(
 /** The id of what is not shown, unless it is too large to be written over anyway. */
 async function hashOf(handle: FileHandle, size: number): Promise<ContentId | undefined> {
   if (size > 64 * 1024 * 1024) return undefined;
-  const bytes = Buffer.alloc(size);
-  const { bytesRead } = await handle.read(bytes, 0, size, 0);
-  return contentIdOf(bytes.subarray(0, bytesRead));
+  return contentIdOf(await readAtMost(handle, size));
 }
 
 interface Scan {
@@ -191,107 +196,6 @@ async function scanned(
   if (decoder !== undefined) lines.push(Buffer.from(decoder.decode()));
   lines.end();
   return { utf16, bytes: at, whole: true, content: hash.digest("base64") };
-}
-
-/** Counts lines and keeps those of a range, within bounds. */
-class Lines {
-  readonly #from: number;
-  readonly #limit: number;
-  readonly #maxBytes: number;
-  readonly #maxLineLength: number;
-  /** Bytes of the line that is being read, at most what may be shown of it. */
-  #line: Buffer[] = [];
-  #kept = 0;
-  #length = 0;
-  #last = 0;
-  #room: number;
-  readonly texts: string[] = [];
-  /** Lines ended so far, and at the end all of them. */
-  total = 0;
-  crlf = 0;
-  clipped = 0;
-  invalid = 0;
-  odd = 0;
-  /** The range was cut because the text grew too large. */
-  full = false;
-  endsWithNewline = true;
-
-  constructor(from: number, limit: number, bounds: { maxBytes: number; maxLineLength: number }) {
-    this.#from = from;
-    this.#limit = limit;
-    this.#maxBytes = bounds.maxBytes;
-    this.#maxLineLength = bounds.maxLineLength;
-    this.#room = bounds.maxBytes;
-  }
-
-  push(bytes: Buffer): void {
-    let from = 0;
-    for (;;) {
-      const newline = bytes.indexOf(10, from);
-      const end = newline < 0 ? bytes.length : newline;
-      if (end > from) this.#take(bytes.subarray(from, end));
-      if (newline < 0) return;
-      this.#end();
-      from = newline + 1;
-    }
-  }
-
-  end(): void {
-    if (this.#length === 0) return;
-    this.endsWithNewline = false;
-    this.#end();
-  }
-
-  get #wanted(): boolean {
-    return !this.full && this.total + 1 >= this.#from && this.texts.length < this.#limit;
-  }
-
-  #take(bytes: Buffer): void {
-    this.#length += bytes.length;
-    this.#last = bytes.at(-1)!;
-    if (!this.#wanted) return;
-    const room = this.#maxLineLength * 4 + 8 - this.#kept;
-    if (room <= 0) return;
-    // The piece is reused for the next read: what is kept is copied.
-    const part = Buffer.from(bytes.subarray(0, room));
-    this.#line.push(part);
-    this.#kept += part.length;
-  }
-
-  #end(): void {
-    const carriage = this.#length > 0 && this.#last === 13 && this.endsWithNewline;
-    if (carriage) this.crlf++;
-    if (this.#wanted) this.#keep(carriage);
-    this.total++;
-    this.#line = [];
-    this.#kept = 0;
-    this.#length = 0;
-    this.#last = 0;
-  }
-
-  #keep(carriage: boolean): void {
-    let bytes = Buffer.concat(this.#line);
-    const whole = bytes.length === this.#length;
-    if (whole && carriage) bytes = bytes.subarray(0, -1);
-    if (this.total === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
-      bytes = bytes.subarray(3);
-    const decoded = bytes.toString("utf8");
-    let text = visible(decoded);
-    if (text !== decoded) this.odd++;
-    if (!whole || text.length > this.#maxLineLength) {
-      text = clip(text, this.#maxLineLength);
-      this.clipped++;
-      const rest = Math.max(0, this.#length - Buffer.byteLength(text));
-      text += ` [... ${counted(rest, "more byte")} in this line]`;
-    } else if (decoded.includes("\ufffd") && !bytes.includes("\ufffd")) this.invalid++;
-    const size = Buffer.byteLength(text) + 1;
-    if (size > this.#room && this.texts.length > 0) {
-      this.full = true;
-      return;
-    }
-    this.#room -= size;
-    this.texts.push(text.length > this.#maxBytes ? clip(text, this.#maxBytes) : text);
-  }
 }
 
 function shownLines(lines: Lines, scan: Scan, offset: number, place: Place): ToolResult {

@@ -1,6 +1,6 @@
 // The room of write_file: a whole file, written only over what the model knows.
 
-import { type Tool, tool, toolResult } from "@rondo/core";
+import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { type FileToolOptions, type FileToolSet, fileToolChecks, fileToolSet } from "../options.ts";
 import { keyOf } from "../paths/given-path.ts";
@@ -10,7 +10,7 @@ import { answering } from "../refusal.ts";
 import { contentIdOf, fileEntry } from "../seen.ts";
 import { mustNotBeShown } from "../text/shown-text.ts";
 import { formOf, inForm, type TextForm, textOf } from "../text/text-form.ts";
-import { type Before, bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
+import { type Before, bytesOf, type ChangeBounds, change, linesIn, mustBeAsSeen } from "./change.ts";
 
 export interface WriteFileOptions extends FileToolOptions {
   /** Write over a file the model has not read, or not all of. Default: false. */
@@ -40,16 +40,16 @@ const optionChecks = membersOf<WriteFileOptions>(
 export function writeFile(options: WriteFileOptions): Tool {
   checkGiven(optionChecks, options, "writeFile");
   const set = fileToolSet(options.root);
-  const bounds = {
+  const bounds: Bounds = {
     maxBytes: options.maxBytes ?? 32 * 1024 * 1024,
     writeGit: options.writeGit ?? false,
+    overwriteUnread: options.overwriteUnread ?? false,
   };
-  const overwriteUnread = options.overwriteUnread ?? false;
   return tool({
     name: "write_file",
     description:
       "Writes a whole text file, and makes it and its folders where they are missing. " +
-      (overwriteUnread
+      (bounds.overwriteUnread
         ? "A file that was read and has changed since is not written over."
         : "A file that is there is written over only when all of it was read before and it has not changed since."),
     inputSchema: {
@@ -64,42 +64,50 @@ export function writeFile(options: WriteFileOptions): Tool {
     permission: options.permission ?? "allow",
     keys: (args) => [keyOf(set.root, String(args.path))],
     execute: (given, context) => {
-      const { path, content } = given as unknown as Args;
-      return answering(context, path, async () => {
-        const given = bytesOf(content, "the content");
-        let bytes = given;
-        let kept = "";
-        let did = "Created";
-        const { made, place } = await change(set, path, bounds, context.signal, (before, there) => {
-          if (before === undefined) return { bytes };
-          const form = formOf(before.bytes);
-          bytes = inForm(given, form);
-          kept = keptWords(form, given, bytes);
-          // The same once more, as after a crash: there is nothing to lose.
-          if (before.bytes.equals(bytes) || before.bytes.equals(given)) {
-            did = "Unchanged";
-            bytes = before.bytes;
-            return { bytes: undefined };
-          }
-          if (!overwriteUnread) mustBeSeen(set, before, there);
-          mustBeAsSeen(set, before, there);
-          const text = form.encoding === "utf-8" ? before.bytes : textOf(before.bytes, form.encoding);
-          mustNotBeShown(content, text, "the content");
-          did = "Overwrote";
-          return { bytes };
-        });
-        const size = `${counted(linesIn(given), "line")}, ${counted(bytes.length, "byte")}${kept}`;
-        const name = shown(place.shown);
-        // Unchanged is written too: a call made again after a crash did what the first one did.
-        const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
-        if (did === "Unchanged")
-          return toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger });
-        return toolResult(`${did} ${name} (${size}${made > 0 ? `; made ${counted(made, "folder")}` : ""})`, {
-          ledger,
-        });
-      });
+      const args = given as unknown as Args;
+      return answering(context, args.path, () => written(set, args, bounds, context.signal));
     },
   });
+}
+
+type Bounds = ChangeBounds & Required<Pick<WriteFileOptions, "overwriteUnread">>;
+
+async function written(
+  set: FileToolSet,
+  { path, content }: Args,
+  bounds: Bounds,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const given = bytesOf(content, "the content");
+  let bytes = given;
+  let kept = "";
+  let did = "Created";
+  const { made, place } = await change(set, path, bounds, signal, (before, there) => {
+    if (before === undefined) return { bytes };
+    const form = formOf(before.bytes);
+    bytes = inForm(given, form);
+    kept = keptWords(form, given, bytes);
+    // The same once more, as after a crash: there is nothing to lose.
+    if (before.bytes.equals(bytes) || before.bytes.equals(given)) {
+      did = "Unchanged";
+      bytes = before.bytes;
+      return { bytes: undefined };
+    }
+    if (!bounds.overwriteUnread) mustBeSeen(set, before, there);
+    mustBeAsSeen(set, before, there);
+    const text = form.encoding === "utf-8" ? before.bytes : textOf(before.bytes, form.encoding);
+    mustNotBeShown(content, text, "the content");
+    did = "Overwrote";
+    return { bytes };
+  });
+  const size = `${counted(linesIn(given), "line")}, ${counted(bytes.length, "byte")}${kept}`;
+  const name = shown(place.shown);
+  const folders = made > 0 ? `; made ${counted(made, "folder")}` : "";
+  // Unchanged is written too: a call made again after a crash did what the first one did.
+  const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
+  return did === "Unchanged"
+    ? toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger })
+    : toolResult(`${did} ${name} (${size}${folders})`, { ledger });
 }
 
 /** @throws Refusal when a part of the file was never shown: it would be lost unseen */

@@ -83,6 +83,6 @@ function kindOf(type: string, bytes: Buffer): string | undefined {
   if (!isText && never.test(media)) return media;
   // UTF-16 is full of zeros.
   if ((isText || media === "") && decoderFor(type, bytes).encoding !== "utf-8") return undefined;
-  const kind = binaryKind(bytes.subarray(0, 8192));
+  const kind = binaryKind(bytes);
   return kind === undefined || media === "" || isText ? kind : media;
 }

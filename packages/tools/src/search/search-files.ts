@@ -8,6 +8,7 @@ import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
 import { compiled, globNote, relativeGlob } from "../paths/given-glob.ts";
 import { meant } from "../paths/given-path.ts";
+import type { Root } from "../paths/root.ts";
 import { counted, Refusal, shown, sized } from "../reasons.ts";
 import { answering } from "../refusal.ts";
 import { afterMs } from "../timer.ts";
@@ -85,27 +86,34 @@ export function searchFiles(options: SearchFilesOptions): Tool {
     timeoutMs: timeLimitMs + 10_000,
     execute: (given, context) => {
       const args = given as unknown as Args;
-      const path = args.path ?? ".";
-      return answering(context, path, async () => {
-        const place = meant(root, path);
-        if (!place.exists) throw root.notThere("file", place);
-        const glob = args.glob === undefined ? undefined : relativeGlob(args.glob, root, place);
-        if (glob !== undefined) compiled(glob);
-        const order: SearchOrder = {
-          root: root.real,
-          path: place.shown,
-          ...expressionOf(args.pattern, args.literal ?? false, args.ignoreCase ?? false),
-          ...(glob === undefined ? {} : { glob }),
-          includeIgnored: args.includeIgnored ?? false,
-          maxMatches: options.maxMatches ?? 200,
-          maxFileBytes,
-          at: new SharedArrayBuffer(4 + 4096),
-        };
+      return answering(context, args.path ?? ".", async () => {
+        const order = orderOf(root, args, { maxMatches: options.maxMatches ?? 200, maxFileBytes });
         const found = await searched(order, timeLimitMs, context.signal);
-        return told(found, order, args, place.shown, timeLimitMs);
+        return told(found, order, args, timeLimitMs);
       });
     },
   });
+}
+
+/** @throws Refusal when there is nothing at the path, or the pattern or the glob is none */
+function orderOf(
+  root: Root,
+  args: Args,
+  bounds: Pick<SearchOrder, "maxMatches" | "maxFileBytes">,
+): SearchOrder {
+  const place = meant(root, args.path ?? ".");
+  if (!place.exists) throw root.notThere("file", place);
+  const glob = args.glob === undefined ? undefined : relativeGlob(args.glob, root, place);
+  if (glob !== undefined) compiled(glob);
+  return {
+    root: root.real,
+    path: place.shown,
+    ...expressionOf(args.pattern, args.literal ?? false, args.ignoreCase ?? false),
+    ...(glob === undefined ? {} : { glob }),
+    includeIgnored: args.includeIgnored ?? false,
+    ...bounds,
+    at: new SharedArrayBuffer(4 + 4096),
+  };
 }
 
 interface Found {
@@ -184,7 +192,6 @@ function told(
   { lines, news, stoppedIn }: Found,
   order: SearchOrder,
   args: Args,
-  path: string,
   timeLimitMs: number,
 ): ToolResult {
   const skipped = [
@@ -194,7 +201,7 @@ function told(
       ? [`${counted(news.unreadable, "file or folder", "files or folders")} could not be read`]
       : []),
   ];
-  const scope = [`${counted(news.searched, "file")} searched in ${shown(path)}`, ...skipped].join("; ");
+  const scope = [`${counted(news.searched, "file")} searched in ${shown(order.path)}`, ...skipped].join("; ");
   const count = `${counted(news.matches, "matching line")} in ${counted(news.files, "file")}`;
   const shownLines = lines.map((one) => `${shown(one.path)}:${one.line}: ${one.text}`);
   const more =
@@ -205,7 +212,7 @@ function told(
       : [];
   if (stoppedIn === undefined)
     return toolResult(
-      [`${count} (${scope})`, ...shownLines, ...more, ...whyNothing(news, order, args, path)].join("\n"),
+      [`${count} (${scope})`, ...shownLines, ...more, ...whyNothing(news, order, args)].join("\n"),
     );
   const where = stoppedIn === "" ? "" : ` while it was in ${shown(stoppedIn)}`;
   return toolResult(
@@ -220,10 +227,10 @@ function told(
 }
 
 /** What may have kept a search from finding anything. */
-function whyNothing(news: SearchNews, order: SearchOrder, args: Args, path: string): string[] {
+function whyNothing(news: SearchNews, order: SearchOrder, args: Args): string[] {
   if (news.matches > 0) return [];
   const notes = otherMeanings(args.pattern, args.literal ?? false);
-  if (news.searched === 0 && order.glob !== undefined) notes.push(globNote("glob", order.glob, path));
+  if (news.searched === 0 && order.glob !== undefined) notes.push(globNote("glob", order.glob, order.path));
   if (news.ignored > 0)
     notes.push(
       `${counted(news.ignored, "ignored entry was", "ignored entries were")} left out; includeIgnored searches them`,

@@ -21,12 +21,20 @@ export async function readWhole(path: string, maxBytes: number): Promise<string>
   }
 }
 
-/** The first bytes of an open file, up to `count`. */
-export async function firstBytes(handle: FileHandle, count = 8192): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(count);
-  const { bytesRead } = await handle.read(buffer, 0, count, 0);
-  return buffer.subarray(0, bytesRead);
+/** The bytes of an open file from its beginning, up to `count`. One read may give fewer than there are. */
+export async function readAtMost(handle: FileHandle, count: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(count);
+  let length = 0;
+  while (length < count) {
+    const { bytesRead } = await handle.read(bytes, length, count - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.subarray(0, length);
 }
+
+/** By so many of its first bytes a file is judged. */
+export const headLength = 8192;
 
 const signatures: [kind: string, bytes: number[], at?: number][] = [
   ["image/png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
@@ -47,12 +55,13 @@ const signatures: [kind: string, bytes: number[], at?: number][] = [
   ["UTF-16 text", [0xfe, 0xff]],
 ];
 
-/** What the bytes are when they are no text; `undefined` for text in UTF-8 or close to it. */
-export function binaryKind(head: Uint8Array): string | undefined {
-  for (const [kind, bytes, at = 0] of signatures) {
-    if (!bytes.every((byte, index) => head[at + index] === byte)) continue;
+/** What the bytes are, by the first of them, when they are no text; `undefined` for text in UTF-8 or close to it, and for none. */
+export function binaryKind(bytes: Uint8Array): string | undefined {
+  const head = bytes.subarray(0, headLength);
+  for (const [kind, signature, at = 0] of signatures) {
+    if (!signature.every((byte, index) => head[at + index] === byte)) continue;
     // Two or three bytes prove little: text may begin with them.
-    if (bytes.length > 3 || !looksLikeText(head)) return kind;
+    if (signature.length > 3 || !looksLikeText(head)) return kind;
   }
   return looksLikeText(head) ? undefined : "binary data";
 }
@@ -85,6 +94,15 @@ export function clip(text: string, max: number, start = 0): string {
   let end = Math.min(text.length, from + max);
   if (isLow(text, end)) end--;
   return text.slice(from, end);
+}
+
+/** As much of a text as has at most `max` bytes of UTF-8. */
+export function clipBytes(text: string, max: number): string {
+  if (text.length * 3 <= max) return text;
+  return text.slice(
+    0,
+    new TextEncoder().encodeInto(text, new Uint8Array(Math.min(max, text.length * 3))).read,
+  );
 }
 
 function isLow(text: string, at: number): boolean {

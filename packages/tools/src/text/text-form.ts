@@ -3,7 +3,7 @@
 // A model is given lines, without the byte order mark, the carriage returns and the encoding they are in, and gives lines
 // back. A file keeps the form it had.
 
-import { looksLikeText } from "./text-file.ts";
+import { headLength, looksLikeText } from "./text-file.ts";
 
 export interface TextForm {
   encoding: "utf-8" | "utf-16le" | "utf-16be";
@@ -16,7 +16,8 @@ export interface TextForm {
 const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** The encoding of a text that is told by its first bytes and is not UTF-8. */
-export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+export function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+  const head = bytes.subarray(0, headLength);
   const encoding =
     head[0] === 0xff && head[1] === 0xfe
       ? "utf-16le"
@@ -31,7 +32,7 @@ export function utf16Of(head: Uint8Array): "utf-16le" | "utf-16be" | undefined {
 
 /** The form of a file that holds text. */
 export function formOf(bytes: Buffer): TextForm {
-  const encoding = utf16Of(bytes.subarray(0, 8192)) ?? "utf-8";
+  const encoding = utf16Of(bytes) ?? "utf-8";
   const text = encoding === "utf-8" ? bytes : textOf(bytes, encoding);
   return {
     encoding,

@@ -16,38 +16,27 @@ import { noNews, type SearchNews, type SearchOrder } from "../order.ts";
 const order = workerData as SearchOrder;
 const port = parentPort!;
 const root = new Root(order.root);
+const expression = new RegExp(order.source, order.flags);
 const shownWidth = 300;
+
+const left: LeftOut = { ignored: 0, unreadable: [] };
+const news: SearchNews = { ...noNews, lines: [] };
+/** Lines that were told, or will be. */
+let shown = 0;
+/** When. */
+let told = Date.now();
 
 port.postMessage("begun");
 await search();
 
 async function search(): Promise<void> {
-  const expression = new RegExp(order.source, order.flags);
   const matchesGlob = order.glob === undefined ? undefined : glob(order.glob);
-  const left: LeftOut = { ignored: 0, unreadable: [] };
-  const news: SearchNews = { ...noNews, lines: [] };
-  let shown = 0;
-  let told = Date.now();
-  const tell = (): void => {
-    port.postMessage({
-      ...news,
-      unreadable: news.unreadable + left.unreadable.length,
-      ignored: left.ignored,
-    });
-    news.lines = [];
-    told = Date.now();
-  };
-
   const place = root.locate(order.path);
   if (place.exists && !statSync(place.real).isDirectory()) searchFile(place.shown, true);
   else {
     const below = place.shown === "." ? 0 : place.shown.length + 1;
-    for await (const { path, kind } of walk(
-      root,
-      place,
-      { recursive: true, includeIgnored: order.includeIgnored },
-      left,
-    )) {
+    const how = { recursive: true, includeIgnored: order.includeIgnored };
+    for await (const { path, kind } of walk(root, place, how, left)) {
       if (kind !== "file" || (matchesGlob !== undefined && !matchesGlob(path.slice(below)))) continue;
       searchFile(path, false);
       if (Date.now() - told > 100) tell();
@@ -55,52 +44,72 @@ async function search(): Promise<void> {
   }
   tell();
   port.postMessage("done");
+}
 
-  function searchFile(path: string, alone: boolean): void {
-    markFile(path);
-    let bytes: Buffer;
-    try {
-      const { fd, size } = root.openSync(root.locate(path));
-      try {
-        if (size > order.maxFileBytes) {
-          news.large++;
-          return;
-        }
-        bytes = readFileSync(fd);
-      } finally {
-        closeSync(fd);
+/** Tells what was found since the last time. */
+function tell(): void {
+  port.postMessage({
+    ...news,
+    unreadable: news.unreadable + left.unreadable.length,
+    ignored: left.ignored,
+  });
+  news.lines = [];
+  told = Date.now();
+}
+
+/** @param alone it is the one file that was asked for: why it cannot be read is told */
+function searchFile(path: string, alone: boolean): void {
+  markFile(path);
+  let bytes: Buffer | undefined;
+  try {
+    bytes = bytesOf(path);
+  } catch (thrown) {
+    if (alone || (codeOf(thrown) === undefined && !(thrown instanceof Refusal))) throw thrown;
+    news.unreadable++;
+    return;
+  }
+  if (bytes === undefined) {
+    news.large++;
+    return;
+  }
+  const utf16 = utf16Of(bytes);
+  if (utf16 === undefined && binaryKind(bytes) !== undefined) {
+    news.binary++;
+    return;
+  }
+  news.searched++;
+  const before = news.matches;
+  searchText(path, utf16 === undefined ? bytes.toString("utf8") : new TextDecoder(utf16).decode(bytes));
+  if (news.matches > before) news.files++;
+}
+
+/** What is in a file; undefined where that is too much. */
+function bytesOf(path: string): Buffer | undefined {
+  const { fd, size } = root.openSync(root.locate(path));
+  try {
+    return size > order.maxFileBytes ? undefined : readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function searchText(path: string, text: string): void {
+  let number = 0;
+  for (let from = text.charCodeAt(0) === 0xfeff ? 1 : 0; from < text.length; ) {
+    const newline = text.indexOf("\n", from);
+    let end = newline < 0 ? text.length : newline;
+    if (end > from && text.charCodeAt(end - 1) === 13) end--;
+    const line = text.slice(from, end);
+    number++;
+    const found = expression.exec(line);
+    if (found !== null) {
+      news.matches++;
+      if (shown < order.maxMatches) {
+        shown++;
+        news.lines.push({ path, line: number, text: around(line, found.index) });
       }
-    } catch (thrown) {
-      if (alone || (codeOf(thrown) === undefined && !(thrown instanceof Refusal))) throw thrown;
-      news.unreadable++;
-      return;
     }
-    const utf16 = utf16Of(bytes.subarray(0, 8192));
-    if (bytes.length > 0 && utf16 === undefined && binaryKind(bytes.subarray(0, 8192)) !== undefined) {
-      news.binary++;
-      return;
-    }
-    news.searched++;
-    const before = news.matches;
-    const text = utf16 === undefined ? bytes.toString("utf8") : new TextDecoder(utf16).decode(bytes);
-    let number = 0;
-    for (let from = text.charCodeAt(0) === 0xfeff ? 1 : 0; from < text.length; ) {
-      const newline = text.indexOf("\n", from);
-      let end = newline < 0 ? text.length : newline;
-      if (end > from && text.charCodeAt(end - 1) === 13) end--;
-      const line = text.slice(from, end);
-      number++;
-      const found = expression.exec(line);
-      if (found !== null) {
-        news.matches++;
-        if (shown < order.maxMatches) {
-          shown++;
-          news.lines.push({ path, line: number, text: around(line, found.index) });
-        }
-      }
-      from = newline < 0 ? text.length : newline + 1;
-    }
-    if (news.matches > before) news.files++;
+    from = newline < 0 ? text.length : newline + 1;
   }
 }
 

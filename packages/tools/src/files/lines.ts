@@ -1,0 +1,113 @@
+// The room of lines: of a text that comes in pieces, all lines counted, and those of a range kept within bounds.
+
+import { counted } from "../reasons.ts";
+import { clip, clipBytes, visible } from "../text/text-file.ts";
+
+export interface LineBounds {
+  /** Bytes of UTF-8 kept in all. */
+  maxBytes: number;
+  /** Characters of a line. */
+  maxLineLength: number;
+}
+
+/** Counts lines and keeps those of a range, within bounds. */
+export class Lines {
+  readonly #from: number;
+  readonly #limit: number;
+  readonly #maxLineLength: number;
+  /** Bytes of the line that is being read, at most what may be shown of it. */
+  #line: Buffer[] = [];
+  #kept = 0;
+  #length = 0;
+  #last = 0;
+  #room: number;
+  readonly texts: string[] = [];
+  /** Lines ended so far, and at the end all of them. */
+  total = 0;
+  crlf = 0;
+  clipped = 0;
+  invalid = 0;
+  odd = 0;
+  /** The range was cut because the text grew too large. */
+  full = false;
+  endsWithNewline = true;
+
+  constructor(from: number, limit: number, bounds: LineBounds) {
+    this.#from = from;
+    this.#limit = limit;
+    this.#maxLineLength = bounds.maxLineLength;
+    this.#room = bounds.maxBytes;
+  }
+
+  push(bytes: Buffer): void {
+    let from = 0;
+    for (;;) {
+      const newline = bytes.indexOf(10, from);
+      const end = newline < 0 ? bytes.length : newline;
+      if (end > from) this.#take(bytes.subarray(from, end));
+      if (newline < 0) return;
+      this.#end();
+      from = newline + 1;
+    }
+  }
+
+  end(): void {
+    if (this.#length === 0) return;
+    this.endsWithNewline = false;
+    this.#end();
+  }
+
+  get #wanted(): boolean {
+    return !this.full && this.total + 1 >= this.#from && this.texts.length < this.#limit;
+  }
+
+  #take(bytes: Buffer): void {
+    this.#length += bytes.length;
+    this.#last = bytes.at(-1)!;
+    if (!this.#wanted) return;
+    const room = this.#maxLineLength * 4 + 8 - this.#kept;
+    if (room <= 0) return;
+    // The piece is reused for the next read: what is kept is copied.
+    const part = Buffer.from(bytes.subarray(0, room));
+    this.#line.push(part);
+    this.#kept += part.length;
+  }
+
+  #end(): void {
+    const carriage = this.#length > 0 && this.#last === 13 && this.endsWithNewline;
+    if (carriage) this.crlf++;
+    if (this.#wanted) this.#keep(carriage);
+    this.total++;
+    this.#line = [];
+    this.#kept = 0;
+    this.#length = 0;
+    this.#last = 0;
+  }
+
+  #keep(carriage: boolean): void {
+    let bytes = Buffer.concat(this.#line);
+    const whole = bytes.length === this.#length;
+    if (whole && carriage) bytes = bytes.subarray(0, -1);
+    if (this.total === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+      bytes = bytes.subarray(3);
+    const decoded = bytes.toString("utf8");
+    let text = visible(decoded);
+    if (text !== decoded) this.odd++;
+    // The first line is given whatever room it takes, but for what may be given at all.
+    const most = this.texts.length === 0 ? this.#room : Number.POSITIVE_INFINITY;
+    const fits = clipBytes(clip(text, this.#maxLineLength), most);
+    if (!whole || fits.length < text.length) {
+      text = fits;
+      this.clipped++;
+      const rest = Math.max(0, this.#length - Buffer.byteLength(text));
+      text += ` [... ${counted(rest, "more byte")} in this line]`;
+    } else if (decoded.includes("\ufffd") && !bytes.includes("\ufffd")) this.invalid++;
+    const size = Buffer.byteLength(text) + 1;
+    if (size > this.#room && this.texts.length > 0) {
+      this.full = true;
+      return;
+    }
+    this.#room -= size;
+    this.texts.push(text);
+  }
+}
