@@ -40,7 +40,7 @@ import {
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
 import { Ingress, type IngressOptions } from "./ingress.ts";
 import { errorOf } from "./journal.ts";
-import { servicesOf } from "./names.ts";
+import { checkAgentName, servicesOf } from "./names.ts";
 import { readAll, type Server } from "./reading.ts";
 import { type Driven, linesOf, type Mail, type PostRequest, type RunRequest, type Saying } from "./wire.ts";
 
@@ -64,8 +64,7 @@ export type RestateSessionStatus = "idle" | "running" | "parked";
 /** @throws RondoError `invalid_request` for an address, an agent or a namespace that is none */
 export function restateClient(options: RestateClientOptions): RestateClient {
   const { agent, workers = [] } = options;
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(agent))
-    throw new RondoError("invalid_request", `restateClient: ${JSON.stringify(agent)} cannot name an agent`);
+  checkAgentName(agent, "restateClient");
   const place: Place = {
     ingress: new Ingress(options),
     services: servicesOf(options.namespace),

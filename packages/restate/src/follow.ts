@@ -4,9 +4,10 @@
 // comes first. Live events come from workers alone, and only while they happen: one that is missed because a worker
 // died or nobody asked for it in time is gone, the record of what it led to is not.
 
-import { connect } from "node:http2";
 import { type LogRecord, type RondoEvent, systemClock } from "@rondo/core";
-import { livePath } from "./live-server.ts";
+import { cursorOf, hubOf, textOf } from "./follow/cursor.ts";
+import { Listener } from "./follow/listener.ts";
+import type { Live } from "./hub.ts";
 import { readAll, type Server } from "./reading.ts";
 
 /** One thing that happened. `cursor`: give it to `follow` to go on behind it. */
@@ -22,23 +23,6 @@ export interface FollowSessionOptions {
   /** How often the server is asked for records, in milliseconds. Default: 250. */
   lookMs?: number;
 }
-
-interface Cursor {
-  seq: number;
-  /** The last entry of each worker's memory. */
-  hubs: Map<string, string>;
-}
-
-function cursorOf(text: string | undefined, from: number): Cursor {
-  const [seq, ...hubs] = (text ?? "").split(";");
-  const known = Number(seq);
-  return {
-    seq: text !== undefined && Number.isSafeInteger(known) && known >= 0 ? known : from,
-    hubs: new Map(hubs.map((hub) => [hub.split(":")[0] ?? "", hub])),
-  };
-}
-
-const textOf = ({ seq, hubs }: Cursor): string => [seq, ...hubs.values()].join(";");
 
 /** Never ends by itself. Whoever leaves off while nothing comes is let go at once. */
 export function followSession(
@@ -73,18 +57,15 @@ async function* tell(
   leave: () => void,
 ): AsyncGenerator<Followed, void, undefined> {
   const cursor = cursorOf(given, from);
-  const live: { id: string; data: { record?: LogRecord; event?: RondoEvent } }[] = [];
-  let wake: (() => void) | undefined;
+  const news = new News(left);
   // Who comes back hears the workers first: they have what came since in its order, deltas between the records.
   let looks = given === undefined || workers.length === 0;
-  const end = (): void => wake?.();
-  left.addEventListener("abort", end, { once: true });
-  const heard = (id: string, data: (typeof live)[number]["data"]): void => {
-    live.push({ id, data });
-    wake?.();
-  };
-  const stops = workers.map((worker) => listen(worker, session, cursor, given === undefined, heard));
+  const listeners: Listener[] = [];
   try {
+    for (const worker of workers)
+      listeners.push(
+        new Listener(worker, session, cursor, given === undefined, (id, live) => news.add(id, live)),
+      );
     while (!left.aborted) {
       if (looks) {
         looks = false;
@@ -94,115 +75,70 @@ async function* tell(
           yield { cursor: textOf(cursor), record };
         }
       }
-      const next = live.shift();
-      if (next !== undefined) {
-        const { record, event } = next.data;
-        // One that is ahead shows a gap: the server has what is missing, soon.
-        if (record !== undefined && record.seq > cursor.seq) {
-          live.unshift(next);
-          await pause(20);
-          looks = true;
-          continue;
-        }
-        cursor.hubs.set(next.id.split(":")[0] ?? "", next.id);
-        if (record !== undefined && record.seq === cursor.seq) {
-          cursor.seq += 1;
-          yield { cursor: textOf(cursor), record };
-        } else if (event !== undefined) yield { cursor: textOf(cursor), event };
+      const next = news.first;
+      if (next === undefined) {
+        looks = await news.isLate(lookMs);
         continue;
       }
-      await new Promise<void>((resolve) => {
-        const cancel = systemClock.after(lookMs, () => {
-          looks = true;
-          resolve();
-        });
-        wake = () => {
-          cancel();
-          resolve();
-        };
-        if (left.aborted) wake();
-      });
-      wake = undefined;
+      const { id, live } = next;
+      // One that is ahead shows a gap: the server has what is missing, soon.
+      if ("record" in live && live.record.seq > cursor.seq) {
+        await pause(20);
+        looks = true;
+        continue;
+      }
+      news.drop();
+      cursor.hubs.set(hubOf(id), id);
+      if ("event" in live) yield { cursor: textOf(cursor), event: live.event };
+      else if (live.record.seq === cursor.seq) {
+        cursor.seq += 1;
+        yield { cursor: textOf(cursor), record: live.record };
+      }
     }
   } catch (thrown) {
     if (!left.aborted) throw thrown;
   } finally {
     leave();
-    for (const stop of stops) stop();
+    for (const listener of listeners) listener.stop();
+  }
+}
+
+/** What workers told and nobody was told yet. */
+class News {
+  readonly #left: AbortSignal;
+  readonly #waiting: { id: string; live: Live }[] = [];
+  #wake: (() => void) | undefined;
+
+  /** @param left wakes whoever waits, when it fires */
+  constructor(left: AbortSignal) {
+    this.#left = left;
+    left.addEventListener("abort", () => this.#wake?.(), { once: true });
+  }
+
+  get first(): { id: string; live: Live } | undefined {
+    return this.#waiting[0];
+  }
+
+  drop(): void {
+    this.#waiting.shift();
+  }
+
+  add(id: string, live: Live): void {
+    this.#waiting.push({ id, live });
+    this.#wake?.();
+  }
+
+  /** Waits for something. @returns true when nothing came in time */
+  async isLate(ms: number): Promise<boolean> {
+    if (this.#left.aborted) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const cancel = systemClock.after(ms, () => resolve(true));
+    this.#wake = () => resolve(false);
+    const late = await promise;
+    this.#wake = undefined;
+    cancel();
+    return late;
   }
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Hears a worker, and comes back to it when the connection breaks. @returns how to stop */
-function listen(
-  worker: string,
-  session: string,
-  cursor: Cursor,
-  isNew: boolean,
-  heard: (id: string, data: never) => void,
-): () => void {
-  let over = false;
-  let hub: string | undefined;
-  let last: string | undefined;
-  let close = (): void => {};
-  const open = (): void => {
-    if (over) return;
-    const connection = connect(worker);
-    connection.unref();
-    const again = (): void => {
-      connection.destroy();
-      if (!over) setTimeout(open, 500).unref();
-    };
-    close = () => connection.destroy();
-    connection.once("error", () => {});
-    connection.once("close", again);
-    // Which memory it has is told first; until then any place in any of them may be the one to go on from.
-    const known = last ?? (hub === undefined ? undefined : cursor.hubs.get(hub));
-    const candidates = known === undefined ? [...cursor.hubs.values()] : [known];
-    const after = candidates[0] ?? (isNew ? "now" : "all:0");
-    const stream = connection.request({
-      ":path": `${livePath}${encodeURIComponent(session)}`,
-      "last-event-id": after,
-    });
-    stream.setEncoding("utf8");
-    let rest = "";
-    stream.on("data", (chunk: string) => {
-      rest += chunk;
-      for (let at = rest.indexOf("\n\n"); at >= 0; at = rest.indexOf("\n\n")) {
-        const { id, event, data } = fieldsOf(rest.slice(0, at));
-        rest = rest.slice(at + 2);
-        if (data === undefined) continue;
-        if (event === "open") {
-          hub = (JSON.parse(data) as { hub: string }).hub;
-          const own = cursor.hubs.get(hub);
-          // It was asked with another's place: asked again with its own, it tells only what is new.
-          if (last === undefined && own !== undefined && own !== after) {
-            connection.destroy();
-            return;
-          }
-        } else if (id !== undefined) {
-          last = id;
-          heard(id, JSON.parse(data) as never);
-        }
-      }
-    });
-    stream.once("error", () => {});
-    stream.once("close", () => connection.destroy());
-    stream.end();
-  };
-  open();
-  return () => {
-    over = true;
-    close();
-  };
-}
-
-function fieldsOf(block: string): { id?: string; event?: string; data?: string } {
-  const fields: { [name: string]: string } = {};
-  for (const line of block.split("\n")) {
-    const at = line.indexOf(": ");
-    if (at > 0) fields[line.slice(0, at)] = line.slice(at + 2);
-  }
-  return fields;
-}

@@ -31,6 +31,15 @@ export function servicesOf(namespace: string = defaultNamespace): Services {
   };
 }
 
+/** @throws RondoError `invalid_request` for a name that no agent can be called by */
+export function checkAgentName(name: string, who: string): void {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    throw new RondoError(
+      "invalid_request",
+      `${who}: ${JSON.stringify(name)} cannot name an agent: it must be 1 to 64 letters, digits, _ or -`,
+    );
+}
+
 /** How many objects share the list of sessions, so that new ones need not queue behind each other. */
 export const indexShards = 8;
 

@@ -4,13 +4,12 @@
 // the same agents, each at an address of its own.
 
 import { randomUUID } from "node:crypto";
-import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
-import type { AddressInfo } from "node:net";
 import * as restate from "@restatedev/restate-sdk";
 import { type Agent, type BlobStore, memoryBlobs, RondoError } from "@rondo/core";
+import { Door, type Handle } from "./door.ts";
 import { Hub } from "./hub.ts";
 import { serveLive } from "./live-server.ts";
-import { servicesOf } from "./names.ts";
+import { checkAgentName, servicesOf } from "./names.ts";
 import { inboxObject } from "./objects/inbox.ts";
 import { indexObject } from "./objects/index.ts";
 import { sessionObject } from "./objects/session.ts";
@@ -53,14 +52,11 @@ const longestStep = 24 * 60 * minute;
 
 /** @throws RondoError `invalid_request` naming what cannot be used */
 export function restateWorker(options: RestateWorkerOptions): RestateWorker {
-  const { agents, namespace, identityKeys = [], blobs = memoryBlobs() } = options;
-  const log = options.log ?? ((_, message) => void process.stderr.write(`${message}\n`));
+  const { agents, namespace, blobs = memoryBlobs() } = options;
   const names = Object.keys(agents);
   if (names.length === 0)
     throw new RondoError("invalid_request", "restateWorker: give it at least one agent");
-  for (const name of names)
-    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
-      throw new RondoError("invalid_request", `restateWorker: ${JSON.stringify(name)} cannot name an agent`);
+  for (const name of names) checkAgentName(name, "restateWorker");
   const id = randomUUID().slice(0, 13);
   const never = new Promise<never>(() => {});
   let closing = false;
@@ -71,9 +67,29 @@ export function restateWorker(options: RestateWorkerOptions): RestateWorker {
     agentAt: agentFinder(agents, blobs),
     gate: () => (closing ? never : undefined),
   };
-  const abortTimeout = options.toolTimeoutMs ?? longestOf(Object.values(agents)) + minute;
+  const handle = handlerOf(parts, options);
+  const door = new Door((request, response) => {
+    if (!serveLive(parts.hub, request, response)) handle(request, response);
+  });
+  return {
+    id,
+    listen: (port = 0, host = "127.0.0.1") => door.open(port, host),
+    async close({ withinMs = 10_000 } = {}) {
+      closing = true;
+      await parts.workplaces.idle(withinMs);
+      const closed = door.close();
+      parts.workplaces.stopAll();
+      await closed;
+    },
+  };
+}
+
+/** What answers the server's calls. */
+function handlerOf(parts: WorkerParts, options: RestateWorkerOptions): Handle {
+  const { agents, identityKeys = [] } = options;
+  const log = options.log ?? ((_, message) => void process.stderr.write(`${message}\n`));
   const built = restate.endpoint().defaultServiceOptions({
-    abortTimeout,
+    abortTimeout: options.toolTimeoutMs ?? longestOf(Object.values(agents)) + minute,
     inactivityTimeout: minute,
     // A worker that died is missed at once, and looked for at a pace that does not hurt.
     retryPolicy: { initialInterval: 50, maxInterval: 2_000, exponentiationFactor: 2, onMaxAttempts: "pause" },
@@ -88,39 +104,7 @@ export function restateWorker(options: RestateWorkerOptions): RestateWorker {
   built.bind(sessionObject(parts)).bind(inboxObject(parts.services)).bind(indexObject(parts.services));
   const handle = built.http2Handler();
   isBuilt = true;
-  const connections = new Set<ServerHttp2Session>();
-  let server: Http2Server | undefined;
-
-  return {
-    id,
-    async listen(port = 0, host = "127.0.0.1") {
-      if (server !== undefined) throw new RondoError("invalid_request", "this worker listens already");
-      const own = createServer((request, response) => {
-        if (!serveLive(parts.hub, request, response)) handle(request, response);
-      });
-      own.on("session", (session) => {
-        connections.add(session);
-        session.once("close", () => connections.delete(session));
-        session.on("error", () => {});
-      });
-      server = own;
-      await new Promise<void>((resolve, reject) => {
-        own.once("error", reject);
-        own.listen(port, host, resolve);
-      });
-      const { port: bound } = own.address() as AddressInfo;
-      return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
-    },
-    async close({ withinMs = 10_000 } = {}) {
-      closing = true;
-      const own = server;
-      server = undefined;
-      await parts.workplaces.idle(withinMs);
-      for (const connection of connections) connection.destroy();
-      parts.workplaces.stopAll();
-      if (own !== undefined) await new Promise<void>((resolve) => own.close(() => resolve()));
-    },
-  };
+  return handle;
 }
 
 function longestOf(agents: readonly Agent[]): number {

@@ -3,7 +3,15 @@
 // Whoever calls it again finds it where it is: it came to its end, it waits for somebody, or it has not begun.
 
 import type * as restate from "@restatedev/restate-sdk";
-import { messageOf, renderResult, type State, spentBy, ToolResult, toRondoError } from "@rondo/core";
+import {
+  messageOf,
+  renderResult,
+  type Spent,
+  type State,
+  spentBy,
+  ToolResult,
+  toRondoError,
+} from "@rondo/core";
 import {
   answerOf,
   awaitingApproval,
@@ -17,7 +25,7 @@ import type { ChildCame } from "../drive/child-calls.ts";
 import { type Begun, drive, runStarted } from "../drive/session.ts";
 import { jsonOf } from "../state/kv.ts";
 import type { ChildRequest, Mail } from "../wire.ts";
-import type { WorkerParts } from "../worker-parts.ts";
+import type { AgentAt, WorkerParts } from "../worker-parts.ts";
 
 /** A sub-agent's run, until it has ended or waits for somebody. */
 export async function driveChild(
@@ -25,45 +33,20 @@ export async function driveChild(
   worker: WorkerParts,
   request: ChildRequest,
 ): Promise<ChildCame> {
-  const { agent: path, call, args, parent, answers, told, graceMs, parentAgent } = request;
+  const { agent: path, answers, parent, graceMs } = request;
   const agent = worker.agentAt(path);
-  const { tool } = agent;
-  const toParent = (state: State): void => {
-    const pending = awaitingApproval(state).map(waitingIn(ctx.key));
-    ctx.genericSend({
-      service: worker.services.inbox,
-      method: "post",
-      key: parent.session,
-      parameter: {
-        agent: parentAgent,
-        say: { type: "child_waits", call, pending, parked: false },
-      },
-      inputSerde: jsonOf(),
-    });
-  };
-  const task = async (): Promise<Partial<Begun>> => {
-    try {
-      const check = await tool?.check(args);
-      if (check?.ok !== true) return { failed: check?.error ?? "no such sub-agent" };
-      return { input: readInput(subAgentOf(tool)?.task(check.value) ?? "") };
-    } catch (thrown) {
-      return { failed: toRondoError(thrown).message };
-    }
-  };
   let failed: string | undefined;
   const { state, error, at } = await drive(
     ctx,
     worker,
-    { agent: path, graceMs, task },
+    { agent: path, graceMs, task: () => taskOf(agent, request) },
     (before, begun) => {
       const { run } = before;
       if (run === undefined) {
         failed = begun.failed;
         if (begun.input === undefined) return { facts: [], drives: false };
-        return {
-          facts: [runStarted(agent.resolved, begun.about, before, { ...begun.input, parent })],
-          drives: true,
-        };
+        const started = runStarted(agent.resolved, begun.about, before, { ...begun.input, parent });
+        return { facts: [started], drives: true };
       }
       // It came to its end, and its parent has not heard of it.
       if (run.end !== undefined) return { facts: [], drives: false };
@@ -77,38 +60,84 @@ export async function driveChild(
       );
       return { facts: [], mails, drives: true };
     },
-    toParent,
+    (waiting) => tellParent(ctx, worker, request, waiting),
   );
-  const toolFinished = (text: string, isError: boolean, spent = told): ChildCame => ({
-    call,
-    at,
-    fact: {
-      type: "tool_finished",
-      call,
-      result: renderResult(
-        new ToolResult([{ type: "text", text }], isError, false, [], spentSince(spent, told)),
-      ),
-    },
-  });
-  if (error !== undefined || state?.run === undefined)
-    return toolFinished(`Error: ${error?.message ?? failed ?? "the sub-agent did not start"}`, true);
-  const spent = spentBy(state);
-  const result = resultOf(state, ctx.key);
-  if (result.parked === undefined) {
-    // The parent's model reads it: in its words.
-    const { texts } = worker.agentAt(parentAgent).resolved.rules;
-    try {
-      const { content, isError } = answerOf(result, agent.name, texts);
-      return toolFinished(content, isError, spent);
-    } catch (thrown) {
-      const came = toolFinished(`Error: ${messageOf(thrown)}`, true, spent);
-      return { ...came, unsaid: toRondoError(thrown).toJSON() };
-    }
+  if (error !== undefined || state?.run === undefined) {
+    const why = error?.message ?? failed ?? "the sub-agent did not start";
+    return finished(request, at, `Error: ${why}`, true, request.told);
   }
-  const pending = result.parked.pending.map(waitingIn(ctx.key));
-  return {
-    call,
-    at,
-    fact: { type: "child_waits", call, pending, parked: true, spent: spentSince(spent, told) },
-  };
+  return cameOf(ctx.key, worker, request, state, at);
+}
+
+/** The input of a run that has not begun, or why there is none. */
+async function taskOf({ tool }: AgentAt, { args }: ChildRequest): Promise<Partial<Begun>> {
+  try {
+    const check = await tool?.check(args);
+    if (check?.ok !== true) return { failed: check?.error ?? "no such sub-agent" };
+    return { input: readInput(subAgentOf(tool)?.task(check.value) ?? "") };
+  } catch (thrown) {
+    return { failed: toRondoError(thrown).message };
+  }
+}
+
+/** Says to the parent's session what waits in the child's. */
+function tellParent(
+  ctx: restate.ObjectContext,
+  { services }: WorkerParts,
+  { call, parent, parentAgent }: ChildRequest,
+  state: State,
+): void {
+  const pending = awaitingApproval(state).map(waitingIn(ctx.key));
+  ctx.genericSend({
+    service: services.inbox,
+    method: "post",
+    key: parent.session,
+    parameter: {
+      agent: parentAgent,
+      say: { type: "child_waits", call, pending, parked: false },
+    },
+    inputSerde: jsonOf(),
+  });
+}
+
+/** What the parent is told of a run that has ended, or waits. */
+function cameOf(
+  session: string,
+  worker: WorkerParts,
+  request: ChildRequest,
+  state: State,
+  at: number,
+): ChildCame {
+  const { agent: path, call, parentAgent, told } = request;
+  const spent = spentBy(state);
+  const result = resultOf(state, session);
+  if (result.parked !== undefined) {
+    const pending = result.parked.pending.map(waitingIn(session));
+    return {
+      call,
+      at,
+      fact: { type: "child_waits", call, pending, parked: true, spent: spentSince(spent, told) },
+    };
+  }
+  // The parent's model reads it: in its words.
+  const { texts } = worker.agentAt(parentAgent).resolved.rules;
+  try {
+    const { content, isError } = answerOf(result, worker.agentAt(path).name, texts);
+    return finished(request, at, content, isError, spent);
+  } catch (thrown) {
+    const came = finished(request, at, `Error: ${messageOf(thrown)}`, true, spent);
+    return { ...came, unsaid: toRondoError(thrown).toJSON() };
+  }
+}
+
+/** The result of the parent's call. @param spent in all; what was told of it before is not told again */
+function finished(
+  { call, told }: ChildRequest,
+  at: number,
+  text: string,
+  isError: boolean,
+  spent: Spent,
+): ChildCame {
+  const result = new ToolResult([{ type: "text", text }], isError, false, [], spentSince(spent, told));
+  return { call, at, fact: { type: "tool_finished", call, result: renderResult(result) } };
 }

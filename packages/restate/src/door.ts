@@ -1,0 +1,55 @@
+// The room of the door: where a worker listens, and who is connected there.
+
+import {
+  createServer,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
+import type { AddressInfo } from "node:net";
+import { RondoError } from "@rondo/core";
+
+/** What answers requests. */
+export type Handle = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+
+export class Door {
+  readonly #handle: Handle;
+  readonly #connections = new Set<ServerHttp2Session>();
+  #server: Http2Server | undefined;
+
+  constructor(handle: Handle) {
+    this.#handle = handle;
+  }
+
+  /** Listens. @returns the address @throws what the system says where it cannot: then another port may be tried */
+  async open(port: number, host: string): Promise<string> {
+    if (this.#server !== undefined) throw new RondoError("invalid_request", "this worker listens already");
+    const server = createServer(this.#handle);
+    server.on("session", (session) => {
+      this.#connections.add(session);
+      session.once("close", () => this.#connections.delete(session));
+      session.on("error", () => {});
+    });
+    this.#server = server;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(port, host, resolve);
+      });
+    } catch (thrown) {
+      this.#server = undefined;
+      throw thrown;
+    }
+    const { port: bound } = server.address() as AddressInfo;
+    return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+  }
+
+  /** Lets go of whoever is connected, at once; resolves when nobody can come in any more. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    for (const connection of this.#connections) connection.destroy();
+    if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
