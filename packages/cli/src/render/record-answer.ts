@@ -1,13 +1,13 @@
 // The room of the lines about a model: what it was asked, what it answered, and how that was judged.
 
-import type { AssistantMessage, Follows, State } from "@rondo/core";
+import { type AssistantMessage, type Follows, type State, textOf } from "@rondo/core";
 import { contentText } from "../console/shorten.ts";
 import { stageText } from "./context.ts";
 import type { RunPage } from "./page.ts";
 import { attemptText, because, called, errorText, type RecordOf, since } from "./record-words.ts";
 import { spanText, usageText } from "./usage.ts";
 
-export function modelStarted(record: RecordOf<"model_started">, before: State, page: RunPage): void {
+export function modelStarted(record: RecordOf<"model_started">, page: RunPage, before: State): void {
   if (record.attempt === 1) page.heading(`step ${record.step}`);
   const model = before.options?.models[record.model]?.id ?? `model ${record.model}`;
   for (const stage of record.stages ?? []) page.fact(record.at, stage.stage, stageText(stage));
@@ -18,9 +18,9 @@ export function modelStarted(record: RecordOf<"model_started">, before: State, p
 
 export function modelFinished(
   record: RecordOf<"model_finished">,
+  page: RunPage,
   before: State,
   after: State,
-  page: RunPage,
 ): void {
   // The state's own message has the calls' final ids.
   const message: AssistantMessage = after.run?.turn?.message ?? record.message;
@@ -64,7 +64,16 @@ export function modelFinished(
   }
 }
 
-export function turnJudged(record: RecordOf<"turn_judged">, before: State, page: RunPage): void {
+export function modelFailed(record: RecordOf<"model_failed">, page: RunPage, before: State): void {
+  const { at, error, usage, partial } = record;
+  const took = since(before.run?.call?.startedAt, at);
+  page.fact(at, "failed", `${errorText(error)}${took}; ${usageText(usage)}`, "red");
+  if (partial === undefined) return;
+  page.more("what had arrived:");
+  page.more(textOf(partial), "dim");
+}
+
+export function turnJudged(record: RecordOf<"turn_judged">, page: RunPage, before: State): void {
   const stored = record.store || before.run?.turn === undefined ? "" : "; the answer is not stored";
   page.fact(record.at, "judged", `${followsText(record.follows, record.at)}${because(record)}${stored}`);
   const seq = before.run?.turn?.seq;

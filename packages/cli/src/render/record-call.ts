@@ -1,13 +1,21 @@
-// The room of the lines about a call: its result, who let it run, what a hook said of it, what a crash left of it.
+// The room of the lines about a call: its start and its result, who let it run, what a hook said of it, what a crash left of it.
 
 import type { JsonObject, State } from "@rondo/core";
+import { leftChildOf } from "@rondo/core/driving";
 import { contentText } from "../console/shorten.ts";
 import { cappedText } from "./context.ts";
 import { grantText } from "./grant.ts";
 import type { RunPage } from "./page.ts";
-import { byText, called, doneText, type RecordOf, since } from "./record-words.ts";
+import { amountsText, byText, called, doneText, type RecordOf, since } from "./record-words.ts";
 
-export function toolFinished(record: RecordOf<"tool_finished">, before: State, page: RunPage): void {
+export function toolStarted(record: RecordOf<"tool_started">, page: RunPage, before: State): void {
+  const { at, child, idempotencyKey, reserved = {} } = record;
+  const as = child === undefined ? `key ${idempotencyKey}` : `as session ${child}`;
+  page.fact(at, "start", `${called(before, record.call)}; ${as}`);
+  if (Object.keys(reserved).length > 0) page.more(`may spend: ${amountsText(reserved, at)}`, "dim");
+}
+
+export function toolFinished(record: RecordOf<"tool_finished">, page: RunPage, before: State): void {
   const { result } = record;
   const call = before.run?.turn?.calls.find((one) => one.key === record.call);
   const how = [result.code, result.isError ? "error" : undefined, doneText(result)].filter((one) => one);
@@ -23,14 +31,57 @@ export function toolFinished(record: RecordOf<"tool_finished">, before: State, p
   page.more(contentText(result.content), "dim");
 }
 
-export function reconciledText(record: RecordOf<"reconciled">, before: State): string {
+export function reconciled(record: RecordOf<"reconciled">, page: RunPage, before: State): void {
+  const style = record.found === "unknown" ? "yellow" : "green";
+  page.fact(record.at, "reconciled", reconciledText(record, before), style);
+}
+
+function reconciledText(record: RecordOf<"reconciled">, before: State): string {
   const call = called(before, record.call);
   if (record.found === "done") return `${call} was done before the crash`;
   if (record.found === "not_done") return `${call} had no effect before the crash, and may start again`;
   return `what came of ${call} could not be found out${record.error === undefined ? "" : `: ${record.error}`}`;
 }
 
-export function approvalGiven(record: RecordOf<"approval_given">, before: State, page: RunPage): void {
+/** What came after nobody waited for it any more: of a sub-agent that was left behind, an answer, or a result. */
+export function lateResult(record: RecordOf<"late_result">, page: RunPage, before: State): void {
+  const { at, call, error, result } = record;
+  const left = leftChildOf(record, before);
+  if (left !== undefined) {
+    const became = record.open ? "has stopped" : "is over";
+    const what = error === undefined ? became : `could not be ended: ${error}`;
+    page.fact(at, "left", `the sub-agent ${left.name}, for which nobody waits any more, ${what}`, "yellow");
+    return;
+  }
+  const what = call === null ? "the model's answer" : called(before, call);
+  const why = error === undefined ? "" : `: ${error}`;
+  page.fact(at, "late", `${what} came after it was given up${why}`, "yellow");
+  if (result !== undefined) page.more(contentText(result.content), "dim");
+}
+
+export function approvalAsked({ at, calls }: RecordOf<"approval_asked">, page: RunPage, before: State): void {
+  page.fact(at, "approval", `asked for ${calls.map((key) => called(before, key)).join(", ")}`, "yellow");
+}
+
+export function childWaits(
+  { at, call, pending }: RecordOf<"child_waits">,
+  page: RunPage,
+  before: State,
+): void {
+  const asked = pending.map(({ id, name, args }) => `${id} ${name} ${JSON.stringify(args)}`).join(", ");
+  const child = called(before, call);
+  const what = pending.length === 0 ? `${child} has stopped` : `asked inside ${child} for ${asked}`;
+  page.fact(at, "approval", what, "yellow");
+}
+
+export function approvalPassed(record: RecordOf<"approval_passed">, page: RunPage, before: State): void {
+  const { said, inside } = record;
+  const words = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
+  const what = `${inside} inside ${called(before, record.call)} ${words[said.answer]}${byText(record)}`;
+  page.fact(record.at, "approval", what, said.answer === "deny" ? "red" : "green");
+}
+
+export function approvalGiven(record: RecordOf<"approval_given">, page: RunPage, before: State): void {
   const { approval } = record;
   const call = called(before, record.call);
   const by = byText(record);
@@ -63,7 +114,7 @@ export function approvalGiven(record: RecordOf<"approval_given">, before: State,
   }
 }
 
-export function hookAnswered(record: RecordOf<"hook_answered">, before: State, page: RunPage): void {
+export function hookAnswered(record: RecordOf<"hook_answered">, page: RunPage, before: State): void {
   const about =
     "call" in record
       ? ` about ${called(before, record.call)}`

@@ -1,14 +1,20 @@
-// The room of the lines about a run: how it begins, changes its course, and ends.
+// The room of the lines about a run: how it begins, what it is told meanwhile, how it changes its course, and ends.
 
 import { changeText, type State, textOf } from "@rondo/core";
 import { ruleText } from "../console/shorten.ts";
 import { taskOf } from "../summary.ts";
 import { endStyle, endText } from "./ending.ts";
+import { grantText } from "./grant.ts";
 import type { RunPage } from "./page.ts";
-import { because, type RecordOf } from "./record-words.ts";
+import { because, byText, errorText, type RecordOf } from "./record-words.ts";
 import { counted, timeText } from "./usage.ts";
 
-export function runStarted(record: RecordOf<"run_started">, after: State, page: RunPage): void {
+export function runStarted(
+  record: RecordOf<"run_started">,
+  page: RunPage,
+  _before: State,
+  after: State,
+): void {
   page.startAt(record.at);
   page.heading(`run ${after.run?.number ?? 1}, ${timeText(record.at)}`);
   if (record.parent !== undefined)
@@ -62,6 +68,41 @@ export function opened({ at, from, options, changed }: RecordOf<"opened">, page:
     page.more(`goes on with ${options.models.map((model) => model.id).join(", ")}`);
     if (options.system !== undefined) page.more(`system: ${options.system}`, "dim");
   }
+}
+
+export function queued({ at, lane, id, message }: RecordOf<"queued">, page: RunPage): void {
+  page.fact(at, "queued", `a message (${lane}, ${id})`);
+  page.more(textOf(message));
+}
+
+export function delivered({ at, lane, ids }: RecordOf<"delivered">, page: RunPage): void {
+  page.fact(at, "delivered", `${lane}: ${ids.join(", ")}`);
+}
+
+export function noted(record: RecordOf<"noted">, page: RunPage): void {
+  page.fact(record.at, "note", `to the model${because(record)}`, "yellow");
+  page.more(record.text);
+}
+
+export function allowed(record: RecordOf<"allowed">, page: RunPage): void {
+  page.fact(record.at, "allowed", `${grantText(record.grant)}${byText(record)}`, "green");
+}
+
+export function revoked(record: RecordOf<"revoked">, page: RunPage): void {
+  page.fact(record.at, "revoked", `grant ${record.id}${byText(record)}`, "yellow");
+}
+
+export function woke({ at }: RecordOf<"woke">, page: RunPage): void {
+  page.fact(at, "woke", "a wait ran out", "dim");
+}
+
+export function abortAsked({ at, reason, error }: RecordOf<"abort_asked">, page: RunPage): void {
+  page.fact(at, "abort", `asked: ${reason}${error === undefined ? "" : `; ${errorText(error)}`}`, "yellow");
+}
+
+export function outputChecked({ at, ok, error, value }: RecordOf<"output_checked">, page: RunPage): void {
+  page.fact(at, "output", ok ? "fits its schema" : `does not fit: ${error ?? "no reason given"}`);
+  if (value !== undefined) page.more(JSON.stringify(value));
 }
 
 export function modeChanged(record: RecordOf<"mode">, page: RunPage): void {
