@@ -129,81 +129,107 @@ async function tryAll(
   places: Order["places"],
   options: CampaignOptions,
 ): Promise<Tried[]> {
-  const outcome = new Map<string, Tried>();
-  const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]));
-  const queue: Trial[] = [];
-  for (const mutant of mutants) {
-    const trial = trialOf(mutant, seen, options);
-    if (trial !== undefined) queue.push(trial);
-    else {
-      const one: Tried = { mutant, verdict: "unmet", ran: 0 };
-      outcome.set(mutant.id, one);
-      options.tried?.(one);
-    }
-  }
+  const trials = new Trials(mutants, seen, options);
   let number = 0;
-  const began = performance.now();
-  const settle = (id: string, verdict: Verdict, ran: number, test?: string): void => {
-    const trial = trials.get(id) as Trial;
-    if (test !== undefined) kills.set(test, (kills.get(test) ?? 0) + 1);
-    const mutant = byId.get(id) as Mutant;
-    // What is made while loading is made without the mutant, unless it was on before.
-    if (verdict === "survived" && !trial.fromTheStart && seen.atLoad.has(id)) {
-      queue.push({ ...trial, fromTheStart: true, fresh: false });
-      return;
-    }
-    const one: Tried = { mutant, verdict, ran, ...(test === undefined ? {} : { test }) };
-    outcome.set(id, one);
-    options.tried?.(one);
-    if (outcome.size % 200 === 0) {
-      const seconds = Math.round((performance.now() - began) / 1_000);
-      options.hear?.(`${outcome.size} of ${mutants.length} mutants, ${seconds} s`);
-    }
-  };
-  const trials = new Map<string, Trial>();
-  const kills = new Map<string, number>();
   const lane = async (): Promise<void> => {
-    for (;;) {
-      const size = queue[0]?.fromTheStart || queue[0]?.fresh ? 1 : portion;
-      const mine = queue.splice(0, Math.min(size, Math.max(1, firstFromTheStart(queue))));
-      if (mine.length === 0) return;
-      for (const trial of mine) trials.set(trial.id, trial);
+    for (let mine = trials.next(); mine.length > 0; mine = trials.next()) {
       const left = new Set(mine.map(({ id }) => id));
       let trying: string | undefined;
-      const tests = Object.fromEntries(
-        [...new Set(mine.flatMap((trial) => trial.tests))].map((id) => [id, seen.tests.get(id) as TestFacts]),
-      );
       number += 1;
-      const order: Order = {
-        do: "try",
-        places,
-        files: [],
-        tests,
-        mutants: mine,
-        kills: Object.fromEntries(kills),
-      };
+      const order = trials.orderOf(mine, places);
       const ended = await worker(join(scratch, `try-${number}.json`), order, silenceMs, (said) => {
         if (said.said === "trying") trying = said.id;
         if (said.said !== "verdict") return;
         left.delete(said.id);
         trying = undefined;
-        settle(said.id, said.verdict, said.ran, said.test);
+        trials.settle(said.id, said.verdict, said.ran, said.test);
       });
       // A worker that fell silent, or fell, did so for the mutant it had on.
       if (trying !== undefined && ended !== "stained") {
         left.delete(trying);
-        settle(trying, "hung", 1);
+        trials.settle(trying, "hung", 1);
       } else if (trying === undefined && ended !== "stained" && left.size > 0)
         throw new Error(`a worker ${ended} before it tried anything`);
-      queue.unshift(
-        ...mine
+      trials.again(
+        mine
           .filter(({ id }) => left.has(id))
           .map((one) => (one.id === trying ? { ...one, fresh: true } : one)),
       );
     }
   };
   await Promise.all(Array.from({ length: options.workers }, lane));
-  return mutants.map(({ id }) => outcome.get(id) as Tried);
+  return trials.outcome();
+}
+
+/** What is to be tried, what is being tried, and what came of it. */
+class Trials {
+  readonly #mutants: ReadonlyMap<string, Mutant>;
+  readonly #seen: Seen;
+  readonly #options: CampaignOptions;
+  readonly #queue: Trial[] = [];
+  readonly #begun = new Map<string, Trial>();
+  readonly #outcome = new Map<string, Tried>();
+  /** How many mutants each test has killed. */
+  readonly #kills = new Map<string, number>();
+  readonly #began = performance.now();
+
+  constructor(mutants: readonly Mutant[], seen: Seen, options: CampaignOptions) {
+    this.#mutants = new Map(mutants.map((mutant) => [mutant.id, mutant]));
+    this.#seen = seen;
+    this.#options = options;
+    for (const mutant of mutants) {
+      const trial = trialOf(mutant, seen, options);
+      if (trial === undefined) this.#note({ mutant, verdict: "unmet", ran: 0 });
+      else this.#queue.push(trial);
+    }
+  }
+
+  /** Trials for one worker; none when all are given out. */
+  next(): Trial[] {
+    const [first] = this.#queue;
+    const size = first?.fromTheStart || first?.fresh ? 1 : portion;
+    const mine = this.#queue.splice(0, Math.min(size, Math.max(1, firstFromTheStart(this.#queue))));
+    for (const trial of mine) this.#begun.set(trial.id, trial);
+    return mine;
+  }
+
+  /** What a worker is told. */
+  orderOf(mutants: Trial[], places: Order["places"]): Order {
+    const ids = new Set(mutants.flatMap((trial) => trial.tests));
+    const tests = Object.fromEntries([...ids].map((id) => [id, this.#seen.tests.get(id) as TestFacts]));
+    return { do: "try", places, files: [], tests, mutants, kills: Object.fromEntries(this.#kills) };
+  }
+
+  /** To be tried before all others. */
+  again(trials: readonly Trial[]): void {
+    this.#queue.unshift(...trials);
+  }
+
+  settle(id: string, verdict: Verdict, ran: number, test?: string): void {
+    const trial = this.#begun.get(id) as Trial;
+    if (test !== undefined) this.#kills.set(test, (this.#kills.get(test) ?? 0) + 1);
+    // What is made while loading is made without the mutant, unless it was on before.
+    if (verdict === "survived" && !trial.fromTheStart && this.#seen.atLoad.has(id)) {
+      this.#queue.push({ ...trial, fromTheStart: true, fresh: false });
+      return;
+    }
+    const mutant = this.#mutants.get(id) as Mutant;
+    this.#note({ mutant, verdict, ran, ...(test === undefined ? {} : { test }) });
+    if (this.#outcome.size % 200 === 0) {
+      const seconds = Math.round((performance.now() - this.#began) / 1_000);
+      this.#options.hear?.(`${this.#outcome.size} of ${this.#mutants.size} mutants, ${seconds} s`);
+    }
+  }
+
+  /** What came of each mutant, in their order. */
+  outcome(): Tried[] {
+    return [...this.#mutants.keys()].map((id) => this.#outcome.get(id) as Tried);
+  }
+
+  #note(one: Tried): void {
+    this.#outcome.set(one.mutant.id, one);
+    this.#options.tried?.(one);
+  }
 }
 
 /** How many trials at the front of the queue may share a process. */

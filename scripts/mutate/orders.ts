@@ -1,6 +1,6 @@
 // The room of the words between the campaign and its worker processes.
 
-/** What a worker is to do. It reads this from a file and answers on its standard output, a line of JSON each. */
+/** What a worker is to do. It reads this from a file and answers on its fourth descriptor, a line of JSON each. */
 export type Order = {
   /** Each source's path, and where its instrumented text lies. */
   readonly places: { readonly [path: string]: string };

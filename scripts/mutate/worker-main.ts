@@ -7,7 +7,7 @@
 import { readFileSync, writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { hookLoading } from "./hooks.ts";
-import type { Order, Said, TestFacts, Trial } from "./orders.ts";
+import type { Order, Said, TestFacts, Trial, Verdict } from "./orders.ts";
 import { installSwitches, switches } from "./switches.ts";
 import type { CollectedTest } from "./vitest-face.ts";
 
@@ -114,6 +114,8 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
   say({ said: "trying", id: trial.id });
   let told = performance.now();
   let ran = 0;
+  const judged = (verdict: Verdict, test?: string): void =>
+    say({ said: "verdict", id: trial.id, verdict, ran, ...(test === undefined ? {} : { test }) });
   const limits = new Map(trial.tests.map((id, at) => [id, trial.limits[at] as number]));
   for (const id of inOrder(trial.tests, facts)) {
     const { file, ms, asked } = facts[id] as TestFacts;
@@ -121,56 +123,61 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
       told = performance.now();
       say({ said: "alive" });
     }
-    let test: CollectedTest | undefined;
-    try {
-      test = (await testsOf(file)).get(id);
-    } catch (thrown) {
-      // The sources cannot even be loaded with it.
-      if (!trial.fromTheStart) throw thrown;
-      say({ said: "verdict", id: trial.id, verdict: "killed", test: file, ran });
-      return false;
-    }
-    if (test === undefined) {
-      if (!trial.fromTheStart) throw new Error(`there is no test ${id}`);
-      say({ said: "verdict", id: trial.id, verdict: "killed", test: id, ran });
+    const test = await testOf(id, file, trial);
+    if ("gone" in test) {
+      judged("killed", test.gone);
       return false;
     }
     ran += 1;
-    switches.on = trial.id;
-    switches.left = limits.get(id) as number;
-    switches.overrun = false;
-    switches.asked = 0;
-    switches.fuel = 20_000 + 10 * asked;
-    const came = await attempt(test, ms);
-    if (!trial.fromTheStart) switches.on = "";
-    const { overrun } = switches;
-    switches.fuel = Number.POSITIVE_INFINITY;
+    const { came, overrun } = await attemptWith(trial, test, ms, limits.get(id) as number, asked);
     if (came === "passed" && !overrun) continue;
     kills.set(id, (kills.get(id) ?? 0) + 1);
     latest = [id, ...latest.filter((one) => one !== id)].slice(0, 20);
     if (came === "late" || trial.fromTheStart) {
-      say({
-        said: "verdict",
-        id: trial.id,
-        verdict: overrun || came !== "failed" ? "hung" : "killed",
-        test: id,
-        ran,
-      });
+      judged(overrun || came !== "failed" ? "hung" : "killed", id);
       return false;
     }
     const again = await attempt(test, ms);
     if (again !== "passed" && !trial.fresh) return false;
-    say({
-      said: "verdict",
-      id: trial.id,
-      verdict: came === "stuck" || overrun ? "hung" : "killed",
-      test: id,
-      ran,
-    });
+    judged(came === "stuck" || overrun ? "hung" : "killed", id);
     return again === "passed";
   }
-  say({ said: "verdict", id: trial.id, verdict: "survived", ran });
+  judged("survived");
   return !trial.fromTheStart;
+}
+
+/** The test of an id; with a mutant that is on from the start, what cannot be loaded with it, or is no longer there. */
+async function testOf(id: string, file: string, trial: Trial): Promise<CollectedTest | { gone: string }> {
+  let test: CollectedTest | undefined;
+  try {
+    test = (await testsOf(file)).get(id);
+  } catch (thrown) {
+    if (!trial.fromTheStart) throw thrown;
+    return { gone: file };
+  }
+  if (test !== undefined) return test;
+  if (!trial.fromTheStart) throw new Error(`there is no test ${id}`);
+  return { gone: id };
+}
+
+/** Runs a test with the mutant on. @param limit how often it may be met @param asked how often the test asks without it */
+async function attemptWith(
+  trial: Trial,
+  test: CollectedTest,
+  ms: number,
+  limit: number,
+  asked: number,
+): Promise<{ came: Came; overrun: boolean }> {
+  switches.on = trial.id;
+  switches.left = limit;
+  switches.overrun = false;
+  switches.asked = 0;
+  switches.fuel = 20_000 + 10 * asked;
+  const came = await attempt(test, ms);
+  if (!trial.fromTheStart) switches.on = "";
+  const { overrun } = switches;
+  switches.fuel = Number.POSITIVE_INFINITY;
+  return { came, overrun };
 }
 
 async function main(): Promise<void> {
