@@ -214,7 +214,8 @@ export class Agent<Output = unknown> {
    * ends by itself: break off, or give a signal.
    */
   follow(id: string, options: FollowOptions & { journal?: Journal } = {}): AsyncIterableIterator<LogRecord> {
-    return follow(options.journal ?? this.#journalOf(id), id, options);
+    const { journal = this.#journalOf(id), ...how } = options;
+    return follow(journal, id, how);
   }
 
   #start(

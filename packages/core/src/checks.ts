@@ -91,6 +91,16 @@ export const share: Check = needed(
   "a number between 0 and 1",
   (value) => isNumber(value) && value > 0 && value < 1,
 );
+/** A part of a whole: none of it, some, or all. */
+export const ratio: Check = needed(
+  "a number from 0 to 1",
+  (value) => isNumber(value) && value >= 0 && value <= 1,
+);
+/** A part of a whole, or all of it. */
+export const portion: Check = needed(
+  "a number above 0, at most 1,",
+  (value) => isNumber(value) && value > 0 && value <= 1,
+);
 /** A point in time. */
 export const moment: Check = needed(
   "a Date, or milliseconds since 1970,",
@@ -106,6 +116,8 @@ export const count: Check = needed(
   "a whole number above 0",
   (value) => Number.isSafeInteger(value) && (value as number) > 0,
 );
+/** As many as there are. */
+export const unlimited: Check = needed("Infinity", (value) => value === Number.POSITIVE_INFINITY);
 /** A function. */
 export const callable: Check = needed("a function", (value) => typeof value === "function");
 /** An object that is no list. */
@@ -140,6 +152,35 @@ export const either =
   (one: Check, other: Check): Check =>
   (value) =>
     one(value) === undefined ? undefined : other(value);
+
+/** What fits and holds something: a limit of nothing would be none. @param what it may hold, in words */
+export const some =
+  (check: Check, what: string): Check =>
+  (value) =>
+    check(value) ??
+    (Object.values(value as object).some((one) => one !== undefined)
+      ? undefined
+      : { at: "", says: `${what} is needed, and nothing is given` });
+
+/**
+ * What fits, with numbers that come one after the other: one that is given and is above a later one would never be met.
+ * @param steps the names of the numbers in their order, with what each is where it is not given
+ */
+export const rising =
+  (check: Check, steps: Readonly<Record<string, number>>): Check =>
+  (value) => {
+    const fault = check(value);
+    if (fault !== undefined) return fault;
+    const given = value as Readonly<Record<string, number | undefined>>;
+    const names = Object.keys(steps);
+    for (const [place, name] of names.entries())
+      for (const later of names.slice(place + 1)) {
+        const most = given[later] ?? (steps[later] as number);
+        if ((given[name] ?? 0) > most)
+          return { at: `.${name}`, says: `at most ${most} (${later}) is needed, not ${given[name]}` };
+      }
+    return undefined;
+  };
 
 /** A list, of which each must fit. */
 export const listOf =

@@ -45,6 +45,7 @@ const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   [],
   runWords,
 );
+const going = membersOf<{ signal?: AbortSignal }>({ signal: abortSignal }, [], runWords);
 const draining = membersOf<{ withinMs?: number }>({ withinMs: anything });
 const heard = membersOf<{ listener: Listener }>({ listener: callable }, ["listener"]);
 const queuedId = membersOf<{ id?: string }>({ id: text });
@@ -158,6 +159,7 @@ export class Session<Output = unknown> {
    * Resolves when that run ends or parks.
    */
   async compact(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+    checkGiven(going, options, "compact");
     // A run that has just ended is no longer one to do it in.
     if (this.#driving.ending) return this.#driving.afterwards(() => this.compact(options));
     if (this.status === "idle") return this.#start({ input: [], only: "compaction" }, options.signal);
@@ -172,6 +174,7 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` in a session that has had no run
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+    checkGiven(going, options, "resume");
     if (this.status === "idle") return this.#driving.result;
     return this.#driving.goOn(undefined, options.signal);
   }

@@ -11,12 +11,13 @@ import {
   anything,
   callable,
   checkGiven,
+  count,
   either,
   finite,
   membersOf,
   oneOf,
+  some,
   text,
-  whole,
 } from "./checks.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
@@ -90,14 +91,17 @@ const subAgentOptions = membersOf<SubAgentOptions<SchemaLike>>(
     agent: either(callable, able("an Agent, or a function that gives one,", "openChild")),
     inputSchema: anything,
     task: callable,
-    budget: membersOf<NonNullable<SubAgentOptions["budget"]>>({
-      tokens: finite,
-      usd: finite,
-      modelCalls: finite,
-      agents: finite,
-      ms: finite,
-    }),
-    maxDepth: whole,
+    budget: some(
+      membersOf<NonNullable<SubAgentOptions["budget"]>>({
+        tokens: finite,
+        usd: finite,
+        modelCalls: count,
+        agents: count,
+        ms: finite,
+      }),
+      "tokens, usd, modelCalls, agents or ms",
+    ),
+    maxDepth: count,
     keys: callable,
     permission: oneOf("allow", "ask", "deny"),
     timeoutMs: finite,

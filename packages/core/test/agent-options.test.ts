@@ -23,6 +23,20 @@ class Misspelt {
   readonly version: number = 1;
   onAnswer(): undefined {}
 }
+/** A rule that has names of its own, some of them like those of moments. */
+class WithItsOwn implements Rule {
+  readonly name: string = "with_its_own";
+  readonly version: number = 1;
+  readonly folded: number = 1;
+  decide(): undefined {
+    return this.foldCall() || this.told() || this.out() || undefined;
+  }
+  foldCall(): undefined {}
+  leftOf(): undefined {}
+  told(): undefined {}
+  out(): undefined {}
+  find(): undefined {}
+}
 const echo = {
   name: "echo",
   description: "Echoes.",
@@ -41,7 +55,7 @@ describe("an agent's options", () => {
     [{ maxSteps: "5" }, 'option maxSteps: a whole number of at least 0 is needed, not "5"'],
     [{ maxSteps: null }, "option maxSteps: a whole number of at least 0 is needed, not null"],
     [{ clocks: { idle: 5 } }, "option clocks.idle: there is no such option; did you mean idleMs?"],
-    [{ clocks: { idleMs: "60" } }, 'option clocks.idleMs: a finite number of at least 0 is needed, not "60"'],
+    [{ clocks: { idleMs: "60" } }, 'option clocks.idleMs: a finite number above 0 is needed, not "60"'],
     [{ clocks: { totalMs: Number.POSITIVE_INFINITY } }, "not Infinity"],
     [{ clocks: 5 }, "option clocks: an object is needed, not 5"],
     [
@@ -59,7 +73,7 @@ describe("an agent's options", () => {
     ],
     [
       { context: { compaction: { summaryMaxTokens: Number.POSITIVE_INFINITY } } },
-      "option context.compaction.summaryMaxTokens: a finite number above 0 is needed, not Infinity",
+      "option context.compaction.summaryMaxTokens: a finite number of at least 1 is needed, not Infinity",
     ],
     [{ toolTimeoutMs: 0 }, "option toolTimeoutMs: a finite number above 0 is needed, not 0"],
     [{ maxConcurrentTools: 1.5 }, "option maxConcurrentTools: a whole number above 0 is needed, not 1.5"],
@@ -68,7 +82,7 @@ describe("an agent's options", () => {
     [{ emptyNudges: -1 }, "option emptyNudges: a whole number of at least 0 is needed, not -1"],
     [{ refusals: true }, "option refusals: null, or nothing, is needed, not true"],
     [{ retry: { attempt: 4 } }, "option retry.attempt: there is no such option; did you mean attempts?"],
-    [{ retry: { attempts: -1 } }, "option retry.attempts: a whole number of at least 0 is needed, not -1"],
+    [{ retry: { attempts: -1 } }, "option retry.attempts: a whole number above 0 is needed, not -1"],
     [
       { budget: { own: { token: 5 } } },
       "option budget.own.token: there is no such option; did you mean tokens?",
@@ -109,6 +123,52 @@ describe("an agent's options", () => {
       { rules: [new Misspelt()] },
       'rule "misspelt" says nothing: there is no moment onAnswer, there are fold, decide,',
     ],
+    [
+      { rules: [{ name: "mute", version: 1 }] },
+      'option rules[0]: rule "mute" says nothing: it has none of fold, decide, left, judge, judgeCall, judgeStart, wakeAt',
+    ],
+    [
+      { rules: [{ name: "mute", version: 1, init: () => 0 }] },
+      'rule "mute" says nothing: it has none of fold, decide,',
+    ],
+    ...(
+      [
+        ["judgecall", "judgeCall"],
+        ["judgeAnwser", "judge"],
+        ["judge_call", "judgeCall"],
+        ["decides", "decide"],
+        ["JudgeStart", "judgeStart"],
+        ["wakeat", "wakeAt"],
+        ["inti", "init"],
+        ["verfiy", "verify"],
+      ] as const
+    ).map(([other, meant]): [Record<string, unknown>, string] => [
+      { rules: [{ name: "half", version: 1, fold: () => 0, [other]: () => undefined }] },
+      `option rules[0]: rule "half": there is no moment ${other}, did you mean ${meant}?`,
+    ]),
+    [
+      { continueRule: { name: "half", version: 1, judge: () => undefined, judgeCals: () => undefined } },
+      'option continueRule: rule "half": there is no moment judgeCals, did you mean judgeCall?',
+    ],
+    [{ clocks: { firstByteMs: 0 } }, "option clocks.firstByteMs: a finite number above 0 is needed, not 0"],
+    [{ clocks: { idleMs: 0 } }, "option clocks.idleMs: a finite number above 0 is needed, not 0"],
+    [{ clocks: { totalMs: 0 } }, "option clocks.totalMs: a finite number above 0 is needed, not 0"],
+    [
+      { clocks: { connectMs: -1 } },
+      "option clocks.connectMs: a finite number of at least 0 is needed, not -1",
+    ],
+    [{ budget: {} }, "option budget: tokens, usd, ms, modelCalls or own is needed, and nothing is given"],
+    [{ budget: { usd: undefined } }, "modelCalls or own is needed, and nothing is given"],
+    [{ budget: { own: {} } }, "option budget.own: tokens or usd is needed, and nothing is given"],
+    [{ repeats: { nudgeAt: 5, landAt: 3 } }, "option repeats.nudgeAt: at most 4 (hideAt) is needed, not 5"],
+    [{ lease: { ttlMs: 99 } }, "option lease.ttlMs: a number from 100 to 2^31 - 1 is needed, not 99"],
+    [
+      { lease: { ttlMs: 2 ** 31 } },
+      "option lease.ttlMs: a number from 100 to 2^31 - 1 is needed, not 2147483648",
+    ],
+    [{ lease: { ttlMs: "500" } }, 'a number from 100 to 2^31 - 1 is needed, not "500"'],
+    [{ lease: { owner: "" } }, 'option lease.owner: a name is needed, not ""'],
+    [{ lease: { owner: 5 } }, "option lease.owner: a name is needed, not 5"],
     [{ hooks: { beforeTool: 5 } }, "option hooks.beforeTool: a function is needed, not 5"],
     [{ texts: { nope: () => "" } }, "option texts.nope: there is no such option"],
     [{ texts: { denied: "no" } }, 'option texts.denied: a function is needed, not "no"'],
@@ -144,16 +204,12 @@ describe("an agent's options", () => {
       model,
       system: "",
       tools: [tool(echo)],
-      rules: [
-        () => false,
-        { name: "mine", version: 1 },
-        { name: "looks_on", version: 1, verify: () => undefined },
-        { name: "deaf", version: 1, judgecall: () => undefined, decide: () => undefined } as Rule,
-      ],
+      rules: [() => false, { name: "looks_on", version: 1, verify: () => undefined }, new WithItsOwn()],
       maxSteps: 3,
       retry: null,
       clocks: { connectMs: 0, idleMs: 0.5 },
-      repeats: null,
+      repeats: { nudgeAt: 4, hideAt: 4, landAt: 4, exempt: [] },
+      lease: { owner: "me", ttlMs: 100 },
       maxTruncations: null,
       refusals: null,
       repairs: null,
@@ -209,7 +265,20 @@ describe("a sub-agent's options", () => {
   const agent = new Agent({ model });
   test.each<[Record<string, unknown>, string]>([
     [{ depth: 2 }, 'sub-agent "helper": option depth: there is no such option; did you mean maxDepth?'],
-    [{ maxDepth: -1 }, 'sub-agent "helper": option maxDepth: a whole number of at least 0 is needed, not -1'],
+    [{ maxDepth: 0 }, 'sub-agent "helper": option maxDepth: a whole number above 0 is needed, not 0'],
+    [
+      { budget: {} },
+      'sub-agent "helper": option budget: tokens, usd, modelCalls, agents or ms is needed, and nothing is given',
+    ],
+    [
+      { budget: { modelCalls: 1.5 } },
+      'sub-agent "helper": option budget.modelCalls: a whole number above 0 is needed, not 1.5',
+    ],
+    [
+      { budget: { agents: 0.5 } },
+      'sub-agent "helper": option budget.agents: a whole number above 0 is needed, not 0.5',
+    ],
+    [{ maxDepth: -1 }, 'sub-agent "helper": option maxDepth: a whole number above 0 is needed, not -1'],
     [
       { budget: { token: 5 } },
       'sub-agent "helper": option budget.token: there is no such option; did you mean tokens?',
@@ -244,7 +313,7 @@ describe("a rule's options", () => {
     [
       "repeats",
       () => repeats({ landAt: -1 }),
-      "repeats: option landAt: a whole number of at least 0 is needed, not -1",
+      "repeats: option landAt: a whole number above 0 is needed, not -1",
     ],
   ])("%s", (_name, make, words) => {
     expect(wordsOf(make)).toBe(words);

@@ -41,7 +41,11 @@ const approve = (session: Session) => session.approve(session.pending[0]?.id ?? 
 const opened = async (journal: Journal): Promise<LogRecord[]> =>
   (await journal.read("s")).filter((record) => record.type === "opened");
 
-const rule = (name: string, version: number = 1): Rule => ({ name, version });
+const rule = (name: string, version: number = 1): Rule => ({
+  name,
+  version,
+  verify: () => undefined,
+});
 
 describe("what changed", () => {
   test("is nothing where nothing did: no warning, and nothing in the record", async () => {

@@ -329,6 +329,23 @@ describe("a word that would be nothing is refused", () => {
     expect(wordsOf(make)).toContain(words);
   });
 
+  test("of going on with a session, of making it smaller, and of following it", async () => {
+    const agent = new Agent({ model: scripted([say("done")]) });
+    const session = await agent.open("s");
+    await session.send("go");
+    const says = "option abortSignal: there is no such option; here it is signal";
+    await expect(session.resume({ abortSignal: 1 } as never)).rejects.toThrow(`resume: ${says}`);
+    await expect(session.compact({ abortSignal: 1 } as never)).rejects.toThrow(`compact: ${says}`);
+    await expect(session.compact({ signal: new AbortController() } as never)).rejects.toThrow(
+      "compact: option signal: an AbortSignal is needed, not an object: give its signal",
+    );
+    for (const follow of [session.follow.bind(session), agent.follow.bind(agent, "s")])
+      expect(wordsOf(() => follow({ form: 1 } as never))).toBe(
+        "follow: option form: there is no such option; did you mean from?",
+      );
+    expect(session.status).toBe("idle");
+  });
+
   test("of an approval, and of a drain", async () => {
     const session = await new Agent({
       model: scripted([call("pay"), say("paid")]),

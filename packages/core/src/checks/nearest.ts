@@ -12,7 +12,7 @@ export function nearest(given: string, known: readonly string[], limit: number =
 }
 
 /** The known word that was most likely meant: the same but for marks and capitals, one that holds it or begins it, or one that is near. */
-export function meantBy(name: string, known: readonly string[]): string | undefined {
+function meantBy(name: string, known: readonly string[]): string | undefined {
   const given = plain(name);
   if (given === "") return nearest(name, known, 1)[0];
   const alike = (one: string): boolean => plain(one).includes(given) || given.startsWith(plain(one));

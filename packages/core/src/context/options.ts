@@ -2,10 +2,29 @@
 //
 // One pipeline in a fixed order: cap, trim, prune, guard, and compaction; each stage is an option and may be null.
 
-import { wrong } from "../checks.ts";
+import { model } from "../checks/ready-made.ts";
+import {
+  anything,
+  type Check,
+  checkGiven,
+  finite,
+  finite0,
+  listOf,
+  membersOf,
+  oneOf,
+  orNull,
+  ratio,
+  rising,
+  share,
+} from "../checks.ts";
 import type { Model } from "../model.ts";
-import { type CapFacts, type CapOptions, capFacts } from "./cap/facts.ts";
-import { type CompactionOptions, type CompactionSettings, compactionSettings } from "./compact/settings.ts";
+import { type CapFacts, type CapOptions, capFacts, capOptions } from "./cap/facts.ts";
+import {
+  type CompactionOptions,
+  type CompactionSettings,
+  compactionChecks,
+  compactionSettings,
+} from "./compact/settings.ts";
 import type { Estimator } from "./estimate.ts";
 import type { GuardOptions } from "./guard.ts";
 import { type PruneOptions, type PruneSettings, pruneSettings } from "./prune/settings.ts";
@@ -49,11 +68,32 @@ export interface ContextFacts {
   compaction?: CompactionSettings;
 }
 
+const trimOptions = membersOf<TrimOptions>({
+  budgetTokens: finite0,
+  minTokens: finite0,
+  maxTokens: finite0,
+  window: oneOf("contextWindow", "maxInputTokens"),
+  to: ratio,
+  keep: oneOf("last_answer", "none"),
+});
+
+/** What the options of the context must be. */
+export const contextOptions: Check = membersOf<ContextOptions>({
+  window: finite,
+  cap: orNull(capOptions),
+  trim: orNull(rising(trimOptions, { minTokens: 20_000, maxTokens: 100_000 })),
+  // As lenient as the settings files that it is read from.
+  prune: anything,
+  guard: orNull(membersOf({ results: oneOf("cut", "truncate", "truncate_and_replace") })),
+  compaction: orNull(membersOf<NonNullable<ContextOptions["compaction"]>>({ ...compactionChecks, model })),
+  estimator: anything,
+  tell: listOf(share),
+});
+
 /** The facts of given options. @throws RondoError `invalid_request` naming the option that cannot be used */
 export function contextFacts(given: ContextOptions = {}): ContextFacts {
+  checkGiven(contextOptions, given, "context");
   const { window } = given;
-  if (window !== undefined && !(window > 0))
-    throw wrong("context.window", `a number of tokens above 0 is needed, not ${String(window)}`);
   const prune = given.prune === undefined || given.prune === null ? null : pruneSettings(given.prune);
   return {
     ...(window === undefined ? {} : { window }),

@@ -3,6 +3,8 @@
 // It needs no lease and holds nobody up. It reads when the journal says that there may be more, and where a journal
 // cannot say so it looks every quarter of a second. Pulled, not pushed: who reads slowly piles nothing up.
 
+import { abortSignal } from "../checks/ready-made.ts";
+import { anything, checkGiven, membersOf } from "../checks.ts";
 import { systemClock } from "../clock.ts";
 import type { Journal } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
@@ -17,6 +19,8 @@ export interface FollowOptions {
   signal?: AbortSignal;
 }
 
+const followOptions = membersOf<FollowOptions>({ from: anything, signal: abortSignal });
+
 /** How often a journal that cannot be watched is looked at. */
 const lookMs = 250;
 
@@ -26,6 +30,7 @@ export function follow(
   session: string,
   options: FollowOptions = {},
 ): AsyncIterableIterator<LogRecord> {
+  checkGiven(followOptions, options, "follow");
   const { from = 0, signal } = options;
   checkFrom(from);
   const reader = new RecordReader(journal, session, from);

@@ -4,7 +4,6 @@ import { agentWords, hookWords, overrideWords, settingWords } from "../checks/ot
 import { abortSignal, journal, model, system, toolChoice, tools } from "../checks/ready-made.ts";
 import {
   able,
-  above0,
   anything,
   type ChecksOf,
   callable,
@@ -18,21 +17,17 @@ import {
   having,
   listOf,
   membersOf,
-  number,
+  needed,
   object,
   oneOf,
   onlyNull,
   orNull,
   real,
-  share,
   text,
   whole,
 } from "../checks.ts";
 import type { Clock } from "../clock.ts";
-import type { HeadTailCap, LinesCap } from "../context/cap/facts.ts";
-import type { CompactionOptions } from "../context/compact/settings.ts";
-import type { ContextOptions } from "../context/options.ts";
-import type { TrimOptions } from "../context/trim.ts";
+import { type ContextOptions, contextOptions } from "../context/options.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Hooks } from "../hooks.ts";
 import type { BlobStore } from "../journal/blobs.ts";
@@ -195,45 +190,10 @@ export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptio
 
 const rule = either(callable, ruleCheck);
 
-const cap = membersOf<LinesCap & Omit<HeadTailCap, "mode">>({
-  mode: anything,
-  bytes: finite,
-  share: finite,
-  charsPerToken: finite,
-  form: anything,
-  hardCap: finite,
-  minKeep: finite0,
-  by: text,
-  exempt: listOf(text),
-  keep: anything,
-  withFiles: anything,
-  longLine: anything,
-  readers: orNull(membersOf({ read: text, search: text, maxLineLength: above0 })),
-});
-
-const compaction = membersOf<CompactionOptions>({
-  format: oneOf("structured", "tagged"),
-  auto: flag,
-  at: number,
-  limit: oneOf("context_window", "input_tokens"),
-  withoutLimit: oneOf("skip", "throw"),
-  model,
-  keepTurns: number,
-  keepShare: number,
-  keepTask: flag,
-  minGain: orNull(number),
-  ledger: flag,
-  form: oneOf("marked", "plain"),
-  summaryPrompt: text,
-  summaryDirectives: listOf(text),
-  retainPrompt: orNull(text),
-  retainDirectives: listOf(text),
-  summaryMaxTokens: orNull(finite),
-  minSummaryCharacters: finite0,
-  resultCharacters: orNull(finite),
-  onFailure: oneOf("keep", "note"),
-  atEnd: flag,
-});
+const continueFace = having(
+  "a rule that judges answers, as byContent() or continueBy(name, policy) gives it,",
+  { name: text, judge: callable },
+);
 
 const settings = membersOf<Settings>(
   {
@@ -262,10 +222,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   system,
   tools,
   rules: listOf(rule),
-  continueRule: having("a rule that judges answers, as byContent() or continueBy(name, policy) gives it,", {
-    name: text,
-    judge: callable,
-  }),
+  continueRule: (value) => continueFace(value) ?? ruleCheck(value),
   maxSteps: whole,
   onLimit: limitWords,
   landing: membersOf<NonNullable<AgentOptions["landing"]>>({
@@ -275,11 +232,12 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   budget: budgetAmounts,
   maxSubAgents: whole,
   retry: orNull(retryOptions),
+  // None is needed for connecting; of the others 0 would be the end of every call.
   clocks: membersOf<NonNullable<AgentOptions["clocks"]>>({
     connectMs: finite0,
-    firstByteMs: finite0,
-    idleMs: finite0,
-    totalMs: finite0,
+    firstByteMs: finite,
+    idleMs: finite,
+    totalMs: finite,
   }),
   argumentErrors: oneOf("fail_closed", "pass_raw"),
   coerce: flag,
@@ -310,26 +268,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   outputReading: membersOf<OutputReading>({ wholeText: flag, camelCaseKeys: flag }),
   autoExecuteTools: flag,
   throwOnError: either(callable, flag),
-  context: membersOf<ContextOptions>({
-    window: finite,
-    cap: orNull(cap),
-    trim: orNull(
-      membersOf<TrimOptions>({
-        budgetTokens: finite0,
-        minTokens: finite0,
-        maxTokens: finite0,
-        window: text,
-        to: finite0,
-        keep: oneOf("last_answer", "none"),
-      }),
-    ),
-    // As lenient as the settings files that it is read from.
-    prune: anything,
-    guard: orNull(membersOf({ results: oneOf("cut", "truncate", "truncate_and_replace") })),
-    compaction: orNull(compaction),
-    estimator: anything,
-    tell: listOf(share),
-  }),
+  context: contextOptions,
   blobs: orNull(able("a store of texts (put, get, delete)", "put", "get", "delete")),
   settings,
   toolChoice,
@@ -362,7 +301,13 @@ export const agentChecks: ChecksOf<AgentOptions> = {
     names: listOf(text),
   }),
   journal,
-  lease: membersOf<LeaseOptions>({ owner: text, ttlMs: above0 }),
+  lease: membersOf<LeaseOptions>({
+    owner: needed("a name", (value) => typeof value === "string" && value !== ""),
+    ttlMs: needed(
+      "a number from 100 to 2^31 - 1",
+      (value) => Number.isFinite(value) && (value as number) >= 100 && (value as number) < 2 ** 31,
+    ),
+  }),
   clock: able("a clock (now, random, after)", "now", "random", "after"),
 };
 

@@ -4,7 +4,7 @@
 // another; at the limit the model is asked once more, without tools and off the record, for a word to the user. What
 // the user sees of it is the view's, `agentEvents`.
 
-import { anything, callable, checkGiven, flag, listOf, membersOf, object, text } from "../checks.ts";
+import { anything, callable, checkGiven, flag, listOf, membersOf, object, rising, text } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { jsonIn } from "../json/in-text.ts";
@@ -88,7 +88,7 @@ const texts: Partial<Texts> = {
 // The preset's view, `agentEvents`, is given the same object: what is the view's alone is let pass by name.
 type ViewOptions = { displayName: unknown; clock: unknown };
 
-const optionChecks = membersOf<ManagedContextOptions & ViewOptions>(
+const ownChecks = membersOf<ManagedContextOptions & ViewOptions>(
   {
     displayName: anything,
     clock: anything,
@@ -114,6 +114,7 @@ const optionChecks = membersOf<ManagedContextOptions & ViewOptions>(
   ["model"],
   besides("managedContext"),
 );
+const optionChecks = rising(ownChecks, { llmRetryBaseDelayMs: 1_000, llmRetryMaxDelayMs: 60_000 });
 
 /**
  * The options of a managed-context agent. Spread them to add a journal or a clock.

@@ -4,7 +4,20 @@
 // counted is unknown, never zero: the evidence says so.
 
 import { budgetWords } from "../checks/other-words.ts";
-import { above0, type Check, checkGiven, count, membersOf, moment, oneOf, text, whole } from "../checks.ts";
+import {
+  above0,
+  type Check,
+  checkGiven,
+  count,
+  either,
+  membersOf,
+  moment,
+  oneOf,
+  some,
+  text,
+  unlimited,
+  whole,
+} from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
 import { runOf, type State } from "../loop/state.ts";
@@ -78,15 +91,18 @@ export interface Budget {
 const amounts = { tokens: above0, usd: above0 };
 
 /** What the amounts of a budget must be. */
-export const budgetAmounts: Check = membersOf<Budget>(
-  {
-    ...amounts,
-    ms: above0,
-    modelCalls: above0,
-    own: membersOf<NonNullable<Budget["own"]>>(amounts, [], budgetWords),
-  },
-  [],
-  budgetWords,
+export const budgetAmounts: Check = some(
+  membersOf<Budget>(
+    {
+      ...amounts,
+      ms: above0,
+      modelCalls: either(unlimited, count),
+      own: some(membersOf<NonNullable<Budget["own"]>>(amounts, [], budgetWords), "tokens or usd"),
+    },
+    [],
+    budgetWords,
+  ),
+  "tokens, usd, ms, modelCalls or own",
 );
 
 /** Lands a run that has spent its tokens, its money, its time or its model calls. */

@@ -6,7 +6,7 @@
 // wrong with them, and learnt nothing from it.
 // The ladder is: say so, hide the tool, land.
 
-import { type Check, checkGiven, listOf, membersOf, text, whole } from "../checks.ts";
+import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
 import { canonical, digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallKey, CallResult, LogRecord } from "../loop/records.ts";
@@ -14,7 +14,7 @@ import { type Call, callIn, runOf, type State } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
-  /** Repeats at which the model is told, the tool is hidden, the run lands. Default: 3, 4, 5. */
+  /** Repeats at which the model is told, the tool is hidden, the run lands; what is as high as the next is passed over. Default: 3, 4, 5. */
   nudgeAt?: number;
   hideAt?: number;
   landAt?: number;
@@ -40,12 +40,10 @@ export interface RepeatsMemory {
 }
 
 /** What the options of repeats must be. */
-export const repeatsOptions: Check = membersOf<Repeats>({
-  nudgeAt: whole,
-  hideAt: whole,
-  landAt: whole,
-  exempt: listOf(text),
-});
+export const repeatsOptions: Check = rising(
+  membersOf<Repeats>({ nudgeAt: count, hideAt: count, landAt: count, exempt: listOf(text) }),
+  { nudgeAt: 3, hideAt: 4, landAt: 5 },
+);
 
 /** Watches for calls that repeat without bringing anything new. */
 export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
@@ -64,7 +62,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
       // Several agents may well be given one task; how many, and how often in vain, is what the tree's rule is for.
       if (call.tool?.agent !== undefined) return memory;
-      return count(memory, call, came.result, runOf(before).hidden.includes(call.name));
+      return counted(memory, call, came.result, runOf(before).hidden.includes(call.name));
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;
@@ -96,7 +94,7 @@ function outcomeIn(record: LogRecord): { call: CallKey; result: CallResult } | u
   return result === undefined ? undefined : { call, result };
 }
 
-function count(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {
+function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {
   const isUnfit = result.code === "invalid_args";
   const args = call.argsError === undefined ? canonical(call.args) : call.rawArgs;
   const name = isUnfit ? call.name : `${call.name}:${digest(args)}`;

@@ -3,12 +3,22 @@
 // The same request again, after a wait, as often as allowed; then the next model; then the end. The wait is decided
 // from the failure's own record (its time and its random number), so a replay waits as long. Never on the error's text.
 
-import { type Check, checkGiven, from0, listOf, membersOf, text, whole } from "../checks.ts";
-import type { ErrorKind } from "../errors.ts";
+import {
+  type Check,
+  checkGiven,
+  count,
+  finite0,
+  from0,
+  listOf,
+  membersOf,
+  oneOf,
+  rising,
+} from "../checks.ts";
+import { type ErrorKind, errorKinds } from "../errors.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 export interface Retry {
-  /** Attempts at one step, the first among them. Default: 4. */
+  /** Attempts at one step, the first among them: 1 is none again. Default: 4. */
   attempts?: number;
   /** The first wait, doubled each time. Default: 500 ms. */
   baseMs?: number;
@@ -37,14 +47,17 @@ const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 ]);
 
 /** What the options of retries must be. */
-export const retryOptions: Check = membersOf<Retry>({
-  attempts: whole,
-  baseMs: from0,
-  capMs: from0,
-  longestRetryAfterMs: from0,
-  jitter: from0,
-  kinds: listOf(text),
-});
+export const retryOptions: Check = rising(
+  membersOf<Retry>({
+    attempts: count,
+    baseMs: finite0,
+    capMs: from0,
+    longestRetryAfterMs: from0,
+    jitter: finite0,
+    kinds: listOf(oneOf(...errorKinds)),
+  }),
+  { baseMs: 500, capMs: 30_000 },
+);
 
 /** Retries a failed model call with back-off, then falls back to the next model, then ends the run. */
 export function retry(options: Retry = {}): Rule {

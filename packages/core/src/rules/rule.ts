@@ -5,7 +5,7 @@
 // (`judgeCall`), before that call starts (`judgeStart`), and by the clock (`wakeAt`, after which `decide` is asked).
 // What it says becomes a record that carries its name and its evidence.
 
-import { hint, meantBy } from "../checks/nearest.ts";
+import { hint, nearest } from "../checks/nearest.ts";
 import { type Check, callable, checkGiven, having, text } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { type ErrorData, messageOf, RondoError } from "../errors.ts";
@@ -75,20 +75,40 @@ type Moment = (typeof moments)[number];
 
 const face = having("a rule, or a function that is a stop rule,", { name: text });
 
+/** All that a rule may have for us. */
+const deeds: readonly string[] = [...moments, "init", "verify"];
+
+/** Named after one of them, as what a rule calls itself may well be. */
+const ownName = /^(?:fold|decide|left|wakeAt|init|verify)[A-Z]/;
+/** Of judging there is more than one moment, and who looks for another names it like this. */
+const ofJudging = /^judge[A-Z_]/;
+
+/** Whether somebody who writes this means one of the deeds. */
+function isMisspelt(name: string): boolean {
+  if (name.length < 4 || ownName.test(name)) return false;
+  // What begins otherwise is another word: `told` is no `fold`.
+  return ofJudging.test(name) || nearest(name, deeds, 1)[0]?.[0] === name[0]?.toLowerCase();
+}
+
 /**
- * A rule, of whatever class. One that can do things and has nothing for any moment is misspelt, and would never be heard;
- * one that can do nothing at all only stands in the records.
+ * A rule, of whatever class. One that has nothing for any moment would never be heard, nor would what is misspelt beside
+ * another moment; what has a name of its own is the rule's own.
  */
 export const ruleCheck: Check = (value) => {
   const fault = face(value);
   if (fault !== undefined) return fault;
   const rule = value as Rule & Readonly<Record<string, unknown>>;
-  if (rule.verify !== undefined || moments.some((one) => rule[one] !== undefined)) return undefined;
-  const others = membersIn(rule).filter((name) => name !== "init" && typeof rule[name] === "function");
-  const other = others.find((name) => meantBy(name, moments) !== undefined) ?? others[0];
-  if (other === undefined) return undefined;
-  const why = `there is no moment ${other}, ${hint(other, moments)}`;
-  return { at: "", says: `rule ${JSON.stringify(rule.name)} says nothing: ${why}` };
+  const isDeed = (name: string): boolean => typeof rule[name] === "function";
+  const others = membersIn(rule).filter((name) => !deeds.includes(name));
+  const misspelt = others.find((name) => isMisspelt(name) && isDeed(name));
+  const isHeard = rule.verify !== undefined || moments.some((one) => rule[one] !== undefined);
+  if (isHeard && misspelt === undefined) return undefined;
+  const other = misspelt ?? others.find(isDeed);
+  const why =
+    other === undefined
+      ? `it has none of ${moments.join(", ")}`
+      : `there is no moment ${other}, ${hint(nearest(other, deeds, 1)[0] ?? other, deeds)}`;
+  return { at: "", says: `rule ${JSON.stringify(rule.name)}${isHeard ? "" : " says nothing"}: ${why}` };
 };
 
 /** The names of what an object holds, its class's among them, but what every object has. */

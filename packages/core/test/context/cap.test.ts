@@ -300,7 +300,7 @@ describe("the immediate cut", () => {
     expect(() => new Agent({ model, context: { window: 0 } })).toThrow(/context\.window/);
     const refused = (cap: object, words: RegExp): void =>
       expect(() => new Agent({ model, context: { cap } })).toThrow(words);
-    refused({ mode: "tail" }, /context\.cap\.mode: "tail" is not one of lines, head_tail/);
+    refused({ mode: "tail" }, /context\.cap\.mode: one of lines, head_tail is needed, not "tail"/);
     refused({ keep: "all" }, /context\.cap\.keep/);
     refused({ withFiles: "drop" }, /context\.cap\.withFiles/);
     refused({ mode: "head_tail", form: "short" }, /context\.cap\.form/);

@@ -344,11 +344,17 @@ describe("the memory", () => {
 
 describe("settings", () => {
   test.each([
-    [{ at: 0 }, "compaction: at is 0; it must be a share over 0"],
-    [{ at: 1.5 }, "compaction: at is 1.5; it must be a share from 0 to 1"],
-    [{ keepShare: Number.NaN }, "compaction: keepShare is NaN; it must be a share from 0 to 1"],
-    [{ summaryMaxTokens: 0 }, "compaction: summaryMaxTokens is 0; it must be 1 or more, or null"],
-    [{ resultCharacters: 10 }, "compaction: resultCharacters is 10; it must be 200 or more, or null"],
+    [{ at: 0 }, "compaction: option at: a number above 0, at most 1, is needed, not 0"],
+    [{ at: 1.5 }, "compaction: option at: a number above 0, at most 1, is needed, not 1.5"],
+    [{ keepShare: Number.NaN }, "compaction: option keepShare: a number from 0 to 1 is needed, not NaN"],
+    [
+      { summaryMaxTokens: 0 },
+      "compaction: option summaryMaxTokens: a finite number of at least 1 is needed, not 0",
+    ],
+    [
+      { resultCharacters: 10 },
+      "compaction: option resultCharacters: a finite number of at least 200 is needed, not 10",
+    ],
   ] as [CompactionOptions, string][])("%j cannot be used", (options, message) => {
     expect(() => compactionSettings(options)).toThrow(new RondoError("invalid_request", message));
   });

@@ -117,7 +117,7 @@ describe("drain", () => {
         list: () => kept.list(),
       };
       const model = scripted([fail("overloaded"), say("done")]);
-      const agent = new Agent({ model, retry: { baseMs: 60_000 }, journal, clock });
+      const agent = new Agent({ model, retry: { baseMs: 60_000, capMs: 60_000 }, journal, clock });
       const session = await agent.open("s");
       const waiting = deferred();
       session.subscribe((event) => event.type === "retry" && waiting.resolve());

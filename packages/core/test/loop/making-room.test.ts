@@ -70,7 +70,7 @@ describe("an answer that ended where the window did", () => {
   });
 
   test("says nothing to the tagged format, which goes by what was counted alone", () => {
-    const tagged = { compaction: { format: "tagged", limit: 1_000 }, window: 1_000 };
+    const tagged = { compaction: { format: "tagged" }, window: 1_000 };
     expect(due("context_overflow", { lastTokens: 10 }, tagged)).toBeUndefined();
     expect(due("context_overflow", { lastTokens: 990 }, tagged)).toMatchObject({
       facts: [{ mode: "compacting", evidence: { tokens: 990 } }],

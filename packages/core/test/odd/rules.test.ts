@@ -14,7 +14,7 @@ test.each<[string, Rule | StopRule]>([
   ["judge", { name: "mine", version: 1, judge: fail }],
   ["judgeCall", { name: "mine", version: 1, judgeCall: fail }],
   ["judgeStart", { name: "mine", version: 1, judgeStart: fail }],
-  ["init", { name: "mine", version: 1, init: fail }],
+  ["init", { name: "mine", version: 1, init: fail, fold: () => 0 }],
   ["fold", { name: "mine", version: 1, fold: fail }],
   ["fold", { name: "mine", version: 1, fold: (_memory, { type }) => type === "tool_started" && fail() }],
   ["fold", { name: "mine", version: 1, fold: (_memory, { type }) => type === "turn_judged" && fail() }],

@@ -76,11 +76,31 @@ describe("a preset's options", () => {
       { toolOutputCache: { maxMessageBytes: "50k" } },
       "option toolOutputCache.maxMessageBytes: a finite number",
     ],
+    [
+      "managedContext",
+      { llmRetryBaseDelayMs: 61_000 },
+      "option llmRetryBaseDelayMs: at most 60000 (llmRetryMaxDelayMs) is needed, not 61000",
+    ],
+    [
+      "managedContext",
+      { compaction: { thresholdRatio: 80 } },
+      "option compaction.thresholdRatio: a number above 0, at most 1, is needed, not 80",
+    ],
+    [
+      "managedContext",
+      { toolOutputCache: { contextBudgetTokens: -1 } },
+      "option toolOutputCache.contextBudgetTokens: a finite number of at least 0 is needed, not -1",
+    ],
+    [
+      "managedContext",
+      { toolOutputCache: { maxBudgetTokens: -1 } },
+      "option toolOutputCache.maxBudgetTokens: a finite number of at least 0 is needed, not -1",
+    ],
     ["managedContext", { llmRetry: true }, "option llmRetry: one of by_status, by_kind is needed, not true"],
     [
       "managedContext",
       { llmRetryableStatusCodes: ["429"] },
-      "option llmRetryableStatusCodes[0]: a number is needed",
+      "option llmRetryableStatusCodes[0]: a whole number of at least 0 is needed",
     ],
     ["managedContext", { canExecuteTool: "no" }, "option canExecuteTool: a function is needed"],
     ["steerable", { maxSteps: 3 }, "option maxSteps: there is no such option"],
@@ -98,13 +118,18 @@ describe("a preset's options", () => {
     ["steerable", { loopDetection: "on" }, "option loopDetection: true or false is needed"],
     ["steerable", { ceiling: 0 }, "option ceiling: a whole number above 0 is needed"],
     ["stepSequence", { retry: "often" }, "option retry: an object is needed"],
-    ["stepSequence", { retry: { attempts: -1 } }, "option retry.attempts: a whole number of at least 0"],
+    ["stepSequence", { retry: { attempts: -1 } }, "option retry.attempts: a whole number above 0"],
     [
       "stepSequence",
       { maxToolCallsPerTool: "5" },
-      'option maxToolCallsPerTool: a number of at least 0 is needed, not "5"',
+      'option maxToolCallsPerTool: a whole number of at least 0 is needed, not "5"',
     ],
     ["stepSequence", { stepLimit: "soft" }, "option stepLimit: one of before_request, in_policy is needed"],
+    [
+      "stepSequence",
+      { maxDuplicateToolCalls: 1.5 },
+      "option maxDuplicateToolCalls: a whole number of at least 0 is needed, not 1.5",
+    ],
     ["stepSequence", { policy: {} }, "option policy: a function is needed, not an object"],
     [
       "thinkActObserve",
@@ -124,6 +149,8 @@ describe("a preset's options", () => {
 
   test.each<[Preset, Record<string, unknown>]>([
     ["agentStrategy", { invocationTimeoutSeconds: 5, promptPolicyOverrides: null, features: [] }],
+    ["managedContext", { compaction: { thresholdRatio: 1, retainLastTurns: -2.5 }, toolOutputCache: null }],
+    ["managedContext", { llmRetryMaxDelayMs: 5, toolOutputCache: { contextBudgetTokens: 0 } }],
     ["managedContext", { compaction: null, toolOutputCache: { enabled: false }, llmRetry: "by_kind" }],
     ["steerable", { prune: { mode: "whatever" }, guard: null, loopDetection: { warnAt: 3 } }],
     ["stepSequence", { retry: "disabled", maxToolCallsPerTool: null, maxDuplicateToolCalls: Infinity }],

@@ -1,7 +1,22 @@
 // The room of the cap's options: what a user may say about results that are too large, and the facts it comes to.
 
-import { wrong as wrongOption } from "../../checks.ts";
-import type { RondoError } from "../../errors.ts";
+import {
+  above0,
+  anything,
+  type Check,
+  type ChecksOf,
+  checkGiven,
+  finite,
+  finite0,
+  listOf,
+  membersOf,
+  oneOf,
+  orNull,
+  portion,
+  rising,
+  text,
+} from "../../checks.ts";
+import { invalidRequest } from "../../errors.ts";
 import type { LongLine } from "./lines.ts";
 
 interface CapShared {
@@ -66,20 +81,61 @@ export type CapFacts = (
   withFiles: "cut_text" | "leave";
 };
 
-/** The facts of given options. @throws RondoError `invalid_request` naming the option that cannot be used */
+const sharedChecks: ChecksOf<CapShared> = {
+  exempt: listOf(text),
+  keep: oneOf("cut", "every"),
+  withFiles: oneOf("cut_text", "leave"),
+  readers: orNull(membersOf<ReaderOptions>({ read: text, search: text, maxLineLength: above0 })),
+};
+
+const numberChecks: ChecksOf<HeadTailNumbers> = {
+  share: portion,
+  charsPerToken: finite,
+  form: oneOf("notice", "excerpt"),
+  hardCap: finite,
+  minKeep: finite0,
+  by: text,
+};
+
+const lineChecks = { bytes: finite, longLine: oneOf("cut", "leave_out") };
+
+/** What is said of an option that the other mode has. */
+const ofMode =
+  (mode: string, options: object) =>
+  (name: string): string | undefined =>
+    Object.hasOwn(options, name) ? `it is one of mode: "${mode}"` : undefined;
+
+const linesCap = membersOf<LinesCap>(
+  { mode: oneOf("lines", "head_tail"), ...lineChecks, ...sharedChecks },
+  [],
+  ofMode("head_tail", numberChecks),
+);
+const headTailCap = membersOf<HeadTailCap>(
+  { mode: anything, ...numberChecks, ...sharedChecks },
+  [],
+  ofMode("lines", lineChecks),
+);
+
+/** What the options of the cap must be. */
+export const capOptions: Check = (value) => {
+  const { mode, form } = Object(value) as { mode?: unknown; form?: unknown };
+  return mode === "head_tail"
+    ? rising(headTailCap, { minKeep: 2_000, hardCap: mostOf(form) })(value)
+    : linesCap(value);
+};
+
+/** The facts of given options. */
 export function capFacts(given: CapOptions = {}): CapFacts {
   const { read, search } = readerNames(given);
-  oneOf("mode", given.mode ?? "lines", ["lines", "head_tail"]);
   const shared: Pick<CapFacts, "exempt" | "keep" | "withFiles"> = {
     exempt: [...(given.exempt ?? []), read, search],
-    keep: oneOf("keep", given.keep ?? "cut", ["cut", "every"]),
-    withFiles: oneOf("withFiles", given.withFiles ?? "cut_text", ["cut_text", "leave"]),
+    keep: given.keep ?? "cut",
+    withFiles: given.withFiles ?? "cut_text",
   };
   if (given.mode === "head_tail") return { mode: "head_tail", ...headTailNumbers(given), ...shared };
-  const left = oneOf("longLine", given.longLine ?? "cut", ["cut", "leave_out"]) === "leave_out";
-  const lines = { mode: "lines" as const, ...(left ? { longLine: "leave_out" as const } : {}), ...shared };
-  if (given.bytes === undefined) return { ...lines, bytes: 50 * 1024, share: 0.25 };
-  return { ...lines, bytes: above("bytes", given.bytes) };
+  const longLine = given.longLine === "leave_out" ? { longLine: given.longLine } : {};
+  const bytes = given.bytes === undefined ? { bytes: 50 * 1024, share: 0.25 } : { bytes: given.bytes };
+  return { mode: "lines", ...longLine, ...shared, ...bytes };
 }
 
 /** The most bytes of a result. @param window tokens of the model's window, where they are known */
@@ -89,35 +145,24 @@ export function maxBytes({ bytes, share }: CapFacts & { mode: "lines" }, window:
     : Math.min(bytes, Math.floor(window * share) * 4);
 }
 
-/** The numbers of `head_tail`, with their defaults. */
+const numbersAlone = membersOf<HeadTailNumbers>(numberChecks, [], "let_pass");
+
+/** The most characters, where nothing is said. */
+const mostOf = (form: unknown): number => (form === "notice" ? 400_000 : 16_000);
+
+/** The numbers of `head_tail`, with their defaults. @throws RondoError `invalid_request` naming the one that cannot be used */
 export function headTailNumbers(given: Partial<HeadTailNumbers> = {}): HeadTailNumbers {
-  const form = oneOf("form", given.form ?? "excerpt", ["excerpt", "notice"]);
-  return {
-    form,
-    share: above("share", given.share ?? 0.3),
-    charsPerToken: above("charsPerToken", given.charsPerToken ?? 4),
-    hardCap: above("hardCap", given.hardCap ?? (form === "excerpt" ? 16_000 : 400_000)),
-    minKeep: given.minKeep === 0 ? 0 : above("minKeep", given.minKeep ?? 2_000),
-    by: given.by ?? "Rondo",
-  };
+  checkGiven(numbersAlone, given, "cap");
+  const { form = "excerpt", share = 0.3, charsPerToken = 4, minKeep = 2_000, by = "Rondo" } = given;
+  return { form, share, charsPerToken, hardCap: given.hardCap ?? mostOf(form), minKeep, by };
 }
 
-/** The names of the reader tools. */
+/** The names of the reader tools. @throws RondoError `invalid_request` where both are one */
 export function readerNames(given: CapOptions): Required<ReaderOptions> {
   const { read = "read_output", search = "search_output", maxLineLength = 1_000 } = given.readers ?? {};
-  if (read === search) throw wrong("readers", `two tools cannot both be named ${JSON.stringify(read)}`);
-  return { read, search, maxLineLength: above("readers.maxLineLength", maxLineLength) };
+  if (read === search)
+    throw invalidRequest(
+      `option context.cap.readers: two tools cannot both be named ${JSON.stringify(read)}`,
+    );
+  return { read, search, maxLineLength };
 }
-
-function above(option: string, value: number): number {
-  if (!(value > 0)) throw wrong(option, `a number above 0 is needed, not ${String(value)}`);
-  return value;
-}
-
-function oneOf<const T extends string>(option: string, value: T, known: readonly T[]): T {
-  if (!known.includes(value))
-    throw wrong(option, `${JSON.stringify(value)} is not one of ${known.join(", ")}`);
-  return value;
-}
-
-const wrong = (option: string, message: string): RondoError => wrongOption(`context.cap.${option}`, message);

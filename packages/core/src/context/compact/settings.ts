@@ -4,7 +4,22 @@
 // next, and the ledger; the task and the newest request stay word for word. `tagged`: a retain and a summary message,
 // then the last turns. Settings are plain JSON, since they stand in the journal with the other options of a run.
 
-import { invalidRequest } from "../../errors.ts";
+import {
+  type Check,
+  type ChecksOf,
+  checkGiven,
+  finite0,
+  flag,
+  listOf,
+  membersOf,
+  needed,
+  oneOf,
+  orNull,
+  portion,
+  ratio,
+  real,
+  text,
+} from "../../checks.ts";
 
 export type CompactionFormat = "structured" | "tagged";
 
@@ -62,14 +77,50 @@ const summarise =
 const retain =
   "List concrete details that must be preserved verbatim. Include tool output refs, file paths, identifiers, commands, TODOs, and any critical decisions.";
 
+/** A finite number of at least so many. */
+const atLeast = (least: number): Check =>
+  needed(
+    `a finite number of at least ${least}`,
+    (value) => Number.isFinite(value) && (value as number) >= least,
+  );
+
+/** What the options must be. */
+export const compactionChecks: ChecksOf<CompactionOptions> = {
+  format: oneOf("structured", "tagged"),
+  auto: flag,
+  at: portion,
+  limit: oneOf("context_window", "input_tokens"),
+  withoutLimit: oneOf("skip", "throw"),
+  model: text,
+  // Floored, and never below 0.
+  keepTurns: real,
+  keepShare: ratio,
+  keepTask: flag,
+  minGain: orNull(ratio),
+  ledger: flag,
+  form: oneOf("marked", "plain"),
+  summaryPrompt: text,
+  summaryDirectives: listOf(text),
+  retainPrompt: orNull(text),
+  retainDirectives: listOf(text),
+  summaryMaxTokens: orNull(atLeast(1)),
+  minSummaryCharacters: finite0,
+  resultCharacters: orNull(atLeast(200)),
+  onFailure: oneOf("keep", "note"),
+  atEnd: flag,
+};
+
+const given = membersOf<CompactionOptions>(compactionChecks);
+
 /**
  * The settings that options come to.
  * @throws RondoError `invalid_request` naming the option that cannot be used
  */
 export function compactionSettings(options: CompactionOptions = {}): CompactionSettings {
+  checkGiven(given, options, "compaction");
   const format = options.format ?? "structured";
   const tagged = format === "tagged";
-  const settings: CompactionSettings = {
+  return {
     format,
     auto: options.auto ?? true,
     at: options.at ?? 0.8,
@@ -92,22 +143,4 @@ export function compactionSettings(options: CompactionOptions = {}): CompactionS
     onFailure: options.onFailure ?? "keep",
     atEnd: options.atEnd ?? tagged,
   };
-  const share = (name: "at" | "keepShare" | "minGain"): void => {
-    const value = settings[name];
-    if (value !== null && !(value >= 0 && value <= 1)) refuse(name, value, "a share from 0 to 1");
-  };
-  share("at");
-  share("keepShare");
-  share("minGain");
-  if (!(settings.at > 0)) refuse("at", settings.at, "a share over 0");
-  if (!Number.isFinite(settings.keepTurns)) refuse("keepTurns", settings.keepTurns, "a number of turns");
-  const { summaryMaxTokens: tokens, resultCharacters: characters } = settings;
-  if (tokens !== null && !(tokens >= 1)) refuse("summaryMaxTokens", tokens, "1 or more, or null");
-  if (characters !== null && !(characters >= 200))
-    refuse("resultCharacters", characters, "200 or more, or null");
-  return settings;
-}
-
-function refuse(name: string, value: unknown, wanted: string): never {
-  throw invalidRequest(`compaction: ${name} is ${String(value)}; it must be ${wanted}`);
 }

@@ -3,7 +3,7 @@
 // `by_status` retries what a list of statuses names, with doubled waits. `by_kind` retries what may pass, obeys the
 // provider's own wait as far as allowed, keeps within a window, and ends with words of its own.
 
-import { type ChecksOf, from0, listOf, number, oneOf, whole } from "../../checks.ts";
+import { type ChecksOf, finite0, from0, listOf, oneOf, whole } from "../../checks.ts";
 import type { ErrorData } from "../../errors.ts";
 import type { Judgement, Rule } from "../../rules/rule.ts";
 import { failureKind, failureTexts, isPassing } from "./failures.ts";
@@ -29,9 +29,9 @@ export interface ManagedRetry {
 export const retryChecks: ChecksOf<ManagedRetry> = {
   llmRetry: oneOf("by_status", "by_kind"),
   llmMaxRetries: whole,
-  llmRetryBaseDelayMs: from0,
+  llmRetryBaseDelayMs: finite0,
   llmRetryMaxDelayMs: from0,
-  llmRetryableStatusCodes: listOf(number),
+  llmRetryableStatusCodes: listOf(whole),
   llmMaxRetryAfterMs: from0,
   llmRetryWindowMs: from0,
 };

@@ -3,19 +3,8 @@
 // They only name stages of the agent's pipeline. Where the system's own words changed over time both values can be
 // had; the defaults are its description's, except that a memory is always marked and a window nobody knows is no error.
 
-import {
-  above0,
-  type ChecksOf,
-  finite,
-  flag,
-  listOf,
-  membersOf,
-  number,
-  oneOf,
-  orNull,
-  text,
-} from "../../checks.ts";
-import type { CompactionOptions } from "../../context/compact/settings.ts";
+import { above0, type ChecksOf, finite, finite0, flag, membersOf, orNull } from "../../checks.ts";
+import { type CompactionOptions, compactionChecks } from "../../context/compact/settings.ts";
 import { type ContextOptions, noContext } from "../../context/options.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
 import type { Model } from "../../model.ts";
@@ -63,31 +52,29 @@ export interface ToolOutputCache {
   store?: BlobStore | null;
 }
 
+const { summaryPrompt, summaryDirectives, retainPrompt, retainDirectives, form, limit } = compactionChecks;
+const { withoutLimit, auto, at, keepTurns } = compactionChecks;
+const retained = { retainPrompt, retainDirectives };
+const words = { summaryPrompt, summaryDirectives, ...retained, form, limit, withoutLimit, auto };
+
 /** What the two options must be. */
 export const stageChecks: ChecksOf<{ compaction: ManagedCompaction; toolOutputCache: ToolOutputCache }> = {
   compaction: orNull(
     membersOf<ManagedCompaction>({
-      summaryPrompt: text,
-      summaryDirectives: listOf(text),
-      retainPrompt: orNull(text),
-      retainDirectives: listOf(text),
-      form: oneOf("marked", "plain"),
-      limit: oneOf("context_window", "input_tokens"),
-      withoutLimit: oneOf("skip", "throw"),
+      ...words,
       enabled: flag,
-      auto: flag,
-      thresholdRatio: number,
+      thresholdRatio: at,
       model: orNull(agentChecks.model),
-      retainLastTurns: number,
+      retainLastTurns: keepTurns,
     }),
   ),
   toolOutputCache: orNull(
     membersOf<ToolOutputCache>({
       enabled: flag,
       maxMessageBytes: finite,
-      contextBudgetTokens: orNull(number),
-      maxBudgetTokens: number,
-      limit: oneOf("context_window", "input_tokens"),
+      contextBudgetTokens: orNull(finite0),
+      maxBudgetTokens: finite0,
+      limit,
       totalBudgetTrim: flag,
       maxLineLength: above0,
       store: agentChecks.blobs,

@@ -4,7 +4,18 @@
 // more. What is critical is not run: the call is answered, or the run ends. A blocked call is not counted, so that it
 // stays blocked until something else has happened.
 
-import { type Check, callable, checkGiven, count, listOf, membersOf, oneOf, recordOf } from "../../checks.ts";
+import {
+  type Check,
+  callable,
+  checkGiven,
+  count,
+  listOf,
+  membersOf,
+  oneOf,
+  recordOf,
+  rising,
+  some,
+} from "../../checks.ts";
 import { placeIn } from "../../loop/call-key.ts";
 import { type Call, callIn } from "../../loop/state.ts";
 import type { Decision, Judgement, Rule } from "../rule.ts";
@@ -118,16 +129,19 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
   };
 }
 
-const loopDetectionOptions: Check = membersOf<LoopDetection>({
-  window: count,
-  warnAt: count,
-  unknownToolAt: count,
-  criticalAt: count,
-  globalAt: count,
-  detectors: listOf(oneOf(...detectorNames)),
-  isPoll: callable,
-  onCritical: oneOf("block", "land", "stop"),
-});
+const loopDetectionOptions: Check = rising(
+  membersOf<LoopDetection>({
+    window: count,
+    warnAt: count,
+    unknownToolAt: count,
+    criticalAt: count,
+    globalAt: count,
+    detectors: some(listOf(oneOf(...detectorNames)), "a detector"),
+    isPoll: callable,
+    onCritical: oneOf("block", "land", "stop"),
+  }),
+  { warnAt: 10, criticalAt: 20 },
+);
 
 /** A threshold above what is looked back at would never be met. */
 const within = (size: number): Check =>

@@ -3,7 +3,16 @@
 // A policy says one of four things. It can be wrapped by another (duplicate detection), or asked after another
 // (composite). `continueBy` makes the run's continue rule of one.
 
-import { type Check, checkGiven, checkMax, from0, membersOf, orNull } from "../../checks.ts";
+import {
+  type Check,
+  checkGiven,
+  checkMax,
+  either,
+  membersOf,
+  orNull,
+  unlimited,
+  whole,
+} from "../../checks.ts";
 import { digest } from "../../json/digest.ts";
 import type { EndReason, Follows } from "../../loop/records.ts";
 import { runOf } from "../../loop/state.ts";
@@ -80,9 +89,12 @@ export const standardPolicy: Policy = ({ stop, text, calls }) => {
   }
 };
 
+/** How many calls may run; infinite: any number. */
+export const maxCalls: Check = either(unlimited, whole);
+
 const duplicateLimits: Check = membersOf<{ maxDuplicates?: number; maxToolCallsPerTool?: number | null }>({
-  maxDuplicates: from0,
-  maxToolCallsPerTool: orNull(from0),
+  maxDuplicates: maxCalls,
+  maxToolCallsPerTool: orNull(maxCalls),
 });
 
 /**
