@@ -29,12 +29,13 @@ class WithItsOwn implements Rule {
   readonly version: number = 1;
   readonly folded: number = 1;
   decide(): undefined {
-    return this.foldCall() || this.told() || this.out() || undefined;
+    return this.foldCall() || this.told() || this.dec() || undefined;
   }
   foldCall(): undefined {}
   leftOf(): undefined {}
   told(): undefined {}
-  out(): undefined {}
+  dec(): undefined {}
+  foldedAway(): undefined {}
   find(): undefined {}
 }
 const echo = {

@@ -75,19 +75,14 @@ type Moment = (typeof moments)[number];
 
 const face = having("a rule, or a function that is a stop rule,", { name: text });
 
-/** All that a rule may have for us. */
-const deeds: readonly string[] = [...moments, "init", "verify"];
-
-/** Named after one of them, as what a rule calls itself may well be. */
-const ownName = /^(?:fold|decide|left|wakeAt|init|verify)[A-Z]/;
-/** Of judging there is more than one moment, and who looks for another names it like this. */
-const ofJudging = /^judge[A-Z_]/;
-
-/** Whether somebody who writes this means one of the deeds. */
-function isMisspelt(name: string): boolean {
-  if (name.length < 4 || ownName.test(name)) return false;
+/** Whether somebody who writes this means one of the deeds of a rule. */
+function isMisspelt(name: string, deeds: readonly string[]): boolean {
+  const [first = ""] = name.split(/(?=[A-Z_])/);
+  // Of judging there is more than one moment, and who looks for another names it so.
+  if (first === "judge") return true;
+  if (deeds.includes(first) || name.length < 4) return false;
   // What begins otherwise is another word: `told` is no `fold`.
-  return ofJudging.test(name) || nearest(name, deeds, 1)[0]?.[0] === name[0]?.toLowerCase();
+  return nearest(name, deeds, 1)[0]?.[0] === name.charAt(0).toLowerCase();
 }
 
 /**
@@ -98,12 +93,13 @@ export const ruleCheck: Check = (value) => {
   const fault = face(value);
   if (fault !== undefined) return fault;
   const rule = value as Rule & Readonly<Record<string, unknown>>;
-  const isDeed = (name: string): boolean => typeof rule[name] === "function";
+  const deeds = [...moments, "init", "verify"];
+  const isAble = (name: string): boolean => typeof rule[name] === "function";
   const others = membersIn(rule).filter((name) => !deeds.includes(name));
-  const misspelt = others.find((name) => isMisspelt(name) && isDeed(name));
+  const misspelt = others.find((name) => isMisspelt(name, deeds) && isAble(name));
   const isHeard = rule.verify !== undefined || moments.some((one) => rule[one] !== undefined);
   if (isHeard && misspelt === undefined) return undefined;
-  const other = misspelt ?? others.find(isDeed);
+  const other = misspelt ?? others.find(isAble);
   const why =
     other === undefined
       ? `it has none of ${moments.join(", ")}`
