@@ -38,11 +38,10 @@ export function calculate(options: CalculateOptions = {}): Tool {
     },
     effect: "read",
     permission: options.permission ?? "allow",
-    execute: async (args, { signal }) => {
+    execute: async ({ expression }, { signal }) => {
       signal.throwIfAborted();
       const { ExpressionError, evaluate } = await import("./calculate/expression.ts");
       const { say } = await import("./calculate/arithmetic.ts");
-      const expression = String(args.expression);
       try {
         return toolResult(say(evaluate(expression)));
       } catch (thrown) {

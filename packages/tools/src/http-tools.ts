@@ -33,7 +33,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
     permission: options.permission ?? "allow",
     timeoutMs,
     // Names the schema does not know may be among the arguments: a method would make it write.
-    execute: (args, context) => send({ url: String(args.url) }, context),
+    execute: (args, context) => send({ url: args.url }, context),
   });
   if (options.readOnly) return [fetchUrl];
   const httpRequest = tool({
@@ -58,7 +58,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
     effect: "write",
     permission: options.writePermission ?? "ask",
     timeoutMs,
-    execute: (args, context) => send(args as unknown as HttpArgs, context),
+    execute: (args, context) => send(args, context),
   });
   return [fetchUrl, httpRequest];
 }

@@ -3,7 +3,7 @@
 // A summary may lose a decision; the ledger does not. What is left and what comes next are states: a new list takes
 // the place of the old one, an empty one says that there is nothing any more.
 
-import { type JsonObject, type LedgerEntry, type Permission, type Tool, tool, toolResult } from "@rondo/core";
+import { type LedgerEntry, type Permission, type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, membersOf } from "@rondo/core/checks";
 import { leave } from "./options.ts";
 import { counted } from "./reasons.ts";
@@ -32,12 +32,13 @@ const optionChecks = membersOf<NoteProgressOptions>({
 /** The tool `note_progress`: decisions, what is done, what is left and what comes next, kept through every compaction. */
 export function noteProgress(options: NoteProgressOptions = {}): Tool {
   checkGiven(optionChecks, options, "noteProgress");
-  const list = (description: string): JsonObject => ({
-    type: "array",
-    items: { type: "string", minLength: 1, maxLength: maxItemLength },
-    maxItems,
-    description,
-  });
+  const list = (description: string) =>
+    ({
+      type: "array",
+      items: { type: "string", minLength: 1, maxLength: maxItemLength },
+      maxItems,
+      description,
+    }) as const;
   return tool({
     name: "note_progress",
     description:
@@ -54,8 +55,7 @@ export function noteProgress(options: NoteProgressOptions = {}): Tool {
     },
     effect: "idempotent",
     permission: options.permission ?? "allow",
-    execute: (given) => {
-      const args = given as Partial<Record<(typeof lists)[number]["name"], string[]>>;
+    execute: (args) => {
       const ledger: LedgerEntry[] = [];
       const told: string[] = [];
       for (const { name, kind, word } of lists) {

@@ -10,12 +10,6 @@ import { type RunCommandOptions, runCommandOptions } from "./command/options.ts"
 import { fileToolSet } from "./options.ts";
 import { answering } from "./refusal.ts";
 
-interface Args {
-  command: string;
-  cwd?: string;
-  timeoutMs?: number;
-}
-
 /**
  * The tool `run_command`.
  * @throws RondoError `capability` on Windows, which has no POSIX shell
@@ -52,13 +46,11 @@ export function runCommand(options: RunCommandOptions): Tool {
     permission: options.permission ?? "ask",
     shellArgs: ["command"],
     timeoutMs: longest + 10_000,
-    execute: (given, context) => {
-      const { command, cwd = ".", timeoutMs = usual } = given as unknown as Args;
-      return answering(context, cwd, async () => {
+    execute: ({ command, cwd = ".", timeoutMs = usual }, context) =>
+      answering(context, cwd, async () => {
         mustBeCommand(command);
         const { runIn } = await import("./command/running.ts");
         return runIn(root, cwd, command, Math.min(timeoutMs, longest), options, context);
-      });
-    },
+      }),
   });
 }

@@ -40,16 +40,14 @@ export function executeCommand(
     permission,
     shellArgs: ["command"],
     timeoutMs: longest * 1_000 + 10_000,
-    execute: (given, context) => {
-      const { command, timeout = usual } = given as unknown as { command: string; timeout?: number };
-      return answering(context, "", async () => {
+    execute: ({ command, timeout = usual }, context) =>
+      answering(context, "", async () => {
         mustBeCommand(command);
         const { outcomeIn } = await import("../command/running.ts");
         const outcome = await outcomeIn(root, ".", command, timeout * 1_000, options, context);
         if (outcome.timedOutMs !== undefined) throw new Refusal(`Command timed out after ${timeout} seconds`);
         return toolResult(told(outcome));
-      });
-    },
+      }),
   });
 }
 

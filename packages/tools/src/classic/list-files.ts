@@ -24,9 +24,8 @@ export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {
       required: ["path"],
     },
     effect: "read",
-    execute: (given, context) => {
-      const { path, recursive = false } = given as unknown as { path: string; recursive?: boolean };
-      return answeringAbout("Directory", path, context, async () => {
+    execute: ({ path, recursive = false }, context) =>
+      answeringAbout("Directory", path, context, async () => {
         const place = meant(root, path);
         if (!place.exists) throw refusal("Directory not found", path);
         if (!(await stat(place.real)).isDirectory()) throw refusal("Path is not a directory", path);
@@ -39,8 +38,7 @@ export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {
           lines.push(line);
         }
         return toolResult(lines.length === 0 ? `Directory is empty: ${shown(path)}` : lines.join("\n"));
-      });
-    },
+      }),
   });
 }
 

@@ -18,10 +18,9 @@ export function readFile({ root, seen }: FileToolSet, maxBytes: number): Tool {
       required: ["path"],
     },
     effect: "read",
-    keys: (args) => [keyOf(root, String(args.path))],
-    execute: (given, context) => {
-      const { path } = given as unknown as { path: string };
-      return answeringAbout("File", path, context, async () => {
+    keys: (args) => [keyOf(root, args.path)],
+    execute: ({ path }, context) =>
+      answeringAbout("File", path, context, async () => {
         const place = meant(root, path);
         if (!place.exists) throw refusal("File not found", path);
         if (!(await stat(place.real)).isFile()) throw refusal("Path is not a file", path);
@@ -35,8 +34,7 @@ export function readFile({ root, seen }: FileToolSet, maxBytes: number): Tool {
         } finally {
           await handle.close();
         }
-      });
-    },
+      }),
   });
 }
 

@@ -21,16 +21,14 @@ export function writeFile(set: FileToolSet, maxBytes: number, permission: Permis
     },
     effect: "idempotent",
     permission,
-    keys: (args) => [keyOf(set.root, String(args.path))],
-    execute: (given, context) => {
-      const { path, content } = given as unknown as { path: string; content: string };
-      return answeringAbout("File", path, context, async () => {
+    keys: (args) => [keyOf(set.root, args.path)],
+    execute: ({ path, content }, context) =>
+      answeringAbout("File", path, context, async () => {
         const bytes = bytesOf(content, "the content");
         await change(set, path, { maxBytes, writeGit: false }, context.signal, (before) => ({
           bytes: before?.bytes.equals(bytes) ? undefined : bytes,
         }));
         return toolResult(`Successfully wrote to ${shown(path)}`);
-      });
-    },
+      }),
   });
 }

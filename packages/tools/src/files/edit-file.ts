@@ -71,9 +71,8 @@ export function editFile(options: EditFileOptions): Tool {
     },
     effect: "write",
     permission: options.permission ?? "allow",
-    keys: (args) => [keyOf(set.root, String(args.path))],
-    execute: (given, context) => {
-      const args = given as unknown as Args;
+    keys: (args) => [keyOf(set.root, args.path)],
+    execute: (args, context) => {
       const { path, oldText, newText } = args;
       return answering(context, path, async () => {
         if (oldText === newText)

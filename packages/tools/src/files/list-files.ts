@@ -62,10 +62,8 @@ export function listFiles(options: ListFilesOptions): Tool {
     },
     effect: "read",
     permission: options.permission ?? "allow",
-    execute: (given, context) => {
-      const args = given as unknown as Args;
-      return answering(context, args.path ?? ".", () => listed(root, args, maxEntries, context.signal));
-    },
+    execute: (args, context) =>
+      answering(context, args.path ?? ".", () => listed(root, args, maxEntries, context.signal)),
   });
 }
 

@@ -80,11 +80,8 @@ export function readFile(options: ReadFileOptions): Tool {
     },
     effect: "read",
     permission: options.permission ?? "allow",
-    keys: (args) => [keyOf(set.root, String(args.path))],
-    execute: (given, context) => {
-      const args = given as unknown as Args;
-      return answering(context, args.path, () => read(set, args, bounds, context.signal));
-    },
+    keys: (args) => [keyOf(set.root, args.path)],
+    execute: (args, context) => answering(context, args.path, () => read(set, args, bounds, context.signal)),
   });
 }
 

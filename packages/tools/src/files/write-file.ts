@@ -62,11 +62,9 @@ export function writeFile(options: WriteFileOptions): Tool {
     },
     effect: "idempotent",
     permission: options.permission ?? "allow",
-    keys: (args) => [keyOf(set.root, String(args.path))],
-    execute: (given, context) => {
-      const args = given as unknown as Args;
-      return answering(context, args.path, () => written(set, args, bounds, context.signal));
-    },
+    keys: (args) => [keyOf(set.root, args.path)],
+    execute: (args, context) =>
+      answering(context, args.path, () => written(set, args, bounds, context.signal)),
   });
 }
 

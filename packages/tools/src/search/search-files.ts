@@ -84,14 +84,12 @@ export function searchFiles(options: SearchFilesOptions): Tool {
     effect: "read",
     permission: options.permission ?? "allow",
     timeoutMs: timeLimitMs + 10_000,
-    execute: (given, context) => {
-      const args = given as unknown as Args;
-      return answering(context, args.path ?? ".", async () => {
+    execute: (args, context) =>
+      answering(context, args.path ?? ".", async () => {
         const order = orderOf(root, args, { maxMatches: options.maxMatches ?? 200, maxFileBytes });
         const found = await searched(order, timeLimitMs, context.signal);
         return told(found, order, args, timeLimitMs);
-      });
-    },
+      }),
   });
 }
 
