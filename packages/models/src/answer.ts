@@ -14,6 +14,7 @@ import {
   type Origin,
   type Part,
   RondoError,
+  type Stop,
   type StopKind,
   type Usage,
 } from "@rondo/core";
@@ -60,11 +61,16 @@ export class Answer {
   readonly #blocks = new Map<BlockKey, Block & { index: number }>();
   /** The call that was opened last, while nothing was told of it. */
   #untold: (CallBlock & { index: number }) | undefined;
-  usage: Usage = {};
+  readonly #usage: Usage = {};
 
   constructor(origin: Origin, emit: (event: ModelEvent) => void) {
     this.#origin = origin;
     this.#emit = emit;
+  }
+
+  /** What was counted so far; undefined while nothing was. */
+  get usage(): Usage | undefined {
+    return Object.keys(this.#usage).length === 0 ? undefined : { ...this.#usage };
   }
 
   /** True while nothing at all has arrived. */
@@ -222,7 +228,7 @@ export class Answer {
   /** Numbers the provider told; the last word on each wins, what it does not tell changes nothing. */
   count(usage: { [K in keyof Usage]: number | null | undefined }): void {
     for (const [name, value] of Object.entries(usage))
-      if (typeof value === "number" && Number.isFinite(value)) this.usage[name as keyof Usage] = value;
+      if (typeof value === "number" && Number.isFinite(value)) this.#usage[name as keyof Usage] = value;
   }
 
   /**
@@ -230,35 +236,28 @@ export class Answer {
    * @throws RondoError `context_overflow` where the window was full before anything was said
    */
   finish(end: AnswerEnd): AssistantMessage {
-    const wire = end.wire ?? "unknown";
+    const { wire = "unknown", raw, detail } = end;
     const cut = wire === "max_tokens" || wire === "context_overflow";
     const content = this.#parts((block) => cut && !block.whole);
     if (wire === "context_overflow" && !content.some(isSaid)) throw this.#leftNoRoom(end);
-    return {
-      role: "assistant",
-      content,
-      origin: this.#origin,
-      stop: {
-        kind: stopKind(wire, content),
-        wire,
-        ...(end.raw === undefined ? {} : { raw: end.raw }),
-        ...(end.detail === undefined ? {} : { detail: end.detail }),
-      },
-      ...(Object.keys(this.usage).length === 0 ? {} : { usage: this.usage }),
-    };
+    return this.#message(content, {
+      kind: stopKind(wire, content),
+      wire,
+      ...(raw === undefined ? {} : { raw }),
+      ...(detail === undefined ? {} : { detail }),
+    });
   }
 
   /** What had arrived when it broke off: no call is in it, for none can be trusted to be whole. */
   partial(kind: "error" | "aborted" = "error"): AssistantMessage | undefined {
     const content = this.#parts(() => false).filter((part) => part.type !== "tool_call");
-    if (content.length === 0) return undefined;
-    return {
-      role: "assistant",
-      content,
-      origin: this.#origin,
-      stop: { kind, wire: "unknown" },
-      ...(Object.keys(this.usage).length === 0 ? {} : { usage: this.usage }),
-    };
+    return content.length === 0 ? undefined : this.#message(content, { kind, wire: "unknown" });
+  }
+
+  #message(content: Part[], stop: Stop): AssistantMessage {
+    const { usage } = this;
+    const message = { role: "assistant" as const, content, origin: this.#origin, stop };
+    return usage === undefined ? message : { ...message, usage };
   }
 
   /** The error for a stream that ended without its finish signal. */
@@ -272,9 +271,8 @@ export class Answer {
   }
 
   /** An error that ended the answer, with what had arrived of it and what it had cost. */
-  failed(error: RondoError): RondoError {
-    const usage = Object.keys(this.usage).length === 0 ? undefined : { ...this.usage };
-    return errorWith(error, { partial: this.partial(), usage });
+  failed(error: RondoError, kind: "error" | "aborted" = "error"): RondoError {
+    return errorWith(error, { partial: this.partial(kind), usage: this.usage });
   }
 
   /** What left no room for a single word has to become smaller, like one that is refused for its length. */
@@ -289,16 +287,12 @@ export class Answer {
 
   /** The error for an answer that its server broke off, by a word of its own. */
   brokenOff(word: string): RondoError {
-    const partial = this.partial();
-    return new RondoError(
-      "server_error",
-      `${this.#origin.provider}/${this.#origin.model} broke its answer off with "${word}"`,
-      {
-        retryable: true,
-        raw: { finish_reason: word },
-        ...(partial === undefined ? {} : { partial }),
-        usage: this.usage,
-      },
+    return this.failed(
+      new RondoError(
+        "server_error",
+        `${this.#origin.provider}/${this.#origin.model} broke its answer off with "${word}"`,
+        { retryable: true, raw: { finish_reason: word } },
+      ),
     );
   }
 

@@ -270,6 +270,27 @@ describe("Ollama's own chat", () => {
     });
   });
 
+  it.each([
+    ["max_tokens", "max_tokens"],
+    ["content-filter", "content_filter"],
+    ["load", "unknown"],
+  ])("reads another protocol's word for the end, as gateways leave it: %s", async (word, kind) => {
+    const lines = [line({ content: "Hal" }), done({ done_reason: word })];
+    await withServer(playing(lines), async ({ url }) => {
+      const { answer } = await hear(ollama("m", { baseURL: url }), ask);
+      expect(answer.stop).toMatchObject({ kind, raw: word });
+    });
+  });
+
+  it("fails, and keeps what had come, where the word is that of an answer that broke off", async () => {
+    const lines = [line({ content: "Hal" }), done({ done_reason: "network_error" })];
+    await withServer(playing(lines), async ({ url }) => {
+      const error = await errorFrom(ollama("m", { baseURL: url }).call(ask, io));
+      expect(error).toMatchObject({ kind: "server_error", retryable: true, usage: { inputTokens: 26 } });
+      expect(error.partial?.content).toEqual([{ type: "text", text: "Hal" }]);
+    });
+  });
+
   it("says when the server seems to have cut the prompt (F184), or fails where that is asked for", async () => {
     const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "word ".repeat(15_000) }] }];
     await withServer(

@@ -169,7 +169,7 @@ export class PartReader {
   }
 
   get usage(): RondoError["usage"] {
-    return Object.keys(this.#answer.usage).length === 0 ? undefined : this.#answer.usage;
+    return this.#answer.usage;
   }
 
   #start(type: "text" | "reasoning", id: string, told: Told): void {

@@ -10,7 +10,6 @@ import {
   type JsonObject,
   type ModelEvent,
   RondoError,
-  type StopKind,
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
@@ -20,6 +19,7 @@ import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { bareName } from "./bare-name.ts";
+import { foreignStop } from "./foreign-stops.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { freshId } from "./openai/names.ts";
 import { withRepair, withStreamRepair } from "./with-repair.ts";
@@ -57,9 +57,6 @@ export const ollamaChat: Codec = {
 /** A model that thinks or does not, and a server that knows nothing else. */
 const noLevels: RegExp =
   /think value [\\"']*\w+[\\"']* is not supported|cannot unmarshal string into go struct field \w+\.think\b/i;
-
-/** What `done_reason` means. `load` and `unload` come when nothing was asked. */
-const stops: { readonly [word: string]: StopKind } = { stop: "end_turn", length: "max_tokens" };
 
 /** An error that is told under its own words, as one version of the server does: `{"error parsing tool call": "…"}`. */
 function errorOf(body: JsonObject): string | undefined {
@@ -125,8 +122,11 @@ class OllamaDecoder implements Decoder {
     if (!this.finished) throw this.#answer.truncated("Ollama");
     const raw = this.#reason;
     // Servers before 0.1.34 gave no reason: an answer that is done is over.
-    const wire = raw === undefined ? "end_turn" : Object.hasOwn(stops, raw) ? stops[raw] : "unknown";
-    return this.#answer.finish({ wire: wire ?? "unknown", ...(raw === undefined ? {} : { raw }) });
+    if (raw === undefined) return this.#answer.finish({ wire: "end_turn" });
+    // Ollama's own words are those of all: `stop` and `length`. `load` and `unload` come when nothing was asked.
+    const wire = foreignStop(raw);
+    if (wire === "error") throw this.#answer.brokenOff(raw);
+    return this.#answer.finish({ wire, raw });
   }
 
   partial(): AssistantMessage | undefined {

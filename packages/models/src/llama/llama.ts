@@ -276,12 +276,12 @@ class LlamaFile implements Model {
   }
 
   #failed(thrown: unknown, answer: Answer, signal: AbortSignal): RondoError {
-    const aborted = signal.aborted;
-    const partial = answer.partial(aborted ? "aborted" : "error");
-    const more = { usage: answer.usage, ...(partial === undefined ? {} : { partial }) };
-    if (aborted)
-      return new RondoError("aborted", "the model call was aborted", { cause: signal.reason, ...more });
-    return new RondoError("server_error", `${this.id}: ${messageOf(thrown)}`, { cause: thrown, ...more });
+    if (!signal.aborted)
+      return answer.failed(
+        new RondoError("server_error", `${this.id}: ${messageOf(thrown)}`, { cause: thrown }),
+      );
+    const error = new RondoError("aborted", "the model call was aborted", { cause: signal.reason });
+    return answer.failed(error, "aborted");
   }
 }
 

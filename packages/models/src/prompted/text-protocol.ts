@@ -138,7 +138,7 @@ export class TextProtocol {
 
   #finish(live: LiveAnswer, inner: AssistantMessage, request: ModelRequest, io: ModelIo): AssistantMessage {
     const { answer } = live;
-    if (inner.usage !== undefined) answer.usage = { ...inner.usage };
+    answer.count(inner.usage ?? {});
     const body = live.whole(inner);
     const { raw, detail } = inner.stop;
     const end = { ...(raw === undefined ? {} : { raw }), ...(detail === undefined ? {} : { detail }) };

@@ -1,8 +1,10 @@
 // The room of wire names: what a provider's patterns make of ids and tool names.
 //
 // A tool name is escaped so that it can be read back without any table: the decoder undoes it. Only what had to be cut
-// needs one. An id only has to stay
-// unique and to be the same on both sides of its pair, whatever request it stands in.
+// needs one. An id only has to stay unique and to be the same on both sides of its pair, whatever request it stands in.
+
+/** Names that had to be cut, by what they were cut to: the rest of them stands nowhere else. */
+const cut = new Map<string, string>();
 
 /** A tool name as the wire allows it (`[a-zA-Z0-9_-]`). Undone by `nameFromWire`. */
 export function nameToWire(name: string, longest: number): string {
@@ -21,9 +23,6 @@ export function nameToWire(name: string, longest: number): string {
   return wire;
 }
 
-/** Names that had to be cut, by what they were cut to: the rest of them stands nowhere else. */
-const cut = new Map<string, string>();
-
 /** The tool's own name from the name the model wrote. */
 export function nameFromWire(name: string): string {
   const whole = cut.get(name);
@@ -33,6 +32,9 @@ export function nameFromWire(name: string): string {
     return point <= 0x10ffff ? String.fromCodePoint(point) : all;
   });
 }
+
+/** What `idToWire` makes: an id that looks so is mapped again. */
+const mappedId = /_h[0-9a-f]{28}$/;
 
 /**
  * A call id as the wire allows it. An id that fits stays itself; another keeps what fits of it and gets a hash, so
@@ -44,8 +46,6 @@ export function idToWire(id: string, fits: RegExp, refused: RegExp): string {
   if (fits.test(id) && !mappedId.test(id)) return id;
   return `${id.replace(refused, "_").slice(0, 34)}_h${hash(id)}`;
 }
-
-const mappedId = /_h[0-9a-f]{28}$/;
 
 /** Anthropic's form of ids. Their length is not documented: 64 is what the family's strictest host takes. */
 export const anthropicId = (id: string): string => idToWire(id, /^[a-zA-Z0-9_-]{1,64}$/, /[^a-zA-Z0-9_-]/g);

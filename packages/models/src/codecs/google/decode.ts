@@ -362,10 +362,11 @@ export class GoogleDecoder implements Decoder {
   #empty(): RondoError {
     this.#finished = true;
     const { provider, model } = this.#target.origin;
-    return new RondoError(
-      "empty_response",
-      `${provider}/${model} answered with no candidates and no reason; send the request again`,
-      { usage: this.#answer.usage },
+    return this.#answer.failed(
+      new RondoError(
+        "empty_response",
+        `${provider}/${model} answered with no candidates and no reason; send the request again`,
+      ),
     );
   }
 

@@ -15,6 +15,8 @@ export class ThinkSplitter {
   readonly #startsInside: boolean;
   #state: "start" | "inside" | "after" | "text" = "start";
   #close = "</think>";
+  /** Something was thought: blanks alone are nothing. */
+  #thought = false;
   /** White space that is told only when something follows it. */
   #blank: string[] = [];
   /** What may be the start of a tag. */
@@ -110,8 +112,6 @@ export class ThinkSplitter {
     this.#blank = [];
     return seen.slice(at + this.#close.length);
   }
-
-  #thought = false;
 
   #blanks(): string {
     const blanks = this.#blank.join("");
