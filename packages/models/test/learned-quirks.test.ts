@@ -316,40 +316,54 @@ describe("a refusal of Converse tells", () => {
 const refused = (error: object): ReturnType<typeof raw> =>
   raw(refusal(error).body, { status: 400, headers: { "content-type": "application/json" } });
 
+/** The same inside of a stream that had begun, of a server that speaks Chat Completions or Google's protocol. */
+const inside = (error: object): readonly { event?: string; data: Json }[] => [{ data: { error } as never }];
+
+/** The same inside of a stream of Anthropic's. */
+const insideOfClaudes = (error: object): ReturnType<typeof frames> => {
+  const usage = { input_tokens: 9, output_tokens: 0 };
+  const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], usage };
+  return frames([
+    { event: "message_start", data: { type: "message_start", message } as never },
+    { event: "error", data: { type: "error", error } as never },
+  ]);
+};
+
 describe("a model that learned", () => {
-  const other = refused({
+  const limited = (wire: RondoWire): Model =>
+    openaiCompatible({
+      apiKey: "k",
+      baseURL: wire.url,
+      model: "m",
+      compat: { maxTokensField: "max_tokens" },
+    });
+  const otherLimit = {
+    code: 400,
     message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
-  });
-  const limits = (requests: readonly { body: unknown }[]): string[] =>
-    requests.map(({ body }) => /"max_(?:completion_)?tokens":\d+/.exec(JSON.stringify(body))?.[0] ?? "none");
+  };
+  const waysToRefuse = [
+    ["a status", refused(otherLimit)],
+    ["an event of a stream", frames(inside(otherLimit))],
+    ["a whole answer", raw(JSON.stringify({ error: otherLimit }))],
+  ] as const;
 
-  it("asks again at once, keeps the limit, and does not ask the old way in a later run", async () => {
-    const wire = await serve([other, say("one"), say("two")]);
-    const model = openaiCompatible({
-      apiKey: "k",
-      baseURL: wire.url,
-      model: "m",
-      compat: { maxTokensField: "max_tokens" },
-    });
-    const agent = new Agent({ model, settings: { maxOutputTokens: 64 } });
-    expect((await agent.run("go")).text).toBe("one");
-    expect((await agent.run("go")).text).toBe("two");
-    expect(limits(wire.requests)).toEqual([
-      '"max_tokens":64',
-      '"max_completion_tokens":64',
-      '"max_completion_tokens":64',
-    ]);
-  });
+  it.each(waysToRefuse)(
+    "asks again at once, keeps the limit, and does not ask the old way in a later run: %s",
+    async (_way, other) => {
+      const wire = await serve([other, say("one"), say("two")]);
+      const agent = new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } });
+      expect((await agent.run("go")).text).toBe("one");
+      expect((await agent.run("go")).text).toBe("two");
+      const limits = wire.requests.map(
+        ({ body }) => /"max_(?:completion_)?tokens":\d+/.exec(JSON.stringify(body))?.[0],
+      );
+      expect(limits).toEqual(['"max_tokens":64', '"max_completion_tokens":64', '"max_completion_tokens":64']);
+    },
+  );
 
-  it("asks no third time when it is refused again", async () => {
+  it.each(waysToRefuse)("asks no third time when it is refused again: %s", async (_way, other) => {
     const wire = await serve([other, other, say("never asked")]);
-    const model = openaiCompatible({
-      apiKey: "k",
-      baseURL: wire.url,
-      model: "m",
-      compat: { maxTokensField: "max_tokens" },
-    });
-    const { end } = await new Agent({ model, settings: { maxOutputTokens: 64 } }).run("go");
+    const { end } = await new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } }).run("go");
     expect(end).toMatchObject({ reason: "error", error: { kind: "invalid_request" } });
     expect(wire.requests).toHaveLength(2);
   });
@@ -396,10 +410,6 @@ describe("a model that learned", () => {
     ]);
   });
 
-  const bound = refused({
-    message:
-      'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
-  });
   const thought: Message[] = [
     userText("go"),
     {
@@ -421,21 +431,33 @@ describe("a model that learned", () => {
       return [sent.includes('"block_binding"'), sent.includes('"signature"')];
     });
 
-  it("lets the server leave thinking out that no longer fits, and keeps the rest", async () => {
-    const wire = await serve([bound, say("one"), say("two")]);
-    const agent = new Agent({ model: claude(wire) });
-    expect((await agent.run(thought)).text).toBe("one");
-    expect((await agent.run(thought)).text).toBe("two");
-    expect(asked(wire)).toEqual([
-      [false, true],
-      [true, true],
-      [true, true],
-    ]);
-  });
+  const bound = {
+    type: "invalid_request_error",
+    message:
+      'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
+  };
+
+  it.each([
+    ["a status", refused(bound)],
+    ["an event of a stream", insideOfClaudes(bound)],
+  ])(
+    "lets the server leave thinking out that no longer fits, and keeps the rest: %s",
+    async (_way, first) => {
+      const wire = await serve([first, say("one"), say("two")]);
+      const agent = new Agent({ model: claude(wire) });
+      expect((await agent.run(thought)).text).toBe("one");
+      expect((await agent.run(thought)).text).toBe("two");
+      expect(asked(wire)).toEqual([
+        [false, true],
+        [true, true],
+        [true, true],
+      ]);
+    },
+  );
 
   it("leaves it out itself where a gateway knows nothing of that, and forgets what it learned", async () => {
     const wire = await serve([
-      bound,
+      refused(bound),
       refused({ message: "thinking.adaptive.block_binding: Extra inputs are not permitted" }),
       say("one"),
     ]);
@@ -448,40 +470,6 @@ describe("a model that learned", () => {
     ]);
   });
 
-  const inside = (error: object): readonly { event?: string; data: Json }[] => [{ data: { error } as never }];
-  const limited = (wire: RondoWire): Model =>
-    openaiCompatible({
-      apiKey: "k",
-      baseURL: wire.url,
-      model: "m",
-      compat: { maxTokensField: "max_tokens" },
-    });
-  const otherLimit = {
-    code: 400,
-    message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
-  };
-  const boundWords =
-    'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
-
-  it("learns the same inside of a stream that had begun, over Chat Completions", async () => {
-    const wire = await serve([frames(inside(otherLimit)), say("one"), say("two")]);
-    const agent = new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } });
-    expect((await agent.run("go")).text).toBe("one");
-    expect((await agent.run("go")).text).toBe("two");
-    expect(limits(wire.requests)).toEqual([
-      '"max_tokens":64',
-      '"max_completion_tokens":64',
-      '"max_completion_tokens":64',
-    ]);
-  });
-
-  it("learns the same of an error that came as a whole answer", async () => {
-    const wire = await serve([raw(JSON.stringify({ error: otherLimit })), say("one")]);
-    const agent = new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } });
-    expect((await agent.run("go")).text).toBe("one");
-    expect(limits(wire.requests)).toEqual(['"max_tokens":64', '"max_completion_tokens":64']);
-  });
-
   const noEncrypted = {
     code: "invalid_request_error",
     message: "Encrypted content is not supported with this model.",
@@ -492,7 +480,7 @@ describe("a model that learned", () => {
       "response.failed",
       { type: "response.failed", response: { id: "r", status: "failed", error: noEncrypted } },
     ],
-  ])("learns the same of an event `%s` of Responses", async (event, data) => {
+  ])("learns from an event `%s` of Responses that no reasoning is given encrypted", async (event, data) => {
     const created = { type: "response.created", response: { id: "r", status: "in_progress" } };
     const wire = await serve([
       frames([
@@ -513,34 +501,9 @@ describe("a model that learned", () => {
     ]);
   });
 
-  const claudes = (error: object): ReturnType<typeof frames> => {
-    const usage = { input_tokens: 9, output_tokens: 0 };
-    const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], usage };
-    return frames([
-      { event: "message_start", data: { type: "message_start", message } as never },
-      { event: "error", data: { type: "error", error } as never },
-    ]);
-  };
-
-  it("learns the same of an event `error` of Anthropic's", async () => {
-    const wire = await serve([
-      claudes({ type: "invalid_request_error", message: boundWords }),
-      say("one"),
-      say("two"),
-    ]);
-    const agent = new Agent({ model: claude(wire) });
-    expect((await agent.run(thought)).text).toBe("one");
-    expect((await agent.run(thought)).text).toBe("two");
-    expect(asked(wire)).toEqual([
-      [false, true],
-      [true, true],
-      [true, true],
-    ]);
-  });
-
-  it("leaves out what such an event complains of", async () => {
+  it("leaves out what an event of such a stream complains of", async () => {
     const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
-    const wire = await serve([claudes({ type: "invalid_request_error", message }), say("one")]);
+    const wire = await serve([insideOfClaudes({ type: "invalid_request_error", message }), say("one")]);
     const result = await new Agent({ model: claude(wire) }).run(thought);
     expect(result).toMatchObject({ end: { reason: "completed" }, text: "one" });
     expect(asked(wire)).toEqual([
@@ -549,7 +512,7 @@ describe("a model that learned", () => {
     ]);
   });
 
-  it("learns the same of an error in a stream of Google's", async () => {
+  it("learns from an error in a stream of Google's that penalties are not taken", async () => {
     const wire = await serve([
       frames(
         inside({ code: 400, status: "INVALID_ARGUMENT", message: "Penalty is not enabled for models/m" }),
@@ -574,12 +537,5 @@ describe("a model that learned", () => {
     const { end } = await new Agent({ model: limited(wire) }).run("go");
     expect(end).toMatchObject({ reason: "error", error: { kind: "invalid_request" } });
     expect(wire.requests).toHaveLength(1);
-  });
-
-  it("asks no third time when it is refused again inside of a stream", async () => {
-    const wire = await serve([frames(inside(otherLimit)), frames(inside(otherLimit)), say("never asked")]);
-    const { end } = await new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } }).run("go");
-    expect(end).toMatchObject({ reason: "error", error: { kind: "invalid_request" } });
-    expect(wire.requests).toHaveLength(2);
   });
 });
