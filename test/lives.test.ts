@@ -31,7 +31,7 @@ import {
 } from "@rondo/core";
 import { call, say, scripted, usage } from "@rondo/testkit";
 import { expect, test } from "vitest";
-import { Chance } from "../scripts/fuzz/chance.ts";
+import { Chance } from "../scripts/chance.ts";
 
 const inputSchema = { type: "object", properties: { on: { type: "string" } } } as const;
 const output = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] } as const;

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rondoWire, type WireName } from "@rondo/testkit/wire";
 import { bundled } from "../bundled.ts";
-import { Chance } from "../fuzz/chance.ts";
+import { Chance } from "../chance.ts";
 import { isMortal, Minds } from "./mind.ts";
 import type { Mistake } from "./mistakes.ts";
 import { type Acknowledged, keepAcknowledged } from "./mortal.ts";

@@ -3,7 +3,7 @@
 // When somebody speaks is told in events of the run, not in time, and what is said of a call in its arguments.
 
 import { type Agent, RondoError, type RondoEvent, type RunResult, type Session } from "@rondo/core";
-import { Chance } from "../fuzz/chance.ts";
+import { Chance } from "../chance.ts";
 import type { Deed, Plan } from "./plan.ts";
 
 /** Somebody broke a promise in plain sight. */

@@ -22,7 +22,7 @@ import {
   type WaitForm,
   type WireTurn,
 } from "@rondo/testkit/wire";
-import type { Chance } from "../fuzz/chance.ts";
+import type { Chance } from "../chance.ts";
 
 interface Fault {
   /** In place of the answer. */

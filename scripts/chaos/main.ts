@@ -10,60 +10,37 @@
 // and which of two events at once is heard first, is not the same twice. `--only` plays one agent alone, and
 // prints its records.
 
-import { parseArgs } from "node:util";
-import { messageOf } from "@rondo/core";
+import { CommandLine } from "../command-line.ts";
 import { campaign } from "./campaign.ts";
 import { isMistake, mistakes } from "./mistakes.ts";
 import { against, growthOf, heapHead, heapLine, Tally } from "./table.ts";
 
-function refuse(words: string): never {
-  console.error(`chaos: ${words}`);
-  process.exit(2);
-}
-
-function number(name: string, text: string, least: number): number {
-  const value = Number(text);
-  if (!(value >= least && value <= 1e6))
-    refuse(`--${name} must be a number of at least ${least}, not ${text}`);
-  return value;
-}
-
-interface Values {
-  minutes: string;
-  seed: string;
-  agents: string;
-  mortals: string;
-  "row-seconds": string;
-  only?: string;
-  mistake?: string;
-}
-
-let values: Values;
-try {
-  ({ values } = parseArgs({
-    options: {
-      minutes: { type: "string", default: "1" },
-      seed: { type: "string", default: "1" },
-      agents: { type: "string", default: "200" },
-      mortals: { type: "string", default: "40" },
-      "row-seconds": { type: "string", default: "60" },
-      only: { type: "string" },
-      mistake: { type: "string" },
-    },
-  }));
-} catch (thrown) {
-  refuse(messageOf(thrown));
-}
+const asked: CommandLine = new CommandLine("chaos");
+const values = asked.options({
+  minutes: { type: "string", default: "1" },
+  seed: { type: "string", default: "1" },
+  agents: { type: "string", default: "200" },
+  mortals: { type: "string", default: "40" },
+  "row-seconds": { type: "string", default: "60" },
+  only: { type: "string" },
+  mistake: { type: "string" },
+});
 const { only, mistake } = values;
 if (only !== undefined && !/^(a\d+|m\d+-\d+)$/.test(only))
-  refuse(`--only takes the name of an agent as the table gives it, e.g. a12 or m3-7, not ${only}`);
+  asked.refuse(`--only takes the name of an agent as the table gives it, e.g. a12 or m3-7, not ${only}`);
 if (mistake !== undefined && !isMistake(mistake))
-  refuse(`--mistake must be one of ${Object.keys(mistakes).join(", ")}, not ${mistake}`);
+  asked.refuse(`--mistake must be one of ${Object.keys(mistakes).join(", ")}, not ${mistake}`);
 
 /** Of a record, on the screen. */
 const shownCharacters = Number(process.env.COLUMNS ?? 0) > 0 ? 300 : 10_000;
 
-const seed = Math.floor(number("seed", values.seed, 0));
+const seed = asked.whole("seed", values.seed);
+const sizes = {
+  ms: 60_000 * asked.number("minutes", values.minutes, 0.01),
+  together: asked.whole("agents", values.agents),
+  mortals: asked.whole("mortals", values.mortals),
+  rowMs: 1_000 * asked.number("row-seconds", values["row-seconds"], 1),
+};
 const tally = new Tally(seed);
 console.log(
   `chaos: seed ${seed}, ${values.minutes} minutes, ${values.agents} agents at once, ${values.mortals} in a process that is killed`,
@@ -71,10 +48,7 @@ console.log(
 console.log(heapHead);
 const outcome = await campaign({
   seed,
-  ms: 60_000 * number("minutes", values.minutes, 0.01),
-  together: number("agents", values.agents, 0),
-  mortals: number("mortals", values.mortals, 0),
-  rowMs: 1_000 * number("row-seconds", values["row-seconds"], 1),
+  ...sizes,
   ...(only === undefined ? {} : { only }),
   ...(mistake === undefined ? {} : { mistake }),
   show: (session, record) => console.log(`${session} ${record.slice(0, shownCharacters)}`),

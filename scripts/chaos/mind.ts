@@ -6,7 +6,7 @@
 import type { JsonObject } from "@rondo/core";
 import { badArgs, call, refuse, say, stop, think } from "@rondo/testkit";
 import type { Protocol, WireRequest, WireTurn } from "@rondo/testkit/wire";
-import { Chance } from "../fuzz/chance.ts";
+import { Chance } from "../chance.ts";
 import { faultNames, faults } from "./faults.ts";
 import { type Plan, planOf } from "./plan.ts";
 

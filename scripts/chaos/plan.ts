@@ -3,7 +3,7 @@
 // Nothing here looks at a clock or at another agent, so that one agent can be played again by itself.
 
 import type { Protocol } from "@rondo/testkit/wire";
-import { Chance } from "../fuzz/chance.ts";
+import { Chance } from "../chance.ts";
 
 export const presets = [
   "default",

@@ -17,7 +17,7 @@ import {
 } from "@rondo/core";
 import { anthropic, bedrock, google, openai, type ProviderOptions } from "@rondo/models";
 import type { Protocol } from "@rondo/testkit/wire";
-import { Chance } from "../fuzz/chance.ts";
+import { Chance } from "../chance.ts";
 import type { Plan } from "./plan.ts";
 import { toolsOf } from "./tools.ts";
 import type { World } from "./world.ts";

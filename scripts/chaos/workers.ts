@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
+import { hearLines } from "../spoken-lines.ts";
 import type { Orders, Word } from "./words.ts";
 
 /** How a worker ended. */
@@ -34,19 +35,11 @@ export function work(program: string, orders: Orders, hear: (word: Word) => void
   );
   let whole = false;
   let errors = "";
-  let text = "";
-  const line = child.stdio[3] as Socket;
-  line.setEncoding("utf8");
-  line.on("data", (chunk: string) => {
-    const lines = (text + chunk).split("\n");
-    text = lines.pop() ?? "";
-    for (const one of lines) {
-      const word = JSON.parse(one) as Word;
-      if (word.say === "end") whole = true;
-      hear(word);
-    }
+  hearLines(child.stdio[3] as Socket, (line) => {
+    const word = JSON.parse(line) as Word;
+    if (word.say === "end") whole = true;
+    hear(word);
   });
-  line.on("error", () => {});
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
     errors = (errors + chunk).slice(-4_000);
   });

@@ -8,10 +8,11 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundled } from "../bundled.ts";
+import { seeded } from "../chance.ts";
 import { type Death, type Lived, live } from "./lives.ts";
 import type { Mistake } from "./mistakes.ts";
 import { folderPlace, type JournalKind } from "./place.ts";
-import { type Came, type Finding, judge, type Wrong, wrongs } from "./verdict.ts";
+import { type Came, judge, type Wrong, wrongs } from "./verdict.ts";
 import type { LifeOrders } from "./wire.ts";
 
 export interface Campaign {
@@ -47,108 +48,144 @@ export interface Outcome {
 const mostLives = 40;
 
 export async function campaign(options: Campaign): Promise<Outcome> {
-  const {
-    journal,
-    kills,
-    seed,
-    every = 1,
-    only,
-    together = 2,
-    mistake,
-    bail = false,
-    hear = () => {},
-  } = options;
   const scratch = mkdtempSync(join(tmpdir(), "rondo-crash-"));
-  const chance = seeded(seed);
-  const wrong: Record<Wrong, number> = { "lost run": 0, "lost record": 0, reordered: 0, "repeated write": 0 };
-  const opened: number[] = [];
-  let died = 0;
-  let runs = 0;
-  let unknown = 0;
   try {
     const program = await bundled(new URL("./life.ts", import.meta.url), scratch);
-    const orders = (name: string, waits: boolean): LifeOrders => {
-      const folder = join(scratch, name);
-      mkdirSync(folder);
-      return { journal, folder, waits, ...(mistake === undefined ? {} : { mistake }) };
-    };
-    const note = (name: string, findings: readonly Finding[]): void => {
-      for (const finding of findings) {
-        wrong[finding.wrong] += 1;
-        hear(`${name}: ${finding.wrong}: ${finding.words}`);
-      }
-    };
-    const whole = orders("whole", true);
-    // Whoever makes mistakes is measured by one who makes none.
-    const first = await live(program, { journal, folder: whole.folder, waits: true }, undefined);
-    const reference = await judge(folderPlace(journal, whole.folder), [first]);
-    if (reference.findings.length > 0)
-      throw new Error(
-        `a run that is never killed goes wrong: ${reference.findings.map(({ words }) => words).join("; ")}`,
-      );
-    const places = first.words.flatMap((word) => (word.say === "at" ? [word.place] : []));
-    const boundaries = places.flatMap((place, at) => (only === undefined || only.test(place) ? [at] : []));
+    return await new Deaths(program, scratch, options).all();
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
 
-    /** One run, through all its deaths, to its end. */
-    const play = async (name: string, waits: boolean, death: (life: number) => Death): Promise<Came> => {
-      const own = orders(name, waits);
-      const lives: Lived[] = [];
-      for (let life = 0; life <= mostLives; life += 1) {
-        const lived = await live(program, own, life < mostLives ? death(life) : undefined);
-        for (const word of lived.words) if (word.say === "open" && life > 0) opened.push(word.ms);
-        lives.push(lived);
-        if (lived.killed) died += 1;
-        if (lived.ended || !lived.killed) break;
-      }
-      runs += 1;
-      const came = await judge(folderPlace(journal, own.folder), lives, reference);
-      unknown += came.unknown;
-      note(name, came.findings);
-      rmSync(own.folder, { recursive: true });
-      return came;
-    };
+/** What a run that is never killed comes to: how its boundaries are called, and how long it takes. */
+interface Reference {
+  came: Came;
+  places: string[];
+  ms: number;
+}
 
-    const due: (() => Promise<unknown>)[] = [];
-    const skipped = Math.floor(chance() * every);
-    for (const at of boundaries.filter((_, number) => every > 0 && number % every === skipped)) {
-      // One in three dies again soon after it is back.
-      const again = chance() < 1 / 3 ? Math.floor(chance() * 12) : undefined;
-      due.push(() =>
-        play(`boundary-${at}`, true, (life) => {
-          if (life === 0) return { at: "boundary", number: at };
-          return life === 1 && again !== undefined ? { at: "boundary", number: again } : undefined;
-        }),
-      );
-    }
-    const instants = (number: number): (() => Promise<unknown>) => {
-      const own = seeded(seed * 1_000 + number);
-      return () =>
-        play(`instants-${number}`, false, () =>
-          left-- > 0 ? { at: "instant", ms: own() * first.ms } : undefined,
-        );
-    };
-    let left = kills;
+/** A run that is due. */
+type Due = () => Promise<void>;
+
+class Deaths {
+  readonly #program: string;
+  readonly #scratch: string;
+  readonly #how: Campaign;
+  readonly #chance: () => number;
+  readonly #wrong: Record<Wrong, number> = {
+    "lost run": 0,
+    "lost record": 0,
+    reordered: 0,
+    "repeated write": 0,
+  };
+  readonly #opened: number[] = [];
+  #died = 0;
+  #runs = 0;
+  #unknown = 0;
+  /** Deaths at random instants that are left to die. */
+  #left: number;
+
+  constructor(program: string, scratch: string, how: Campaign) {
+    this.#program = program;
+    this.#scratch = scratch;
+    this.#how = how;
+    this.#chance = seeded(how.seed);
+    this.#left = how.kills;
+  }
+
+  async all(): Promise<Outcome> {
+    const { together = 2, bail = false } = this.#how;
+    const reference = await this.#reference();
+    const due = this.#atBoundaries(reference);
     let number = 0;
-    const over = (): boolean => bail && wrongs.some((one) => wrong[one] > 0);
+    const over = (): boolean => bail && wrongs.some((one) => this.#wrong[one] > 0);
     const work = async (): Promise<void> => {
       while (!over()) {
-        const next = due.shift() ?? (left > 0 ? instants(number++) : undefined);
+        const next = due.shift() ?? (this.#left > 0 ? this.#atInstants(number++, reference) : undefined);
         if (next === undefined) return;
         await next();
       }
     };
     await Promise.all(Array.from({ length: together }, work));
-    opened.sort((one, other) => one - other);
+    const opened = this.#opened.sort((one, other) => one - other);
     return {
-      kills: died,
-      runs,
-      boundaries: places.length,
-      wrong,
-      unknown,
+      kills: this.#died,
+      runs: this.#runs,
+      boundaries: reference.places.length,
+      wrong: this.#wrong,
+      unknown: this.#unknown,
       openedMs: { median: opened[opened.length >> 1] ?? 0, most: opened.at(-1) ?? 0 },
     };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
+  }
+
+  async #reference(): Promise<Reference> {
+    const { journal } = this.#how;
+    const { mistake: _, ...orders } = this.#orders("whole", true);
+    // Whoever makes mistakes is measured by one who makes none.
+    const lived = await live(this.#program, orders, undefined);
+    const came = await judge(folderPlace(journal, orders.folder), [lived]);
+    if (came.findings.length > 0)
+      throw new Error(
+        `a run that is never killed goes wrong: ${came.findings.map(({ words }) => words).join("; ")}`,
+      );
+    const places = lived.words.flatMap((word) => (word.say === "at" ? [word.place] : []));
+    return { came, places, ms: lived.ms };
+  }
+
+  /** A run for each boundary that is wanted. */
+  #atBoundaries({ came, places }: Reference): Due[] {
+    const { every = 1, only } = this.#how;
+    const boundaries = places.flatMap((place, at) => (only === undefined || only.test(place) ? [at] : []));
+    const skipped = Math.floor(this.#chance() * every);
+    return boundaries
+      .filter((_, number) => every > 0 && number % every === skipped)
+      .map((at) => {
+        // One in three dies again soon after it is back.
+        const again = this.#chance() < 1 / 3 ? Math.floor(this.#chance() * 12) : undefined;
+        return () =>
+          this.#play(`boundary-${at}`, true, came, (life) => {
+            if (life === 0) return { at: "boundary", number: at };
+            return life === 1 && again !== undefined ? { at: "boundary", number: again } : undefined;
+          });
+      });
+  }
+
+  /** A run that dies again and again, as long as deaths are left. */
+  #atInstants(number: number, { came, ms }: Reference): Due {
+    const own = seeded(this.#how.seed * 1_000 + number);
+    return () =>
+      this.#play(`instants-${number}`, false, came, () =>
+        this.#left-- > 0 ? { at: "instant", ms: own() * ms } : undefined,
+      );
+  }
+
+  /** One run, through all its deaths, to its end. */
+  async #play(name: string, waits: boolean, reference: Came, death: (life: number) => Death): Promise<void> {
+    const { journal, hear = () => {} } = this.#how;
+    const orders = this.#orders(name, waits);
+    const lives: Lived[] = [];
+    for (let life = 0; life <= mostLives; life += 1) {
+      const lived = await live(this.#program, orders, life < mostLives ? death(life) : undefined);
+      for (const word of lived.words) if (word.say === "open" && life > 0) this.#opened.push(word.ms);
+      lives.push(lived);
+      if (lived.killed) this.#died += 1;
+      if (lived.ended || !lived.killed) break;
+    }
+    this.#runs += 1;
+    const came = await judge(folderPlace(journal, orders.folder), lives, reference);
+    this.#unknown += came.unknown;
+    for (const finding of came.findings) {
+      this.#wrong[finding.wrong] += 1;
+      hear(`${name}: ${finding.wrong}: ${finding.words}`);
+    }
+    rmSync(orders.folder, { recursive: true });
+  }
+
+  #orders(name: string, waits: boolean): LifeOrders {
+    const { journal, mistake } = this.#how;
+    const folder = join(this.#scratch, name);
+    mkdirSync(folder);
+    return { journal, folder, waits, ...(mistake === undefined ? {} : { mistake }) };
   }
 }
 
@@ -166,14 +203,3 @@ export function summaryOf({ kills, wrong, unknown }: Outcome): string {
 }
 
 export const isClean = ({ wrong }: Outcome): boolean => wrongs.every((one) => wrong[one] === 0);
-
-/** Chance that comes out the same for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
+import { hearLines } from "../spoken-lines.ts";
 import type { LifeOrders, Word } from "./wire.ts";
 
 /** When a life ends before its time. Boundaries count from 0 in each life; a delay counts from when it is up. */
@@ -35,16 +36,17 @@ export function live(
   const line = child.stdio[3] as Socket;
   const words: Word[] = [];
   let errors = "";
-  let boundaries = 0;
   let upAt = 0;
   let hung = false;
-  let killing: ReturnType<typeof setTimeout> | undefined;
   const kill = (): void => void child.kill("SIGKILL");
   const guard = setTimeout(() => {
     hung = true;
     kill();
   }, deadlineMs);
-  const hear = (word: Word): void => {
+  let killing: NodeJS.Timeout | undefined;
+  let boundaries = 0;
+  hearLines(line, (text) => {
+    const word = JSON.parse(text) as Word;
     words.push(word);
     if (word.say === "up") {
       upAt = performance.now();
@@ -54,16 +56,7 @@ export function live(
     const number = boundaries++;
     if (death?.at === "boundary" && death.number === number) kill();
     else line.write(".");
-  };
-  let text = "";
-  line.setEncoding("utf8");
-  line.on("data", (chunk: string) => {
-    const lines = (text + chunk).split("\n");
-    text = lines.pop() ?? "";
-    for (const one of lines) hear(JSON.parse(one) as Word);
   });
-  // It may die while we write to it.
-  line.on("error", () => {});
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
     errors += chunk;
   });
@@ -72,11 +65,10 @@ export function live(
     child.once("close", (_code, signal) => {
       clearTimeout(guard);
       clearTimeout(killing);
-      const ended = words.some((word) => word.say === "end");
       resolve({
         words,
         killed: signal === "SIGKILL" && !hung,
-        ended,
+        ended: words.some((word) => word.say === "end"),
         errors: hung ? `it hung for ${deadlineMs} ms: ${errors}` : errors,
         ms: performance.now() - upAt,
       });

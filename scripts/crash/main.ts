@@ -8,59 +8,39 @@
 // On Restate the N are three workers' deaths to one of a server's node, at random instants, under runs that go on in
 // whichever worker is alive. Its server is installed first where it is not there; where it cannot be, this exits with 3.
 
-import { parseArgs } from "node:util";
-import { messageOf } from "@rondo/core";
+import { CommandLine } from "../command-line.ts";
 import { campaign, isClean, summaryOf } from "./campaign.ts";
 import { isMistake, mistakes } from "./mistakes.ts";
 
-function refuse(words: string): never {
-  console.error(`crash: ${words}`);
-  process.exit(2);
-}
-
-function whole(name: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) refuse(`--${name} must be a whole number, not ${text}`);
-  return Number(text);
-}
-
-let values: Record<"journal" | "kills" | "seed" | "every" | "jobs", string> & {
-  only?: string;
-  mistake?: string;
-  bail: boolean;
-};
-try {
-  ({ values } = parseArgs({
-    options: {
-      journal: { type: "string", default: "sqlite" },
-      kills: { type: "string", default: "100" },
-      seed: { type: "string", default: "1" },
-      every: { type: "string", default: "1" },
-      only: { type: "string" },
-      jobs: { type: "string", default: "2" },
-      mistake: { type: "string" },
-      bail: { type: "boolean", default: false },
-    },
-  }));
-} catch (thrown) {
-  refuse(messageOf(thrown));
-}
+const asked: CommandLine = new CommandLine("crash");
+const values = asked.options({
+  journal: { type: "string", default: "sqlite" },
+  kills: { type: "string", default: "100" },
+  seed: { type: "string", default: "1" },
+  every: { type: "string", default: "1" },
+  only: { type: "string" },
+  jobs: { type: "string", default: "2" },
+  mistake: { type: "string" },
+  bail: { type: "boolean", default: false },
+});
 const { journal, only, mistake, bail } = values;
 if (journal !== "sqlite" && journal !== "jsonl" && journal !== "restate")
-  refuse(`--journal must be sqlite, jsonl or restate, not ${journal}`);
+  asked.refuse(`--journal must be sqlite, jsonl or restate, not ${journal}`);
 if (mistake !== undefined && !isMistake(mistake))
-  refuse(`there is no mistake ${mistake}; there are ${Object.keys(mistakes).join(", ")}`);
+  asked.refuse(`there is no mistake ${mistake}; there are ${Object.keys(mistakes).join(", ")}`);
 
 if (journal === "restate") {
-  if (only !== undefined) refuse("--only names boundaries of a journal on this machine, not of restate");
+  if (only !== undefined)
+    asked.refuse("--only names boundaries of a journal on this machine, not of restate");
   if (mistake !== undefined && mistake !== "write_again")
-    refuse(`on restate there is the mistake write_again, not ${mistake}`);
+    asked.refuse(`on restate there is the mistake write_again, not ${mistake}`);
   // It brings Restate's SDK along, which the others need not load.
   const { campaignOnRestate } = await import("./restate/campaign.ts");
   const { NoServer } = await import("../../examples/cluster/engine/engine.ts");
   try {
     const outcome = await campaignOnRestate({
-      kills: whole("kills", values.kills),
-      seed: whole("seed", values.seed),
+      kills: asked.whole("kills", values.kills),
+      seed: asked.whole("seed", values.seed),
       writeAgain: mistake === "write_again",
       bail,
       hear: (words) => console.log(words),
@@ -82,12 +62,12 @@ if (journal === "restate") {
 
 const outcome = await campaign({
   journal,
-  kills: whole("kills", values.kills),
-  seed: whole("seed", values.seed),
-  every: whole("every", values.every),
-  together: Math.max(1, whole("jobs", values.jobs)),
+  kills: asked.whole("kills", values.kills),
+  seed: asked.whole("seed", values.seed),
+  every: asked.whole("every", values.every),
+  together: asked.whole("jobs", values.jobs, 1),
   bail,
-  ...(only === undefined ? {} : { only: new RegExp(only) }),
+  ...(only === undefined ? {} : { only: asked.pattern("only", only) }),
   ...(mistake === undefined ? {} : { mistake }),
   hear: (words) => console.log(words),
 });

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "@rondo/core";
-import { Chance } from "./chance.ts";
+import { Chance } from "../chance.ts";
 import { kindOf } from "./judge.ts";
 import { minimise } from "./minimise.ts";
 import type { FuzzTarget } from "./target.ts";

@@ -3,7 +3,7 @@
 // Each reads a stream right but for one thing, which a few inputs in a hundred bring about.
 
 import { SseDecoder } from "../../packages/models/src/transport/sse.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 import { anyText } from "./mutate.ts";
 import { bytesOf, cuts, type FuzzTarget, outcomeOf, same, utf8 } from "./target.ts";
 

@@ -1,7 +1,7 @@
 // The room of mutation: what is made from nothing, and what is made of something that was right.
 
 import type { Json, JsonObject } from "@rondo/core";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 
 const morsels = [
   "",

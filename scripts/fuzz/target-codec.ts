@@ -13,7 +13,7 @@ import { ollamaChat } from "../../packages/models/src/codecs/ollama-chat.ts";
 import { openaiChat } from "../../packages/models/src/codecs/openai-chat.ts";
 import { openaiResponses } from "../../packages/models/src/codecs/openai-responses.ts";
 import { receive } from "../../packages/models/src/receive.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 import { anyJson, isObject, mutateJson, mutateList, mutateText } from "./mutate.ts";
 import { type SeedApi, type SeedFrame, seedsOf } from "./seeds.ts";
 import { bytesOf, cuts, type FuzzTarget, outcomeLater, outcomeOf, same, utf8 } from "./target.ts";

@@ -4,7 +4,7 @@ import { EventStreamDecoder } from "../../packages/models/src/transport/event-st
 import { NdjsonDecoder } from "../../packages/models/src/transport/ndjson.ts";
 import { SseDecoder } from "../../packages/models/src/transport/sse.ts";
 import { protocols } from "../../packages/testkit/src/wire/index.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 import { anyJson, anyText, mutateText } from "./mutate.ts";
 import { seedsOf } from "./seeds.ts";
 import { bytesOf, cuts, type FuzzTarget, outcomeOf, same, utf8 } from "./target.ts";

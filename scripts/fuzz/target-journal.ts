@@ -19,7 +19,7 @@ import { workerData } from "node:worker_threads";
 import { crc32 } from "node:zlib";
 import { formatVersion, type Json, type LogRecord } from "@rondo/core";
 import { checkJournal, jsonlJournal, sqliteJournal } from "@rondo/journal";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 import { isObject, mutateJson, mutateList, mutateText } from "./mutate.ts";
 import { bytesOf, type FuzzTarget, latin, outcomeOf, same, utf8 } from "./target.ts";
 

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@rondo/core";
 import { adaptSchema, adaptToolSchema, schemaTroubles } from "../../packages/models/src/schemas/adapt.ts";
 import type { SchemaMode } from "../../packages/models/src/schemas/dialects.ts";
 import { normalizeToolParameters, sanitizeToolsForGoogle } from "../../packages/models/src/schemas/tools.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 import { anyJson, isObject, mutateJson, objectOf } from "./mutate.ts";
 import { type FuzzTarget, outcomeOf, same } from "./target.ts";
 

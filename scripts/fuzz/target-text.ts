@@ -5,7 +5,7 @@ import { readEarlier, summaryBlocks, tagged } from "../../packages/core/src/cont
 import { compactionSettings } from "../../packages/core/src/context/compact/settings.ts";
 import type { Fact } from "../../packages/core/src/loop/records.ts";
 import { redaction } from "../../packages/core/src/redact.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 import { anyJson, anyText, isObject, mutateJson, mutateText } from "./mutate.ts";
 import { demand, type FuzzTarget, outcomeOf, same } from "./target.ts";
 

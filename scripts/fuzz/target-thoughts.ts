@@ -12,7 +12,7 @@ import { splitThoughts, stripThoughts, ThoughtSplitter } from "../../packages/co
 import { ThinkSplitter } from "../../packages/models/src/codecs/openai-chat/think.ts";
 import { promptedJson } from "../../packages/models/src/prompted/prompted-json.ts";
 import { ThoughtSplitter as HeadSplitter } from "../../packages/models/src/prompted/thoughts.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 import { anyJson, anyText, isObject, mutateText } from "./mutate.ts";
 import { cuts, demand, type FuzzTarget, outcomeLater, same } from "./target.ts";
 

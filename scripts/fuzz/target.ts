@@ -5,7 +5,7 @@
 // of our own code, is broken. Results are compared and measured as JSON.
 
 import { type Json, RondoError } from "@rondo/core";
-import { Chance } from "./chance.ts";
+import { Chance } from "../chance.ts";
 
 export interface FuzzTarget {
   readonly name: string;

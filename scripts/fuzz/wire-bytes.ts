@@ -2,7 +2,7 @@
 
 import { crc32 } from "node:zlib";
 import { eventStreamMessage } from "../../packages/testkit/src/wire/index.ts";
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../chance.ts";
 import type { SeedFrame } from "./seeds.ts";
 import { latin } from "./target.ts";
 

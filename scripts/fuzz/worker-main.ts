@@ -3,7 +3,7 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import type { Json } from "@rondo/core";
-import { Chance } from "./chance.ts";
+import { Chance } from "../chance.ts";
 import { wrongWith } from "./judge.ts";
 import type { Answer, Order } from "./orders.ts";
 import { targetOf } from "./targets.ts";

@@ -1,21 +1,20 @@
 // `npm run -s longrun [-- --steps 2000] [--window 32000] [--journal FILE]`: a long run in a small window, and its curve.
 //
 // The last line is the verdict; it exits with 1 when a request did not fit, a fact is lost, or the work grows faster
-// than the steps.
+// than the steps; with 2 when it was asked wrongly.
 
-import { parseArgs } from "node:util";
 import { sqliteJournal } from "@rondo/journal";
+import { CommandLine } from "../command-line.ts";
 import { faultsOf, type LongRunRow, longRun } from "./simulate.ts";
 
-const { values } = parseArgs({
-  options: {
-    steps: { type: "string", default: "2000" },
-    window: { type: "string", default: "32000" },
-    journal: { type: "string" },
-  },
+const asked: CommandLine = new CommandLine("longrun");
+const values = asked.options({
+  steps: { type: "string", default: "2000" },
+  window: { type: "string", default: "32000" },
+  journal: { type: "string" },
 });
-const steps = Number(values.steps);
-const window = Number(values.window);
+const steps = asked.whole("steps", values.steps, 1);
+const window = asked.whole("window", values.window, 1);
 
 const head = [
   "steps",

@@ -1,13 +1,14 @@
 // npm run -s mutate [-- --only FILE,… --tests FILE,… --budget MS --workers N --json FILE --again FILE --log FILE]
 //
 // Changes the loop and the rules in thousands of small ways, one at a time, and sees whether a test notices. Prints the
-// score of each file and the survivors that survivors.md does not explain; exits with 1 when a room's score is below 90.
+// score of each file and the survivors that survivors.md does not explain; exits with 1 when a room's score is below 90, with 2
+// when it was asked wrongly.
 // `--only loop/next.ts,rules/`: these files; `--again FILE`: what survived in the results that `--json FILE` wrote.
 // `--log FILE`: each verdict as it comes, a line of JSON each.
 
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { CommandLine } from "../command-line.ts";
 import { root } from "../packages.ts";
 import { campaign, type Tried } from "./campaign.ts";
 import { keyOf, readExplained } from "./explained.ts";
@@ -17,32 +18,21 @@ import { isAlways, killSet } from "./suite.ts";
 
 const wanted = 90;
 
-function refuse(words: string): never {
-  console.error(`mutate: ${words}`);
-  process.exit(2);
-}
-
-function whole(name: string, text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) refuse(`--${name} must be a whole number above 0, not ${text}`);
-  return Number(text);
-}
-
-const { values } = parseArgs({
-  options: {
-    only: { type: "string", default: "loop/,rules/" },
-    tests: { type: "string" },
-    budget: { type: "string", default: "500" },
-    workers: { type: "string", default: "2" },
-    json: { type: "string" },
-    again: { type: "string" },
-    log: { type: "string" },
-  },
+const asked: CommandLine = new CommandLine("mutate");
+const values = asked.options({
+  only: { type: "string", default: "loop/,rules/" },
+  tests: { type: "string" },
+  budget: { type: "string", default: "500" },
+  workers: { type: "string", default: "2" },
+  json: { type: "string" },
+  again: { type: "string" },
+  log: { type: "string" },
 });
 
 const base = join(root, "packages/core/src");
 const only = values.only.split(",");
 const files = sourcesIn(base, ["loop", "rules"]).filter((file) => only.some((one) => file.startsWith(one)));
-if (files.length === 0) refuse(`there is no source ${values.only} in the loop or the rules`);
+if (files.length === 0) asked.refuse(`there is no source ${values.only} in the loop or the rules`);
 const tests = values.tests?.split(",").map((path) => resolve(root, path)) ?? killSet();
 const made = await instrument(base, files);
 
@@ -58,8 +48,8 @@ const { tried, unfit } = await campaign(
   {
     files: tests,
     always: tests.filter(isAlways),
-    workers: whole("workers", values.workers),
-    budgetMs: whole("budget", values.budget),
+    workers: asked.whole("workers", values.workers, 1),
+    budgetMs: asked.whole("budget", values.budget, 1),
     hear: (line) => console.error(line),
     ...(values.log === undefined
       ? {}

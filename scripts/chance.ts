@@ -1,21 +1,26 @@
 // The room of chance: the same seed gives the same choices, on any machine (mulberry32).
 
+/** Numbers from 0 up to 1. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Choices. */
 export class Chance {
-  #state: number;
+  /** From 0 up to 1. */
+  readonly next: () => number;
 
   /** @param words whatever names the choices: a seed, a target, a number */
   constructor(...words: readonly (string | number)[]) {
     let hash = 0x811c9dc5;
     for (const char of words.join("\u0000")) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193);
-    this.#state = hash >>> 0;
-  }
-
-  /** From 0 up to 1. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    this.next = seeded(hash);
   }
 
   /** A whole number from 0 up to a limit, which is not reached. */

@@ -1,0 +1,51 @@
+// The room of a script's command line: its options, and what cannot be used of them, said in a line before it ends with 2.
+
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { messageOf } from "@rondo/core";
+
+export class CommandLine {
+  readonly #script: string;
+
+  constructor(script: string) {
+    this.#script = script;
+  }
+
+  refuse(words: string): never {
+    console.error(`${this.#script}: ${words}`);
+    process.exit(2);
+  }
+
+  /** The values of the options that were given, or that they have by default. */
+  options<Options extends NonNullable<ParseArgsConfig["options"]>>(
+    options: Options,
+  ): ReturnType<typeof parseArgs<{ options: Options }>>["values"] {
+    return this.#read(() => parseArgs({ options }).values);
+  }
+
+  /** A whole number of at most nine digits. */
+  whole(name: string, text: string, least: number = 0): number {
+    if (!/^\d{1,9}$/.test(text) || Number(text) < least)
+      this.refuse(`--${name} must be a whole number${least > 0 ? ` of at least ${least}` : ""}, not ${text}`);
+    return Number(text);
+  }
+
+  /** A number up to a million. */
+  number(name: string, text: string, least: number): number {
+    const value = Number(text);
+    if (!(value >= least && value <= 1e6))
+      this.refuse(`--${name} must be a number from ${least} to a million, not ${text}`);
+    return value;
+  }
+
+  pattern(name: string, text: string): RegExp {
+    return this.#read(() => new RegExp(text), `--${name}: `);
+  }
+
+  #read<Value>(read: () => Value, what: string = ""): Value {
+    try {
+      return read();
+    } catch (thrown) {
+      return this.refuse(what + messageOf(thrown));
+    }
+  }
+}
