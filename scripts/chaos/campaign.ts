@@ -7,7 +7,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rondoWire, type WireName } from "@rondo/testkit/wire";
+import { type RondoWire, rondoWire, type WireName } from "@rondo/testkit/wire";
 import { bundled } from "../bundled.ts";
 import { Chance } from "../chance.ts";
 import { isMortal, Minds } from "./mind.ts";
@@ -15,7 +15,7 @@ import type { Mistake } from "./mistakes.ts";
 import { type Acknowledged, keepAcknowledged } from "./mortal.ts";
 import { protocolNames } from "./plan.ts";
 import type { Addresses } from "./scene.ts";
-import type { HeapRow, Judged, Orders, Word } from "./words.ts";
+import type { Common, HeapRow, Judged, Orders, OwnOrders, Word } from "./words.ts";
 import { type Ended, work } from "./workers.ts";
 
 export interface Campaign {
@@ -57,116 +57,154 @@ export interface Outcome {
 const longestLifeMs = 180_000;
 
 export async function campaign(options: Campaign): Promise<Outcome> {
-  const { seed, only, mistake, hear = () => {}, show } = options;
   const scratch = mkdtempSync(join(tmpdir(), "rondo-chaos-"));
-  const minds = new Minds(seed);
+  const minds = new Minds(options.seed);
   const wire = await rondoWire({ script: (request) => minds.answer(request), keepRequests: false });
-  const outcome = {
-    judged: 0,
-    heap: [] as HeapRow[],
-    kills: 0,
-    lives: 0,
-    eras: 0,
-    unhandled: [] as string[],
-    failed: [] as string[],
-  };
-  const heard = (word: Word): void => {
-    if (word.say === "over") minds.forget(word.name);
-    else if (word.say === "heap") {
-      outcome.heap.push(word.row);
-      hear(word.row);
-    } else if (word.say === "judged") {
-      outcome.judged += 1;
-      hear(word.judged);
-    } else if (word.say === "shown") show?.(word.session, word.record);
-    else if (word.say === "unhandled") outcome.unhandled.push(word.words);
-  };
   try {
     const program = await bundled(new URL("./worker-main.ts", import.meta.url), scratch);
-    const addresses = Object.fromEntries(
-      protocolNames.map((name) => [name, wire.urlFor(name as WireName)]),
-    ) as Addresses;
-    const common = {
-      seed,
-      addresses,
-      ...(mistake === undefined ? {} : { mistake }),
-      ...(only === undefined || show === undefined ? {} : { shows: true as const }),
+    const workers = new Workers(options, scratch, program, minds, wire);
+    await Promise.all([workers.steady(), workers.mortal()]);
+    return {
+      ...workers.outcome,
+      requests: minds.requests,
+      faults: minds.played,
+      violations: wire.violations.map(({ path, message }) => `${path}: ${message}`),
+      problems: [...wire.problems],
     };
-    const failed = (who: string, { errors }: Ended): void =>
-      void outcome.failed.push(`${who} ended by itself: ${errors}`);
-    const began = performance.now();
-    const time = (): number => performance.now() - began;
-
-    const steady = async (): Promise<void> => {
-      if (options.together === 0 || (only !== undefined && isMortal(only))) return;
-      const folder = join(scratch, "steady");
-      mkdirSync(folder);
-      const { ms, together, rowMs = 60_000 } = options;
-      const orders: Orders = { ...common, be: "steady", folder, ms, together, rowMs, ...(only && { only }) };
-      const ended = await work(program, orders, heard).ended;
-      if (!ended.whole) failed("the steady process", ended);
-    };
-
-    const era = async (number: number, names: readonly string[]): Promise<void> => {
-      const folder = join(scratch, `era-${number}`);
-      mkdirSync(folder);
-      const chance = new Chance(seed, "era", number);
-      const acknowledged: Acknowledged = {};
-      const deaths = 2 + chance.below(6);
-      for (let life = 0; ; life += 1) {
-        const ms = life < deaths ? 100 + chance.few(3_000) : undefined;
-        let timer: NodeJS.Timeout | undefined;
-        const orders: Orders = { ...common, be: "mortal", folder, era: number, names, life };
-        const worker = work(program, orders, (word) => {
-          // Whose life it is was loaded: from here on every instant counts.
-          if (word.say === "up") timer = setTimeout(() => worker.kill(), ms ?? longestLifeMs);
-          else if (word.say === "stored") {
-            acknowledged[word.session] ??= [];
-            const own = acknowledged[word.session] ?? [];
-            word.digests.forEach((digest, at) => {
-              own[word.from + at] = digest;
-            });
-          } else if (word.say !== "over") heard(word);
-        });
-        const ended = await worker.ended;
-        clearTimeout(timer);
-        outcome.lives += 1;
-        if (ended.killed) outcome.kills += 1;
-        if (ended.whole) break;
-        if (!ended.killed || ms === undefined) {
-          failed(`life ${life} of era ${number}${ms === undefined ? ", which hung and" : ""}`, ended);
-          break;
-        }
-      }
-      keepAcknowledged(folder, acknowledged);
-      const orders: Orders = { ...common, be: "judge", folder, era: number, names };
-      const ended = await work(program, orders, heard).ended;
-      if (!ended.whole) failed(`the judge of era ${number}`, ended);
-      for (const name of names) minds.forget(name);
-      outcome.eras += 1;
-      rmSync(folder, { recursive: true, force: true });
-    };
-
-    const mortal = async (): Promise<void> => {
-      if (only !== undefined)
-        return isMortal(only) ? era(Number(/^m(\d+)-/.exec(only)?.[1] ?? 0), [only]) : undefined;
-      for (let number = 0; options.mortals > 0 && time() < options.ms; number += 1)
-        await era(
-          number,
-          Array.from({ length: options.mortals }, (_, at) => `m${number}-${at}`),
-        );
-    };
-
-    await Promise.all([steady(), mortal()]);
   } finally {
     await wire.close();
     rmSync(scratch, { recursive: true, force: true });
   }
-  return {
-    ...outcome,
-    requests: minds.requests,
-    faults: minds.played,
-    violations: wire.violations.map(({ path, message }) => `${path}: ${message}`),
-    problems: [...wire.problems],
+}
+
+/** The workers' orders, and what comes of them. */
+class Workers {
+  readonly outcome: Pick<Outcome, "judged" | "heap" | "kills" | "lives" | "eras" | "unhandled" | "failed"> = {
+    judged: 0,
+    heap: [],
+    kills: 0,
+    lives: 0,
+    eras: 0,
+    unhandled: [],
+    failed: [],
   };
+  readonly #options: Campaign;
+  readonly #scratch: string;
+  readonly #program: string;
+  readonly #minds: Minds;
+  /** What every worker is told. */
+  readonly #common: Common;
+
+  constructor(options: Campaign, scratch: string, program: string, minds: Minds, wire: RondoWire) {
+    this.#options = options;
+    this.#scratch = scratch;
+    this.#program = program;
+    this.#minds = minds;
+    const { seed, mistake, only, show } = options;
+    const addresses = protocolNames.map((name) => [name, wire.urlFor(name as WireName)]);
+    this.#common = {
+      seed,
+      addresses: Object.fromEntries(addresses) as Addresses,
+      ...(mistake === undefined ? {} : { mistake }),
+      ...(only === undefined || show === undefined ? {} : { shows: true }),
+    };
+  }
+
+  /** The process that lives to the end. */
+  async steady(): Promise<void> {
+    const { together, only, ms, rowMs = 60_000 } = this.#options;
+    if (together === 0 || (only !== undefined && isMortal(only))) return;
+    const folder = this.#folder("steady");
+    const own = only === undefined ? {} : { only };
+    await this.#done("the steady process", { be: "steady", folder, ms, together, rowMs, ...own });
+  }
+
+  /** The processes that are killed, era after era. */
+  async mortal(): Promise<void> {
+    const { only, mortals, ms } = this.#options;
+    if (only !== undefined) {
+      if (isMortal(only)) await this.#era(Number(/^m(\d+)-/.exec(only)?.[1] ?? 0), [only]);
+      return;
+    }
+    const began = performance.now();
+    for (let number = 0; mortals > 0 && performance.now() - began < ms; number += 1)
+      await this.#era(
+        number,
+        Array.from({ length: mortals }, (_, at) => `m${number}-${at}`),
+      );
+  }
+
+  /** Agents whose process is killed again and again until it is let live; then what they left is judged. */
+  async #era(era: number, names: readonly string[]): Promise<void> {
+    const folder = this.#folder(`era-${era}`);
+    const chance = new Chance(this.#options.seed, "era", era);
+    const acknowledged: Acknowledged = {};
+    const deaths = 2 + chance.below(6);
+    for (let life = 0; ; life += 1) {
+      const ms = life < deaths ? 100 + chance.few(3_000) : undefined;
+      const orders: Orders = { ...this.#common, be: "mortal", folder, era, names, life };
+      const ended = await this.#life(orders, ms ?? longestLifeMs, acknowledged);
+      if (ended.whole) break;
+      if (!ended.killed || ms === undefined) {
+        this.#failed(`life ${life} of era ${era}${ms === undefined ? ", which hung and" : ""}`, ended);
+        break;
+      }
+    }
+    keepAcknowledged(folder, acknowledged);
+    await this.#done(`the judge of era ${era}`, { be: "judge", folder, era, names });
+    for (const name of names) this.#minds.forget(name);
+    this.outcome.eras += 1;
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  /** One life, killed so many milliseconds after it is up if it has not ended by then. */
+  async #life(orders: Orders, ms: number, acknowledged: Acknowledged): Promise<Ended> {
+    let timer: NodeJS.Timeout | undefined;
+    const worker = work(this.#program, orders, (word) => {
+      // Whose life it is was loaded: from here on every instant counts.
+      if (word.say === "up") timer = setTimeout(() => worker.kill(), ms);
+      else if (word.say === "stored") {
+        acknowledged[word.session] ??= [];
+        const own = acknowledged[word.session] ?? [];
+        word.digests.forEach((digest, at) => {
+          own[word.from + at] = digest;
+        });
+      } else if (word.say !== "over") this.#hear(word);
+    });
+    const ended = await worker.ended;
+    clearTimeout(timer);
+    this.outcome.lives += 1;
+    if (ended.killed) this.outcome.kills += 1;
+    return ended;
+  }
+
+  /** A worker that is to come to the end of its orders. */
+  async #done(who: string, orders: OwnOrders): Promise<void> {
+    const all: Orders = { ...this.#common, ...orders };
+    const ended = await work(this.#program, all, (word) => this.#hear(word)).ended;
+    if (!ended.whole) this.#failed(who, ended);
+  }
+
+  #failed(who: string, { errors }: Ended): void {
+    this.outcome.failed.push(`${who} ended by itself: ${errors}`);
+  }
+
+  #folder(name: string): string {
+    const folder = join(this.#scratch, name);
+    mkdirSync(folder);
+    return folder;
+  }
+
+  #hear(word: Word): void {
+    const { hear = () => {}, show } = this.#options;
+    if (word.say === "over") this.#minds.forget(word.name);
+    else if (word.say === "heap") {
+      this.outcome.heap.push(word.row);
+      hear(word.row);
+    } else if (word.say === "judged") {
+      this.outcome.judged += 1;
+      hear(word.judged);
+    } else if (word.say === "shown") show?.(word.session, word.record);
+    else if (word.say === "unhandled") this.outcome.unhandled.push(word.words);
+  }
 }

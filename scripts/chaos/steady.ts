@@ -3,175 +3,162 @@
 // Every so often nobody new begins; when the last has ended, what is collectable is collected and the heap is measured.
 // So the measure knows nothing of who happened to be at work, and sees whatever ended sessions leave behind.
 
-import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { Agent, type Journal, memoryJournal } from "@rondo/core";
+import { Agent, type Journal } from "@rondo/core";
 import { mistaken } from "../crash/mistakes.ts";
-import { openJournal } from "../crash/place.ts";
 import { Company, course } from "./course.ts";
 import { examine } from "./examine.ts";
+import { Journals } from "./journals.ts";
 import { moodyRule } from "./mistakes.ts";
 import { type Plan, planOf } from "./plan.ts";
-import { sceneOf } from "./scene.ts";
-import { emptyCame } from "./verdict.ts";
-import { type Judged, type Orders, tell } from "./words.ts";
+import { type Cast, sceneOf } from "./scene.ts";
+import { type Came, emptyCame } from "./verdict.ts";
+import { type Orders, tell } from "./words.ts";
 import { WorldInMemory } from "./world.ts";
 
-/** So many agents share a durable journal before it is closed and another is begun. */
-const agentsAJournal = 100;
+type SteadyOrders = Orders & { be: "steady" };
 
-/** Journals on the disk, each for some agents; it is gone when the last of them is over. */
-class Journals {
-  readonly #folder: string;
-  #number = 0;
-  readonly #open = new Map<
-    "sqlite" | "jsonl",
-    { journal: Journal; taken: number; users: number; folder: string }
-  >();
-
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  take(kind: Plan["journal"]): { journal: Journal; release(): void } {
-    if (kind === "memory") return { journal: memoryJournal(), release: () => {} };
-    let one = this.#open.get(kind);
-    if (one === undefined || one.taken >= agentsAJournal) {
-      const folder = join(this.#folder, `${kind}-${this.#number++}`);
-      mkdirSync(folder);
-      one = { journal: openJournal(kind, folder), taken: 0, users: 0, folder };
-      this.#open.set(kind, one);
-    }
-    const held = one;
-    held.taken += 1;
-    held.users += 1;
-    return {
-      journal: held.journal,
-      release: () => {
-        held.users -= 1;
-        if (held.users > 0 || held.taken < agentsAJournal) return;
-        void held.journal.close?.();
-        rmSync(held.folder, { recursive: true, force: true });
-      },
-    };
-  }
+export async function steady(orders: SteadyOrders): Promise<void> {
+  const steady = new Steady(orders);
+  await (orders.only === undefined ? steady.all() : steady.play(orders.only));
 }
 
-export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
-  const { seed, together, ms, rowMs, only, mistake, folder } = orders;
-  const journals = new Journals(folder);
-  const kept: unknown[] = [];
-  const began = performance.now();
-  const now = (): number => performance.now() - began;
-  // The longest clock of any agent is that of a tool without its own, 120 s, in which a result may wait for a busy disk:
-  // who is silent for longer waits for something that never comes.
-  const silentMs = mistake === "never_settle" ? 3_000 : 150_000;
-  let next = 0;
-  let ended = 0;
-  let measured = -1;
-  let working = 0;
-  // Held in an object: it changes while others wait.
-  const pause: { rest: PromiseWithResolvers<void> | undefined } = { rest: undefined };
-  let wake = Promise.withResolvers<void>();
+/** What a mistake of that name leaves behind: it must be seen to grow. */
+const kept: unknown[] = [];
 
-  const isPaused = (): boolean => pause.rest !== undefined;
+class Steady {
+  readonly #orders: SteadyOrders;
+  readonly #journals: Journals;
+  readonly #began = performance.now();
+  #next = 0;
+  #ended = 0;
+  #measured = -1;
+  #working = 0;
+  /** While it is there nobody begins; it resolves when nobody works any more. */
+  #rest: PromiseWithResolvers<void> | undefined;
+  #wake = Promise.withResolvers<void>();
 
-  const play = async (name: string): Promise<void> => {
-    const plan = planOf(seed, name, false);
-    const judged: Judged = { name, came: emptyCame() };
+  constructor(orders: SteadyOrders) {
+    this.#orders = orders;
+    this.#journals = new Journals(orders.folder);
+  }
+
+  async all(): Promise<void> {
+    const { together, ms, rowMs } = this.#orders;
+    const slots = Promise.all(Array.from({ length: together }, () => this.#slot()));
+    while (this.#now() < ms) {
+      const row = Math.min(rowMs, ms - this.#now());
+      await Promise.race([slots, new Promise((resolve) => setTimeout(resolve, row))]);
+      if (this.#now() < ms) await this.#measure();
+    }
+    await slots;
+    // As long as nobody worked since the last row, it stands.
+    if (this.#ended > this.#measured) await this.#measure();
+  }
+
+  /** One agent, from its task to its end, and what is to be said of it. */
+  async play(name: string): Promise<void> {
+    const { seed, mistake, addresses } = this.#orders;
     const startedAt = performance.now();
-    const { journal: own, release } = journals.take(plan.journal);
+    const plan = planOf(seed, name, false);
+    const { journal: own, release } = this.#journals.take(plan.journal);
     const journal = mistake === "lose_message" ? mistaken(own, "lose_message") : own;
     const world = new WorldInMemory();
-    const cast = sceneOf(plan, {
-      seed,
-      addresses: orders.addresses,
-      world,
-      lies: mistake === "moody_rule" ? { rule: moodyRule() } : {},
-    });
-    const agent = new Agent({ ...cast.agent, journal });
+    const lies = mistake === "moody_rule" ? { rule: moodyRule() } : {};
+    const cast = sceneOf(plan, { seed, addresses, world, lies });
     const company = new Company(plan);
-    const complain = (words: string): void =>
-      void judged.came.findings.push({ promise: "P6", words: `${name}: ${words}` });
-    const over =
-      mistake === "never_settle"
-        ? new Promise<never>(() => {})
-        : course(seed, plan, agent, company, complain).then(async (session) => {
-            await company.quiet();
-            await session?.settled();
-          });
+    const broken: Came["findings"] = [];
+    const complain = (words: string): void => void broken.push({ promise: "P6", words: `${name}: ${words}` });
+    const over = this.#over(plan, new Agent({ ...cast.agent, journal }), company, complain);
+    // The longest clock of any agent is that of a tool without its own, 120 s, in which a result may wait for a busy disk:
+    // who is silent for longer waits for something that never comes.
+    const silentMs = mistake === "never_settle" ? 3_000 : 150_000;
     const hung = await isHung(over, company, silentMs);
     if (mistake === "leave_rejections") void Promise.reject(new Error(`nobody heard what ${name} said`));
-    if (mistake === "keep_sessions") kept.push(await journal.read(name), new Array(200_000).fill(ended));
+    if (mistake === "keep_sessions")
+      kept.push(await journal.read(name), new Array(200_000).fill(this.#ended));
     tell({ say: "over", name });
-    if (hung) {
-      const last = (await own.read(name)).slice(-4).map((record) => JSON.stringify(record).slice(0, 300));
-      complain(
-        `nothing was heard of it for ${silentMs} ms, and it has not ended; its last records: ${last.join("\n  ")}`,
-      );
-    } else {
-      const came = await examine({
-        plan,
-        cast,
-        journal: own,
-        effects: world.effects,
-        mistake,
-        shows: orders.shows,
-      });
-      came.findings.unshift(...judged.came.findings);
-      const known = new Set(
-        (await own.read(name)).flatMap((record) => (record.type === "queued" ? [record.id] : [])),
-      );
-      for (const id of company.said)
-        if (!known.has(id))
-          came.findings.push({ promise: "P8", words: `${name}: the message ${id} was lost` });
-      judged.came = came;
+    let came = emptyCame();
+    if (hung) complain(await lastWords(own, name, silentMs));
+    else {
+      came = await this.#examined(plan, cast, own, world, company);
       release();
     }
-    tell({ say: "judged", judged: { ...judged, ms: performance.now() - startedAt } });
-  };
+    came.findings.unshift(...broken);
+    tell({ say: "judged", judged: { name, came, ms: performance.now() - startedAt } });
+  }
 
-  const slot = async (): Promise<void> => {
-    while (now() < ms) {
-      while (isPaused()) await wake.promise;
-      const name = `a${next++}`;
-      working += 1;
-      await play(name);
-      working -= 1;
-      ended += 1;
-      if (working === 0) pause.rest?.resolve();
+  /** Resolves when the agent has ended, and everybody who talks to it. */
+  async #over(plan: Plan, agent: Agent, company: Company, complain: (words: string) => void): Promise<void> {
+    const { seed, mistake } = this.#orders;
+    if (mistake === "never_settle") return new Promise<never>(() => {});
+    const session = await course(seed, plan, agent, company, complain);
+    await company.quiet();
+    await session?.settled();
+  }
+
+  async #examined(
+    plan: Plan,
+    cast: Cast,
+    journal: Journal,
+    { effects }: WorldInMemory,
+    company: Company,
+  ): Promise<Came> {
+    const { mistake, shows } = this.#orders;
+    const came = await examine({ plan, cast, journal, effects, mistake, shows });
+    const known = new Set(
+      (await journal.read(plan.name)).flatMap((record) => (record.type === "queued" ? [record.id] : [])),
+    );
+    for (const id of company.said)
+      if (!known.has(id))
+        came.findings.push({ promise: "P8", words: `${plan.name}: the message ${id} was lost` });
+    return came;
+  }
+
+  /** One agent after the other, but for when the heap is measured. */
+  async #slot(): Promise<void> {
+    while (this.#now() < this.#orders.ms) {
+      while (this.#isResting()) await this.#wake.promise;
+      const name = `a${this.#next++}`;
+      this.#working += 1;
+      await this.play(name);
+      this.#working -= 1;
+      this.#ended += 1;
+      if (this.#working === 0) this.#rest?.resolve();
     }
-  };
+  }
 
-  const measure = async (): Promise<void> => {
+  async #measure(): Promise<void> {
     const rest = Promise.withResolvers<void>();
-    pause.rest = rest;
-    if (working > 0) await rest.promise;
+    this.#rest = rest;
+    if (this.#working > 0) await rest.promise;
     // What timers and sockets still hold lets go within a moment; deaf tools, within theirs.
     await new Promise((resolve) => setTimeout(resolve, 600));
     for (let round = 0; round < 3; round += 1) {
       globalThis.gc?.();
       await new Promise((resolve) => setImmediate(resolve));
     }
-    measured = ended;
+    this.#measured = this.#ended;
     const { heapUsed, rss } = process.memoryUsage();
-    tell({ say: "heap", row: { at: now(), ended, heapMb: heapUsed / 2 ** 20, rssMb: rss / 2 ** 20 } });
-    const woken = wake;
-    wake = Promise.withResolvers<void>();
-    pause.rest = undefined;
+    const row = { at: this.#now(), ended: this.#ended, heapMb: heapUsed / 2 ** 20, rssMb: rss / 2 ** 20 };
+    tell({ say: "heap", row });
+    const woken = this.#wake;
+    this.#wake = Promise.withResolvers<void>();
+    this.#rest = undefined;
     woken.resolve();
-  };
-
-  if (only !== undefined) return play(only);
-  const slots = Promise.all(Array.from({ length: together }, slot));
-  while (now() < ms) {
-    await Promise.race([slots, new Promise((resolve) => setTimeout(resolve, Math.min(rowMs, ms - now())))]);
-    if (now() < ms) await measure();
   }
-  await slots;
-  // As long as nobody worked since the last row, it stands.
-  if (ended > measured) await measure();
-  if (kept.length < 0) throw new Error("what is kept is kept");
+
+  #isResting(): boolean {
+    return this.#rest !== undefined;
+  }
+
+  #now(): number {
+    return performance.now() - this.#began;
+  }
+}
+
+async function lastWords(journal: Journal, name: string, silentMs: number): Promise<string> {
+  const last = (await journal.read(name)).slice(-4).map((record) => JSON.stringify(record).slice(0, 300));
+  return `nothing was heard of it for ${silentMs} ms, and it has not ended; its last records: ${last.join("\n  ")}`;
 }
 
 /**

@@ -7,23 +7,43 @@ import type { Mistake } from "./mistakes.ts";
 import type { Addresses } from "./scene.ts";
 import type { Came } from "./verdict.ts";
 
-interface Common {
+/** What every worker is told. */
+export interface Common {
   seed: number;
   addresses: Addresses;
-  folder: string;
   mistake?: Mistake;
   /** Tell every record of whoever is judged. */
   shows?: true;
 }
 
-/** What a worker is told to be. */
-export type Orders =
-  /** Hundreds of agents in one process that lives to the end; `only`: one of them. */
-  | (Common & { be: "steady"; together: number; ms: number; rowMs: number; only?: string })
-  /** One life of the agents of an era: they are gone on with, and it may be killed. */
-  | (Common & { be: "mortal"; era: number; names: readonly string[]; life: number })
-  /** Looks at what an era left behind. */
-  | (Common & { be: "judge"; era: number; names: readonly string[] });
+/** Hundreds of agents in one process that lives to the end; `only`: one of them. */
+interface Steady {
+  be: "steady";
+  together: number;
+  ms: number;
+  rowMs: number;
+  only?: string;
+}
+
+/** One life of the agents of an era: they are gone on with, and it may be killed. */
+interface Mortal {
+  be: "mortal";
+  era: number;
+  names: readonly string[];
+  life: number;
+}
+
+/** Looks at what an era left behind. */
+interface Judge {
+  be: "judge";
+  era: number;
+  names: readonly string[];
+}
+
+/** What one worker is told to be, in a folder of its own. */
+export type OwnOrders = { folder: string } & (Steady | Mortal | Judge);
+
+export type Orders = Common & OwnOrders;
 
 /** What became of one agent. */
 export interface Judged {
