@@ -9,7 +9,7 @@ import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
 import type { AgentFacts, Amounts, ChildCall, Spent, WaitingCall } from "./child-facts.ts";
-import { type Call, isOpen, runOf, type State } from "./state.ts";
+import { type Call, isOpen, optionsOf, runOf, type State } from "./state.ts";
 
 export const nothingSpent: Spent = { usage: {}, tokens: 0, usd: 0, uncounted: 0, modelCalls: 0, agents: 0 };
 
@@ -114,9 +114,9 @@ export type Share = { reserved: Amounts } | { refused: string };
  * free, at most what its tool asks for. Together they are never given more than is free.
  */
 export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share> {
-  const { options } = state;
+  const options = optionsOf(state);
   const { turn, parent } = runOf(state);
-  if (options === undefined || turn === undefined) return noShares;
+  if (turn === undefined) return noShares;
   const calls = turn.calls.filter(
     (call) => mayBegin(call) && !["deny", "stop"].includes(permissionOf(call, options)),
   );

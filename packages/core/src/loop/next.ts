@@ -50,7 +50,7 @@ import {
   runHook,
   startCalls,
 } from "./deciding/starting.ts";
-import { inFlight, isOpen, isThinking, running, runOf, type State, stepOf } from "./state.ts";
+import { inFlight, isOpen, isThinking, optionsOf, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -260,7 +260,7 @@ export const table: Table = {
       "skip the calls that have not started",
       ["acting", "compacting", "ready"],
       (state, rules) =>
-        state.options?.toolOrder !== "sequential" || !state.inbox.some((one) => one.lane === "steer")
+        optionsOf(state).toolOrder !== "sequential" || !state.inbox.some((one) => one.lane === "steer")
           ? undefined
           : closeSome(state, rules, interjectedResult),
     ),
@@ -313,11 +313,11 @@ export const table: Table = {
       deliver(state, "steer"),
     ),
     row("typed output is wanted and tools were in the way so far", "ask for it", ["ready"], (state, rules) =>
-      state.options?.output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
+      optionsOf(state).output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
     ),
     row("typed output has not been checked", "check it", ["finishing", "cancelling"], (state) => {
       const { answer, checked } = runOf(state);
-      if (state.options?.output === undefined || checked !== undefined) return undefined;
+      if (optionsOf(state).output === undefined || checked !== undefined) return undefined;
       return { do: "check_output", text: answer?.text ?? "" };
     }),
     row(

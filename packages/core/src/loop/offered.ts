@@ -3,7 +3,7 @@
 import type { ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
 import type { ToolFacts } from "./records.ts";
-import type { State } from "./state.ts";
+import { runOf, type State } from "./state.ts";
 
 /** The same list of tools gives the same list of definitions, so that whoever encodes them can tell by identity. */
 export const definitionsOf: (tools: readonly ToolFacts[]) => readonly ToolDefinition[] = oncePer((tools) =>
@@ -18,14 +18,12 @@ export function knownTools({ options, readable }: State): readonly ToolFacts[] {
 
 /** The tools the model is offered now: not the hidden ones, and only those the prepareStep hook chose, if it chose. */
 export function offeredTools(state: State): readonly ToolFacts[] {
-  const { options, run } = state;
-  if (options === undefined || run === undefined) return [];
-  const chosen = run.prepared?.tools;
+  const { hidden, prepared } = runOf(state);
+  const chosen = prepared?.tools;
   const tools = knownTools(state);
-  if (run.hidden.length === 0 && chosen === undefined) return tools;
+  if (hidden.length === 0 && chosen === undefined) return tools;
   return tools.filter(
-    ({ definition: { name } }) =>
-      !run.hidden.includes(name) && (chosen === undefined || chosen.includes(name)),
+    ({ definition: { name } }) => !hidden.includes(name) && (chosen === undefined || chosen.includes(name)),
   );
 }
 

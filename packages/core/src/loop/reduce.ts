@@ -30,6 +30,7 @@ import {
   emptyState,
   inFlight,
   isOpen,
+  optionsOf,
   type Run,
   runOf,
   type State,
@@ -258,7 +259,7 @@ function deliver(state: State, run: Run, ids: readonly string[]): State {
 }
 
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
-function interrupt(run: Run, options: RunOptions | undefined): Run {
+function interrupt(run: Run, options: RunOptions): Run {
   return {
     ...run,
     call: undefined,
@@ -271,7 +272,7 @@ function interrupt(run: Run, options: RunOptions | undefined): Run {
         return call.tool?.effect === "idempotent" ? { ...unstarted, begun: true } : unstarted;
       const lost = { ...unstarted, interrupted: true };
       // Whoever let it run once has not let it run twice.
-      return options?.onInterrupted === "ask"
+      return options.onInterrupted === "ask"
         ? { ...lost, permission: { answer: "ask" as const }, asked: false }
         : lost;
     }),
@@ -286,12 +287,12 @@ function reopen(before: State, record: RecordOf<"opened">, last: number): State 
   const { run } = state;
   if (!isOpen(run)) return state;
   const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
-  const taken = settleCancel(interrupt(own, state.options));
+  const taken = settleCancel(interrupt(own, optionsOf(state)));
   const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
   // The same run under other code: its open turn stays as it is, and so does its model, if it is still there.
   if (changed !== undefined) {
-    const model = placeOf(options.models, state.options?.models[run.model], run.model);
+    const model = placeOf(options.models, optionsOf(state).models[run.model], run.model);
     return { ...state, options, run: { ...left, model: Math.max(0, model) } };
   }
   const calls = mapCalls(left, (call) => {

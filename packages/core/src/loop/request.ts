@@ -15,13 +15,12 @@ import type { RunOptions } from "./records.ts";
 import { ofParts, without, withoutSettings } from "./request/left-out.ts";
 import { notesOf } from "./request/notes.ts";
 import { outputThatFits, windowOf } from "./request/window.ts";
-import { runOf, type State, stepOf } from "./state.ts";
+import { optionsOf, runOf, type State, stepOf } from "./state.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */
 export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(state)): ModelRequest {
-  const { options } = state;
+  const options = optionsOf(state);
   const run = runOf(state);
-  if (options === undefined) throw new Error("there are no options: this is a defect of the table");
   const toolless = run.landing !== undefined || run.output !== undefined;
   const asked = offersOutput(state) ? options.output : undefined;
   const way = asked === undefined ? undefined : outputWay(state);
@@ -71,7 +70,7 @@ export interface Shaped {
 /** The history as this request has it: edited by the hook, pruned, guarded, without what was refused. */
 export function shaped(state: State): Shaped {
   const run = runOf(state);
-  const { prune: pruning, guard: guarding } = state.options?.context ?? {};
+  const { prune: pruning, guard: guarding } = optionsOf(state).context ?? {};
   const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
   const results = guarding?.results === "cut" ? undefined : guarding?.results;
   const dropped = ofParts(run.dropped);

@@ -269,6 +269,12 @@ export function runOf(state: State): Run {
   return state.run;
 }
 
+/** The options of a state that has a run: each begins with some. */
+export function optionsOf({ options }: State): RunOptions {
+  if (options === undefined) throw new Error("there are no options: this is a defect");
+  return options;
+}
+
 /** A call of the open turn, by its key. */
 export function callIn(run: Run | undefined, key: CallKey): Call | undefined {
   return run?.turn?.calls.find((call) => call.key === key);

@@ -4,7 +4,7 @@
 // changes what the request carries, never what the loop does: what comes back is a text, and is checked as one.
 
 import type { OutputOptions } from "../loop/records.ts";
-import type { State } from "../loop/state.ts";
+import { optionsOf, runOf, type State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
@@ -22,17 +22,18 @@ export interface Way {
 
 /** How the model that is asked next is held to the schema. */
 export function outputWay(state: State): Way {
-  const { options, run } = state;
-  const prepared = run !== undefined && run.prepared?.step === run.steps + 1 ? run.prepared.model : undefined;
-  const facts = options?.models[prepared ?? run?.model ?? 0]?.facts ?? {};
+  const { models, output } = optionsOf(state);
+  const run = runOf(state);
+  const prepared = run.prepared?.step === run.steps + 1 ? run.prepared.model : undefined;
+  const facts = models[prepared ?? run.model]?.facts ?? {};
   const alone = facts.output === "native_without_tools";
-  const given = options?.output?.way ?? "auto";
+  const given = output?.way ?? "auto";
   if (given === "native") return { by: "native", alone };
   if (given !== "auto") return { by: given, alone: false };
   // Of a model that nobody knows better, its codec does: it leaves out what the server lacks, and says so. What the server
   // then refuses was one way too many.
-  const refused = run?.dropped.includes("schema") === true;
-  const schema = options?.output?.schema;
+  const refused = run.dropped.includes("schema");
+  const schema = output?.schema;
   // Closed, what has free members could only be empty.
   const empty = facts.closedOutput === true && schema !== undefined && hasFreeMembers(schema);
   if (facts.output !== "none" && !refused && !empty) return { by: "native", alone };
@@ -41,14 +42,15 @@ export function outputWay(state: State): Way {
 
 /** Whether the request carries a schema that another way would do without. One that was asked for natively in so many words is not given up. */
 export function hasSpareSchema(state: State): boolean {
-  const { output } = state.options ?? {};
+  const { output } = optionsOf(state);
   if (output === undefined || (output.way ?? "auto") !== "auto") return false;
   return offersOutput(state) && outputWay(state).by === "native";
 }
 
 /** Whether the schema of the typed output goes with the request: not while tools are in use. */
-export function offersOutput({ run, options }: State): boolean {
-  return run?.output !== undefined || run?.landing !== undefined || (options?.tools.length ?? 0) === 0;
+export function offersOutput(state: State): boolean {
+  const { output, landing } = runOf(state);
+  return output !== undefined || landing !== undefined || optionsOf(state).tools.length === 0;
 }
 
 const nothing: readonly ToolDefinition[] = [];

@@ -6,7 +6,7 @@
 import { type Check, checkGiven, checkMax, membersOf, oneOf, whole } from "../checks.ts";
 import type { ErrorData } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
-import { runOf, type State } from "../loop/state.ts";
+import { optionsOf, runOf, type State } from "../loop/state.ts";
 import { type AssistantMessage, type Stop, textOf } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -133,7 +133,7 @@ export function truncations(options: { max?: number; onTruncated?: OnTruncated }
 
 /** Typed output that was cut off is none, even where what there is of it could be read. */
 function cutOutput(state: State): { error?: ErrorData } {
-  const schema = state.options?.output;
+  const schema = optionsOf(state).output;
   if (schema === undefined) return {};
   const message =
     "the output was cut off at the output limit: raise settings.maxOutputTokens, or ask for less";
@@ -142,10 +142,10 @@ function cutOutput(state: State): { error?: ErrorData } {
 
 /** The model's own output limit, when it is known and higher than what was asked for. */
 function raisedLimit(state: State): number | undefined {
-  const { options } = state;
+  const { models, settings } = optionsOf(state);
   const { model, maxOutputTokens } = runOf(state);
-  const limit = options?.models[model]?.facts.maxOutputTokens;
-  const asked = maxOutputTokens ?? options?.settings.maxOutputTokens;
+  const limit = models[model]?.facts.maxOutputTokens;
+  const asked = maxOutputTokens ?? settings.maxOutputTokens;
   return limit === undefined || asked === undefined || asked >= limit ? undefined : limit;
 }
 

@@ -5,7 +5,7 @@
 
 import type { ErrorData } from "../errors.ts";
 import { countFiles } from "../loop/request/left-out.ts";
-import type { State } from "../loop/state.ts";
+import { optionsOf, runOf, type State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /**
@@ -17,7 +17,7 @@ export function overflow(mends: boolean = true): Rule {
     name: "overflow",
     version: 2,
     judge(_memory, state): Judgement | undefined {
-      const { run, options } = state;
+      const { run } = state;
       if (run?.failure === undefined) return undefined;
       const { error } = run.failure;
       const isTooLarge = error.kind === "context_overflow" || error.kind === "payload_too_large";
@@ -33,7 +33,7 @@ export function overflow(mends: boolean = true): Rule {
       if (maxOutputTokens !== undefined)
         return { follows: { do: "ask_again", maxOutputTokens }, evidence: { ...evidence, maxOutputTokens } };
       if (!isTooLarge) return undefined;
-      const { compaction, guard } = options?.context ?? {};
+      const { compaction, guard } = optionsOf(state).context ?? {};
       // A paused answer goes back as it is: there is nothing in that request to make smaller.
       if (run.paused || run.reduced !== undefined || (compaction === undefined && guard === undefined))
         return undefined;
@@ -43,8 +43,9 @@ export function overflow(mends: boolean = true): Rule {
 }
 
 /** The output limit that fits beside the input, where that is a lower one. A few times in a row at most: each time it must be lower. */
-function lowerLimit({ run, options }: State, { maxOutputTokens }: ErrorData): number | undefined {
-  if (run === undefined || maxOutputTokens === undefined || run.failures >= 3) return undefined;
-  const asked = run.maxOutputTokens ?? options?.settings.maxOutputTokens;
+function lowerLimit(state: State, { maxOutputTokens }: ErrorData): number | undefined {
+  const run = runOf(state);
+  if (maxOutputTokens === undefined || run.failures >= 3) return undefined;
+  const asked = run.maxOutputTokens ?? optionsOf(state).settings.maxOutputTokens;
   return asked === undefined || maxOutputTokens < asked ? maxOutputTokens : undefined;
 }

@@ -13,7 +13,7 @@ import {
   repairOfFile,
   settingOf,
 } from "../loop/request/left-out.ts";
-import type { State } from "../loop/state.ts";
+import { optionsOf, type State } from "../loop/state.ts";
 import { hasSpareSchema } from "../output/ways.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -56,7 +56,7 @@ function changes(repair: Repair, state: State): boolean {
     return !dropped.includes("files") && countFiles(state, (one) => repairOfFile(one) === repair) > 0;
   if (isOfOldFiles(repair))
     return !dropped.includes("files") && keptFiles(repair) < Math.min(left(), ...keptOf(dropped));
-  const { [settingOf(repair)]: setting } = state.options?.settings ?? {};
+  const { [settingOf(repair)]: setting } = optionsOf(state).settings;
   return setting !== undefined;
 }
 
@@ -64,10 +64,10 @@ function changes(repair: Repair, state: State): boolean {
 const keptOf = (dropped: readonly Repair[]): number[] => dropped.filter(isOfOldFiles).map(keptFiles);
 
 /** Whether leaving reasoning out makes another request of it. Looks at the history, but only after a refusal. */
-function hasReasoning({ history, options }: State): boolean {
-  const { reasoning = "off" } = options?.settings ?? {};
+function hasReasoning(state: State): boolean {
+  const { reasoning = "off" } = optionsOf(state).settings;
   if (reasoning !== "off") return true;
-  for (const message of history)
+  for (const message of state.history)
     if (message.role === "assistant" && message.content.some((part) => part.type === "reasoning"))
       return true;
   return false;

@@ -10,7 +10,7 @@ import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "
 import { canonical, digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallKey, CallResult, LogRecord } from "../loop/records.ts";
-import { type Call, callIn, runOf, type State } from "../loop/state.ts";
+import { type Call, callIn, optionsOf, runOf, type State } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
@@ -121,8 +121,8 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
 /** A schema that is longer than this is not repeated: the model has it in front of it. */
 const mostSchemaChars = 2_000;
 
-function schemaOf(tool: string, { options }: State): string {
-  const found = options?.tools.find(({ definition }) => definition.name === tool);
+function schemaOf(tool: string, state: State): string {
+  const found = optionsOf(state).tools.find(({ definition }) => definition.name === tool);
   const schema = JSON.stringify(found?.definition.inputSchema ?? {});
   return schema.length > mostSchemaChars || found === undefined
     ? ""

@@ -15,6 +15,7 @@ import {
   rising,
 } from "../checks.ts";
 import { type ErrorKind, errorKinds } from "../errors.ts";
+import { optionsOf } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 export interface Retry {
@@ -87,7 +88,7 @@ export function retry(options: Retry = {}): Rule {
         };
       }
       const model = run.model + 1;
-      if (model < (state.options?.models.length ?? 0) && !noFallback.has(error.kind))
+      if (model < optionsOf(state).models.length && !noFallback.has(error.kind))
         return { follows: { do: "ask_again", model }, evidence };
       const message = tooLong
         ? `${error.message} (the provider asks to wait ${seconds(error.retryAfterMs)} s; at most ${seconds(longestRetryAfterMs)} s are waited)`

@@ -94,12 +94,11 @@ export const ruleCheck: Check = (value) => {
   if (fault !== undefined) return fault;
   const rule = value as Rule & Readonly<Record<string, unknown>>;
   const deeds = [...moments, "init", "verify"];
-  const isAble = (name: string): boolean => typeof rule[name] === "function";
-  const others = membersIn(rule).filter((name) => !deeds.includes(name));
-  const misspelt = others.find((name) => isMisspelt(name, deeds) && isAble(name));
+  const others = membersIn(rule).filter((name) => !deeds.includes(name) && typeof rule[name] === "function");
+  const misspelt = others.find((name) => isMisspelt(name, deeds));
   const isHeard = rule.verify !== undefined || moments.some((one) => rule[one] !== undefined);
   if (isHeard && misspelt === undefined) return undefined;
-  const other = misspelt ?? others.find(isAble);
+  const other = misspelt ?? others[0];
   const why =
     other === undefined
       ? `it has none of ${moments.join(", ")}`

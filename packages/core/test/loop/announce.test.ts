@@ -170,8 +170,6 @@ describe("of a model call", () => {
     expect(started({ attempt: 2, model: 7 })).toStrictEqual([
       { ...request, attempt: 2, model: "", origin: { api: "", provider: "", model: "" } },
     ]);
-    const { options: _options, ...bare } = stateOf();
-    expect(started({}, bare)).toMatchObject([{}, { model: "" }]);
   });
 
   test("the request says that it asks for the typed output", () => {
@@ -256,16 +254,6 @@ describe("of a judgement", () => {
     expect(judged({ failure, model: 9 }, { do: "ask_again", model: 0 })).toMatchObject([
       { from: "", to: "first" },
     ]);
-    const { options: _options, ...bare } = stateOf({ failure });
-    expect(
-      told(bare, {
-        type: "turn_judged",
-        verdicts: [],
-        follows: { do: "ask_again", model: 1 },
-        store: false,
-        ...because,
-      }),
-    ).toMatchObject([{ from: "", to: "" }]);
   });
 
   test("an answer that is asked for again is told with what the model reads", () => {

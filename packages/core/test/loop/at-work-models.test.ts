@@ -55,7 +55,7 @@ describe("a model call", () => {
 
   test("is not begun where the run does not wait for one", () => {
     const { run: _run, ...over } = thinking;
-    for (const state of [stateOf(), { ...thinking, options: undefined } as never, over, idle]) {
+    for (const state of [stateOf(), over, idle]) {
       const { model, posted } = begun(state);
       expect([model.heard, posted]).toStrictEqual([[], []]);
     }
@@ -278,13 +278,7 @@ describe("a summary", () => {
 
   test("is not asked for where the run does not wait for one", () => {
     const { run: _run, ...over } = summing;
-    const waiting = [
-      stateOf({ compacting }),
-      stateOf(),
-      over,
-      idle,
-      { ...summing, options: undefined } as never as State,
-    ];
+    const waiting = [stateOf({ compacting }), stateOf(), over, idle];
     for (const state of waiting) {
       const { model, posted } = begun(state);
       expect([model.heard, posted]).toStrictEqual([[], []]);

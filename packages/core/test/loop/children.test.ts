@@ -275,8 +275,6 @@ describe("a sub-agent is given", () => {
     expect(shares([agent({}, "5.0", { permission: { answer: "ask" } })])).toStrictEqual({
       "5.0": reserved({}),
     });
-    const { options: _options, ...bare } = acting([agent()]);
-    expect(sharesOf(bare, leaving()).size).toBe(0);
     expect(sharesOf(stateOf(), leaving()).size).toBe(0);
   });
 });

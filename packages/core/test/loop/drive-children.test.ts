@@ -88,9 +88,9 @@ describe("a sub-agent is started with", () => {
     expect(mine).toMatchObject({ session: "s", call: "5.0", depth: 3 });
   });
 
-  test("no grace where none is known, and the first depth where there is no run", () => {
-    const { run: _run, options: _options, ...idle } = stateOf();
-    expect(startOf(worldOf(idle))).toMatchObject({ graceMs: 0, parent: { depth: 1 } });
+  test("the first depth where there is no run", () => {
+    const { run: _run, ...idle } = stateOf();
+    expect(startOf(worldOf(idle))).toMatchObject({ parent: { depth: 1 } });
   });
 
   test("ways to tell its parent, that are deaf once nobody wants it", () => {

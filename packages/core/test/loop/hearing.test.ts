@@ -79,8 +79,6 @@ describe("the time to wake", () => {
   test("of what was cancelled is its grace after that", () => {
     expect(graceEnd(stateOf({ cancelledAt: 40 }))).toBe(140);
     expect(graceEnd(stateOf())).toBe(100);
-    const { options: _options, ...bare } = stateOf({ cancelledAt: 40 });
-    expect(graceEnd(bare)).toBe(40);
   });
 });
 
@@ -264,11 +262,6 @@ describe("somebody is asked", () => {
       facts: [{ call: "5.2" }],
     });
     expect(use([callOf("5.0")])).toBeUndefined();
-  });
-
-  test("about nothing in a state that has no options", () => {
-    const { options: _options, ...bare } = acting([callOf("5.0", { tool: guarded })]);
-    expect(askLeave(bare)).toBeUndefined();
   });
 });
 

@@ -172,8 +172,6 @@ describe("a landing turn", () => {
       expect(stored(answerOf([{ type: "text", text: "so" }], { stop: { kind } as never }))).toBe(false);
     expect(stored(words("so"), { landing: { keepOut: true } })).toBe(false);
     expect(stored(words("so"), { landing: { keepOut: false } })).toBe(true);
-    const { options: _options, ...bare } = stateOf({ landing, turn: turn() });
-    expect(judgeTurn(bare, none).store).toBe(true);
     expect(judgeTurn(stateOf({ landing }), none).store).toBe(false);
   });
 
@@ -229,8 +227,6 @@ describe("a call is judged", () => {
 
   test("to run, where nothing speaks against it", () => {
     expect(verdict(callOf("5.0"))).toStrictEqual({ do: "run" });
-    const { options: _options, ...bare } = stateOf({ turn: turn({ calls: [callOf("5.99")] }) });
-    expect(judgeTurn(bare, withRules(act)).verdicts).toStrictEqual([{ do: "run" }]);
   });
 
   test("as one too many, by its place in the answer", () => {
@@ -287,10 +283,7 @@ describe("the tools a model is offered", () => {
     expect(names({ hidden: ["read"], prepared: { step: 1, tools: ["guarded", "read"] } })).toStrictEqual([
       "guarded",
     ]);
-    const { run: _run, ...idle } = stateOf();
-    expect(offeredTools(idle)).toStrictEqual([]);
     const { options: _options, ...bare } = stateOf();
-    expect(offeredTools(bare)).toStrictEqual([]);
     expect(knownTools(bare)).toStrictEqual([]);
   });
 
@@ -378,11 +371,6 @@ describe("what a model call costs", () => {
       usd: undefined,
     });
     expect(spendMore(state, state.run as Run, undefined)).toMatchObject({ uncounted: 2, usd: undefined });
-    const { options: _options, ...bare } = state;
-    expect(spendMore(bare, state.run as Run, { inputTokens: 5 })).toMatchObject({
-      tokens: 8,
-      usd: undefined,
-    });
   });
 
   test("in tokens is known when either side was counted", () => {

@@ -171,8 +171,6 @@ describe("an answer that was cut off", () => {
     expect(raised({}, { maxOutputTokens: 1_999 })).toBe(2_000);
     expect(raised({}, { model: 1 })).toBeUndefined();
     expect(raised({}, { model: 7 })).toBeUndefined();
-    const { options: _options, ...bare } = stateOf({ turn: blank });
-    expect(truncations().judge?.(0, bare, texts)).toMatchObject({ follows: { do: "stop" } });
   });
 
   test("in its calls is asked for again once with a higher limit; then the calls are answered", () => {

@@ -291,7 +291,6 @@ describe("loop detection", () => {
       evidence: { detector: "generic_repeat", count: 3, tool: "look" },
     });
     expect(rule.judgeStart?.(three, look, stateOf())).toStrictEqual({ code: "repeated", text });
-    expect(rule.judgeStart?.(three, look, emptyState)).toStrictEqual({ code: "repeated", text });
     for (const [memory, call] of [
       [three, peek],
       [made(2), look],

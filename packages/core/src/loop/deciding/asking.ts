@@ -7,7 +7,7 @@ import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { inTurn, permissionOf } from "../batch.ts";
 import { toolNamed } from "../offered.ts";
-import type { Call, State } from "../state.ts";
+import { type Call, optionsOf, type State } from "../state.ts";
 import { openCalls } from "./closing.ts";
 import { untilWake } from "./hearing.ts";
 
@@ -21,7 +21,7 @@ export function askLeave(state: State): Action | undefined {
 export function useGrant(state: State): Action | undefined {
   if (state.grants.length === 0) return undefined;
   for (const call of withoutLeave(state)) {
-    const today = state.options && toolNamed(state.options.tools, call.name);
+    const today = toolNamed(optionsOf(state).tools, call.name);
     const grant = call.interrupted ? undefined : grantFor(state.grants, call, state.now, today);
     if (grant === undefined) continue;
     const approval = { answer: "approve", grant: grant.id } as const;
@@ -31,8 +31,7 @@ export function useGrant(state: State): Action | undefined {
 }
 
 function withoutLeave(state: State): readonly Call[] {
-  const { options } = state;
-  if (options === undefined) return [];
+  const options = optionsOf(state);
   return inTurn(openCalls(state), options).filter(
     (call) =>
       call.result === undefined &&

@@ -6,7 +6,7 @@ import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { permissionOf } from "../batch.ts";
 import type { CallResult, Fact, ResultCode } from "../records.ts";
-import { type Call, hasBegun, runOf, type State } from "../state.ts";
+import { type Call, hasBegun, optionsOf, runOf, type State } from "../state.ts";
 import { spokenAgainst, timeoutAt } from "./hearing.ts";
 
 /** The calls of the open turn. */
@@ -74,15 +74,16 @@ export function unstartedResult(call: Call, { texts }: Rules): CallResult {
 
 /** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
 export function interruptedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
-  if (!call.interrupted || state.options === undefined) return undefined;
+  if (!call.interrupted) return undefined;
   if (call.reconciled !== undefined && call.reconciled !== "unknown") return call.reconciled;
   const { texts } = rules;
   const unknown = texts.outcomeUnknown(call.name);
   const { landing, stopping } = runOf(state);
+  const options = optionsOf(state);
   // A run that is ending has no time to ask anybody.
-  if (state.options.onInterrupted !== "ask" || landing !== undefined || stopping !== undefined)
+  if (options.onInterrupted !== "ask" || landing !== undefined || stopping !== undefined)
     return result("outcome_unknown", unknown);
-  if (permissionOf(call, state.options) === "ask" || call.again) return undefined;
+  if (permissionOf(call, options) === "ask" || call.again) return undefined;
   const why = call.check.ok
     ? texts.denied(call.permission?.reason)
     : texts.invalidArgs(call.name, call.check.error);
@@ -91,8 +92,8 @@ export function interruptedResult(call: Call, state: State, rules: Rules): CallR
 
 /** The result of a call that was denied; undefined for any other. */
 export function deniedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
-  if (state.options === undefined || !isFresh(call)) return undefined;
-  const permission = permissionOf(call, state.options);
+  if (!isFresh(call)) return undefined;
+  const permission = permissionOf(call, optionsOf(state));
   if (permission !== "deny" && permission !== "stop") return undefined;
   const { reason, failed } = call.permission ?? {};
   if (failed) return result("hook_failed", rules.texts.permissionFailed(reason ?? ""));

@@ -16,7 +16,7 @@ import type { Action } from "../action.ts";
 import { refusesLimit } from "../folding/shrink.ts";
 import type { Fact, RunOptions } from "../records.ts";
 import { frontOf, sizeOf, windowOf } from "../request/window.ts";
-import { type Compacting, runOf, type State } from "../state.ts";
+import { type Compacting, optionsOf, runOf, type State } from "../state.ts";
 import { wakeTime } from "./hearing.ts";
 
 /** The summary that is asked for next. */
@@ -56,14 +56,13 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
  * headers of the run's settings go along where the run's own model is asked.
  */
 function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
-  const { options } = state;
+  const { compactor, models, settings: own } = optionsOf(state);
   const { maxOutputTokens: asked, ...rest } = settings;
-  const compactor = options?.compactor;
-  const facts = (compactor ?? options?.models[runOf(state).model])?.facts;
+  const facts = (compactor ?? models[runOf(state).model])?.facts;
   const half = Math.floor((compactor?.facts.contextWindow ?? windowOf(state) ?? Infinity) / 2);
   const most = Math.min(facts?.maxOutputTokens ?? Infinity, limit ?? Infinity);
   const raised = asked === undefined ? undefined : Math.max(asked, Math.min(asked * 4 ** cut, half));
-  const headers = compactor === undefined ? options?.settings.headers : undefined;
+  const headers = compactor === undefined ? own.headers : undefined;
   return {
     ...rest,
     ...(raised === undefined || limit === null ? {} : { maxOutputTokens: Math.min(raised, most) }),
@@ -75,7 +74,7 @@ function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit
 export function askForSummary(state: State, rules: Rules): Action | undefined {
   const ask = summaryOf(state, rules);
   if (ask === undefined) return undefined;
-  const own = state.options?.compactor === undefined ? { model: runOf(state).model } : {};
+  const own = optionsOf(state).compactor === undefined ? { model: runOf(state).model } : {};
   return { do: "summarise", ...ask, ...own };
 }
 
@@ -124,7 +123,7 @@ const shares = { summary: 0.15, ledger: 0.12 } as const;
 
 /** A request that does not fit must become smaller, with a summary or without. */
 function settingsOf(state: State): CompactionSettings | undefined {
-  const settings = state.options?.context?.compaction;
+  const settings = optionsOf(state).context?.compaction;
   if (settings?.format !== "structured") return settings;
   const { summaryMaxTokens: most } = settings;
   const window = windowOf(state);
@@ -167,11 +166,11 @@ const plansOf = oncePer((_options: RunOptions) =>
 /** The plan of the compaction under way. Made once for a history and what is known of it. */
 function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   const settings = settingsOf(state);
-  const { options, history } = state;
-  if (settings === undefined || options === undefined) return undefined;
+  const { history } = state;
+  if (settings === undefined) return undefined;
   const facts = planFacts(state, rules, settings);
   const { window, used, overhead, summariserWindow } = facts;
-  const known = plansOf(options)(history);
+  const known = plansOf(optionsOf(state))(history);
   const key = [isForced(state), window, used, overhead, summariserWindow].join();
   if (!known.has(key)) known.set(key, planCompaction(history, settings, facts));
   return known.get(key);
@@ -197,7 +196,7 @@ function planFacts(state: State, rules: Rules, settings: CompactionSettings): Co
   const isGuessed = forced && window === undefined && settings.format === "structured";
   const guessed = isGuessed ? Math.max(facts.window, 2 * stagedBounds.overheadTokens) : undefined;
   const { narrowed = 0 } = runOf(state).compacting ?? {};
-  const told = state.options?.compactor?.facts.contextWindow ?? guessed;
+  const told = optionsOf(state).compactor?.facts.contextWindow ?? guessed;
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
   return { ...facts, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }

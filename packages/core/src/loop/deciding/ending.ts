@@ -4,11 +4,11 @@ import { type AssistantMessage, type JsonObject, textOf, userText } from "../../
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import type { Fact, RunEnd } from "../records.ts";
-import { type Run, runOf, type State } from "../state.ts";
+import { optionsOf, type Run, runOf, type State } from "../state.ts";
 
 /** Asks for the typed output, for the first time or again. */
 export function outputMode(attempt: number, state: State, rules: Rules): Action {
-  const stored = state.options?.output?.request === "stored";
+  const stored = optionsOf(state).output?.request === "stored";
   const words = stored ? rules.texts.finalOutput(runOf(state).checked?.error) : undefined;
   return record({
     type: "mode",
@@ -30,7 +30,7 @@ export function checkLanded(state: State): Action | undefined {
 /** Whether the run ends by a landing whose answer was to be typed. */
 function landsTyped(state: State): boolean {
   const { landing, stopping } = runOf(state);
-  if (landing === undefined || stopping === undefined || state.options?.output === undefined) return false;
+  if (landing === undefined || stopping === undefined || optionsOf(state).output === undefined) return false;
   return stopping.reason === landing.reason && stopping.error === undefined && stopping.text === undefined;
 }
 
@@ -39,7 +39,7 @@ export function badOutput(state: State, rules: Rules): Action | undefined {
   const { checked, output } = runOf(state);
   if (checked === undefined || checked.ok) return undefined;
   const retries = output?.attempt ?? 0;
-  const allowed = state.options?.output?.decodeRetries ?? 0;
+  const allowed = optionsOf(state).output?.decodeRetries ?? 0;
   if (retries < allowed) return outputMode(retries + 1, state, rules);
   return end(state, invalidOutput(checked.error, { attempts: retries + 1 }));
 }

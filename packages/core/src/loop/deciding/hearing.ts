@@ -7,7 +7,7 @@ import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersOf
 import { heard } from "../../rules/said.ts";
 import { type Action, record } from "../action.ts";
 import type { ResultCode } from "../records.ts";
-import { type Call, inFlight, type Run, running, runOf, type State } from "../state.ts";
+import { type Call, inFlight, optionsOf, type Run, running, runOf, type State } from "../state.ts";
 import { end } from "./ending.ts";
 
 /** When a started call runs past its time. */
@@ -15,7 +15,7 @@ export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.t
 
 /** When whatever was cancelled must have settled. */
 export const graceEnd = (state: State): number =>
-  (runOf(state).cancelledAt ?? 0) + (state.options?.abortGraceMs ?? 0);
+  (runOf(state).cancelledAt ?? 0) + optionsOf(state).abortGraceMs;
 
 /** The earliest time at which something must be looked at again, if there is one. */
 export function wakeTime(state: State, rules: Rules): number | undefined {

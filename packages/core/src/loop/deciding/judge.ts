@@ -10,7 +10,7 @@ import { heard } from "../../rules/said.ts";
 import { placeIn } from "../call-key.ts";
 import { offeredTools } from "../offered.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
-import { type Call, type Run, runOf, type State } from "../state.ts";
+import { type Call, optionsOf, type Run, runOf, type State } from "../state.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
 
@@ -53,7 +53,7 @@ function firstJudgement(state: State, rules: Rules): Judged {
     return judgement && { ...judgement, rule: rule.name, evidence: evidenceOf(judgement) };
   });
   if (judged !== undefined) {
-    if (judged.follows.do !== "act" || state.options?.autoExecuteTools !== false) return judged;
+    if (judged.follows.do !== "act" || optionsOf(state).autoExecuteTools) return judged;
     return { ...judged, follows: { do: "stop", reason: "requires_action" }, rule: "auto_execute_tools" };
   }
   // No rule spoke: a failure ends the run, an answer is final.
@@ -72,7 +72,8 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
   // A refusal is kept nowhere: nobody would read it unless it is the run's text. What is to be typed is checked instead.
   const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
   const said = refused ?? (message === undefined ? undefined : textOf(message));
-  const told = state.options?.output === undefined && refused ? refused : undefined;
+  const { output, landing } = optionsOf(state);
+  const told = output === undefined && refused ? refused : undefined;
   const text = rules.texts.landed(reason, said) ?? told;
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
   if (run.failure === undefined)
@@ -80,7 +81,7 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
       follows: stop,
       rule,
       evidence,
-      store: storable(run) && state.options?.landing?.keepOut !== true,
+      store: storable(run) && landing?.keepOut !== true,
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   const retried = firstSaid(rules, state, "judge", (one, memory): Judged | undefined => {
@@ -108,9 +109,8 @@ function storable({ turn }: Run): boolean {
 
 function verdictOf(call: Call, state: State, rules: Rules): Verdict {
   const { texts } = rules;
-  const max = state.options?.maxCallsPerTurn;
-  if (max !== undefined && placeIn(call.key) >= max)
-    return answered("too_many_calls", texts.tooManyCalls(call.name, max));
+  const max = optionsOf(state).maxCallsPerTurn;
+  if (placeIn(call.key) >= max) return answered("too_many_calls", texts.tooManyCalls(call.name, max));
   if (!call.check.ok && call.check.code === "unknown_tool") {
     const known = offeredTools(state).map((tool) => tool.definition.name);
     return answered("unknown_tool", texts.unknownTool(call.name, known, call.argsError));

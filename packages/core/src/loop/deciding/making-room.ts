@@ -13,12 +13,12 @@ import { type Action, record } from "../action.ts";
 import { besideOf } from "../request/notes.ts";
 import { frontOf, sizeOf, windowFacts, windowOf } from "../request/window.ts";
 import { shaped } from "../request.ts";
-import { runOf, type State, stepOf } from "../state.ts";
+import { optionsOf, runOf, type State, stepOf } from "../state.ts";
 import { end } from "./ending.ts";
 
 /** Cuts the oldest results for good when all of them together are over their budget. */
 export function trimmed(state: State): Action | undefined {
-  const settings = state.options?.context?.trim;
+  const settings = optionsOf(state).context?.trim;
   if (settings === undefined || runOf(state).paused) return undefined;
   const { edits, note } = trim(state.history, settings, windowFacts(state));
   return note && record({ type: "trimmed", edits: [...edits], ...note });
@@ -26,8 +26,8 @@ export function trimmed(state: State): Action | undefined {
 
 /** Decides on a compaction when the history fills its share of the window. */
 export function compactionDue(state: State, rules: Rules): Action | undefined {
-  const { options, run } = state;
-  const settings = options?.context?.compaction;
+  const { context, models } = optionsOf(state);
+  const settings = context?.compaction;
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
   // Where nobody counted there is nothing to compare with a limit, known or not.
   if (settings.format === "tagged" && state.lastTokens === undefined) return undefined;
@@ -37,7 +37,7 @@ export function compactionDue(state: State, rules: Rules): Action | undefined {
   const limit = limitOf(settings, windowFacts(state));
   if (limit === undefined) {
     if (settings.withoutLimit === "skip") return undefined;
-    const { id = "" } = options?.models[run?.model ?? 0] ?? {};
+    const { id = "" } = models[runOf(state).model] ?? {};
     const error = { kind: "capability" as const, message: missingLimit(id), retryable: false };
     return end(state, { reason: "error", rule: "compaction", evidence: {}, error });
   }
@@ -58,7 +58,7 @@ function filledWindow({ history }: State): boolean {
 
 /** Sees to it that no request goes out that cannot fit, and that one that did not fit does not go out again as it was. */
 export function guarded(state: State, rules: Rules): Action | undefined {
-  const guard = state.options?.context?.guard;
+  const guard = optionsOf(state).context?.guard;
   const { reduced, paused } = runOf(state);
   const refused = reduced !== undefined && !reduced.helped;
   // A paused answer goes back as it is, or it is not the same answer.
@@ -82,11 +82,11 @@ export function guarded(state: State, rules: Rules): Action | undefined {
 /** A request that does not fit as it was shaped for this once, by the guard of requests or by a hook, is not sent. */
 export function tooLarge(state: State, rules: Rules): Action | undefined {
   const { overflow, messages } = shaped(state);
-  const { run, options } = state;
+  const { transformed } = runOf(state);
   const window = windowOf(state);
-  const hooked = run?.transformed?.step === stepOf(state) && run.transformed.edit !== undefined;
+  const hooked = transformed?.step === stepOf(state) && transformed.edit !== undefined;
   if (overflow === undefined) {
-    if (!hooked || options?.context?.guard === undefined || window === undefined) return undefined;
+    if (!hooked || optionsOf(state).context?.guard === undefined || window === undefined) return undefined;
     // Nobody has counted what the hook made of it.
     const tokens = frontOf(state, rules) + besideOf(state, rules) + sumOf(messages, rules.estimator.message);
     if (tokens <= window) return undefined;
@@ -115,11 +115,11 @@ const answersToWait = 5;
  * after each of the last answers, what cannot be compacted is too large, and more of them would not end.
  */
 function mayCompact(state: State): boolean {
-  const { compacted, answers, options, run } = state;
-  const settings = options?.context?.compaction;
-  if (settings === undefined || run === undefined || run.paused) return false;
+  const { compacted, answers } = state;
+  const { paused, landing } = runOf(state);
+  if (optionsOf(state).context?.compaction === undefined || paused) return false;
   // Whoever must end now has no use for a long history.
-  if (run.landing !== undefined && run.landing.reason !== "max_steps") return false;
+  if (landing !== undefined && landing.reason !== "max_steps") return false;
   if (compacted === undefined) return true;
   const since = answers - compacted.answers;
   return since >= (compacted.helped && compacted.inARow < mostInARow ? 1 : answersToWait);

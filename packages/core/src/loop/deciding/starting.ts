@@ -11,13 +11,13 @@ import { sharesOf } from "../children.ts";
 import type { CallKey, HookName } from "../records.ts";
 import { notesOf } from "../request/notes.ts";
 import { requestOf, shaped } from "../request.ts";
-import { type Call, runOf, type State, stepOf } from "../state.ts";
+import { type Call, optionsOf, runOf, type State, stepOf } from "../state.ts";
 import { closeSome, openCalls, result } from "./closing.ts";
 import { untilWake, wakeTime } from "./hearing.ts";
 
 /** The calls that may start, and what those of them that are sub-agents may spend. */
 export function startCalls(state: State, rules: Rules): Action | undefined {
-  const calls = state.options === undefined ? [] : startable(openCalls(state), state.options);
+  const calls = startable(openCalls(state), optionsOf(state));
   if (calls.length === 0) return undefined;
   const children = openCalls(state).filter(
     (call) => call.tool?.agent !== undefined && calls.includes(call.key),
@@ -60,8 +60,7 @@ export function endChildren(state: State, rules: Rules): Action | undefined {
 }
 
 export function callHooks(state: State, rules: Rules): Action | undefined {
-  const { options } = state;
-  if (options === undefined) return undefined;
+  const options = optionsOf(state);
   const hooks: HookAsk[] = [];
   for (const call of inTurn(openCalls(state), options)) {
     const hook = hookFor(call, options.hooks, permissionOf(call, options));
@@ -86,7 +85,7 @@ function hookFor(
 
 /** Asks a hook of the run, where there is one; a hook that takes its time does not outlast `until`. */
 export function runHook(state: State, ask: HookAsk, until: { until?: number } = {}): Action | undefined {
-  return state.options?.hooks.includes(ask.hook) ? { do: "run_hook", hooks: [ask], ...until } : undefined;
+  return optionsOf(state).hooks.includes(ask.hook) ? { do: "run_hook", hooks: [ask], ...until } : undefined;
 }
 
 export function callModel(state: State, rules: Rules): Action {

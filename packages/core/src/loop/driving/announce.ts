@@ -10,7 +10,7 @@ import type { LeftChild, WaitingCall } from "../child-facts.ts";
 import { waitingInside } from "../children.ts";
 import { leftChildOf } from "../folding/children.ts";
 import type { CallKey, CallResult, LogRecord, RecordOf } from "../records.ts";
-import { type Call, callIn, isOpen, type State } from "../state.ts";
+import { type Call, callIn, isOpen, optionsOf, type State } from "../state.ts";
 
 /** A call as watchers see it. */
 export function viewOf(call: Call): CallView {
@@ -142,7 +142,8 @@ function runStarted(record: RecordOf<"run_started">, { run }: State, session: st
 }
 
 function modelStarted(record: RecordOf<"model_started">, before: State): RondoEvent[] {
-  const model = before.options?.models[record.model];
+  const { models, output } = optionsOf(before);
+  const model = models[record.model];
   const request: RondoEvent = {
     type: "request",
     step: record.step,
@@ -151,7 +152,7 @@ function modelStarted(record: RecordOf<"model_started">, before: State): RondoEv
     origin: model?.origin ?? { api: "", provider: "", model: "" },
     digest: record.digest,
     ...(record.broke === undefined ? {} : { broke: record.broke }),
-    ...(before.options?.output !== undefined && offersOutput(before) ? { output: true as const } : {}),
+    ...(output !== undefined && offersOutput(before) ? { output: true as const } : {}),
   };
   const stages = (record.stages ?? []).map((one): RondoEvent => ({ type: "context", ...one }));
   return [
@@ -182,7 +183,7 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
     const { error } = failure;
     const discard = failure.partial !== undefined;
     if (follows.model !== undefined) {
-      const models = before.options?.models ?? [];
+      const { models } = optionsOf(before);
       const from = models[before.run?.model ?? 0]?.id ?? "";
       return [{ type: "fallback", step, from, to: models[follows.model]?.id ?? "", error, discard }];
     }

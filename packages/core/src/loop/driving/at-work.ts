@@ -20,7 +20,7 @@ import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
 import { windowOf } from "../request/window.ts";
-import { type Call, callIn, isThinking, type State } from "../state.ts";
+import { type Call, callIn, isThinking, optionsOf, type State } from "../state.ts";
 import { act, checkCalls } from "./act.ts";
 import { viewOf } from "./announce.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
@@ -89,10 +89,10 @@ export class AtWork {
   /** Asks the model, unless that is no longer wanted. */
   think(action: Action & { do: "call_model" }): void {
     const { models, tools } = this.#shell;
-    const { options } = this.#state;
+    if (this.#state.run?.call === undefined) return;
+    const options = optionsOf(this.#state);
     const named = modelOf(models, this.#state, action.model);
     const model = named && answeringInText(named, action.request);
-    if (options === undefined || this.#state.run?.call === undefined) return;
     // An abort may have come while the journal was written: nothing starts after it.
     if (this.#state.run.cancelledAt !== undefined) {
       const message = "the model call was not started: the run was cancelled";
@@ -122,8 +122,8 @@ export class AtWork {
 
   /** Asks for a summary, unless that is no longer wanted: a model call like any other, of which nobody is shown the deltas. */
   summarise({ model: at, request }: Action & { do: "summarise" }): void {
-    const { options, run } = this.#state;
-    if (options === undefined || run?.compacting?.call === undefined) return;
+    const { run } = this.#state;
+    if (run?.compacting?.call === undefined) return;
     const { compactor, models, clock } = this.#shell;
     const model = at === undefined ? compactor : modelOf(models, this.#state, at);
     if (run.cancelledAt !== undefined || model === undefined) {
@@ -133,7 +133,7 @@ export class AtWork {
       return;
     }
     const { controller, came } = this.#modelBegins();
-    think(model, request, controller, options.clocks, clock)
+    think(model, request, controller, optionsOf(this.#state).clocks, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => {
         const { partial: _, ...failure } = failureFrom(model, thrown);
@@ -290,7 +290,7 @@ export class AtWork {
     };
     return {
       clean,
-      facts: this.#state.options?.context?.cap,
+      facts: optionsOf(this.#state).context?.cap,
       place: { tool: call.name, callId: call.id, window: windowOf(this.#state) },
       keeping: { session, blobs, warn },
     };
@@ -364,8 +364,8 @@ export class AtWork {
 }
 
 /** The model a run means: it may have been begun when they stood in another order. */
-const modelOf = (models: readonly Model[], { options }: State, at: number): Model | undefined =>
-  models[placeOf(models, options?.models[at], at)];
+const modelOf = (models: readonly Model[], state: State, at: number): Model | undefined =>
+  models[placeOf(models, optionsOf(state).models[at], at)];
 
 function reasonOf(state: State): RondoError {
   const { run } = state;

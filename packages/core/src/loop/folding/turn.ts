@@ -9,7 +9,16 @@ import { callsOf, textOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered.ts";
 import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records.ts";
-import { type Call, callIn, hasBegun, type Run, type State, settleCancel, type Turn } from "../state.ts";
+import {
+  type Call,
+  callIn,
+  hasBegun,
+  optionsOf,
+  type Run,
+  type State,
+  settleCancel,
+  type Turn,
+} from "../state.ts";
 import { leaveChild, rollUp } from "./children.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
@@ -19,10 +28,11 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
   if (run.call === undefined) return state;
   const parts = callsOf(record.message);
   const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
-  const hookless = !state.options?.hooks.includes("afterTool");
+  const { hooks, tools } = optionsOf(state);
+  const hookless = !hooks.includes("afterTool");
   const calls = callsOf(message).map((part, at): Call => {
     const check = record.checks[at] ?? { ok: false, error: "not checked", code: "invalid_args" };
-    const tool = state.options && toolNamed(state.options.tools, part.name);
+    const tool = toolNamed(tools, part.name);
     return {
       key: `${record.seq}.${at}`,
       id: part.id,

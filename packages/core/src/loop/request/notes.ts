@@ -6,13 +6,13 @@
 import { type Message, userText } from "../../message.ts";
 import { offersOutput, outputWay } from "../../output/ways.ts";
 import type { Rules } from "../../rules/rule.ts";
-import { runOf, type State } from "../state.ts";
+import { optionsOf, runOf, type State } from "../state.ts";
 
 /** What rules and modes have to say in this request. */
 export function notesOf(state: State, rules: Rules): Message[] {
   const run = runOf(state);
   const notes = run.notes.map(userText);
-  const { output } = state.options ?? {};
+  const { output } = optionsOf(state);
   if (run.output !== undefined && output?.request !== "stored")
     notes.push(userText(rules.texts.finalOutput(run.output.error)));
   if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
@@ -24,7 +24,7 @@ export function notesOf(state: State, rules: Rules): Message[] {
 /** Estimated tokens of what the request has beside the history, its system prompt and its tools: notes, and the schema of a typed output. */
 export function besideOf(state: State, rules: Rules): number {
   const { estimator } = rules;
-  const { output } = state.options ?? {};
+  const { output } = optionsOf(state);
   const schema =
     output !== undefined && offersOutput(state) && outputWay(state).by !== "prompted"
       ? estimator.text(JSON.stringify(output.schema))
