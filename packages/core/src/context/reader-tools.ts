@@ -38,8 +38,11 @@ const count = (minimum: number, description: string): JsonObject => ({
 
 /** The tools that read and search kept texts, under the names they are given. */
 export function readerTools(options: Required<ReaderOptions>): Tool[] {
-  const { read, search, maxLineLength } = options;
-  const reader = tool({
+  return [reader(options), searcher(options)].map((one): Tool => ({ ...one, when: "capped" }));
+}
+
+function reader({ read, maxLineLength }: Required<ReaderOptions>): Tool {
+  return tool({
     name: read,
     description:
       "Reads the whole text of a tool output that was truncated, by its ref: numbered lines from an offset on, or a part of one long line.",
@@ -66,7 +69,10 @@ export function readerTools(options: Required<ReaderOptions>): Tool[] {
       });
     },
   });
-  const searcher = tool({
+}
+
+function searcher({ read, search }: Required<ReaderOptions>): Tool {
+  return tool({
     name: search,
     description:
       "Searches the whole text of a tool output that was truncated, by its ref, line by line; without a ref, all outputs that were kept.",
@@ -95,33 +101,38 @@ export function readerTools(options: Required<ReaderOptions>): Tool[] {
     },
     execute: async (args, context) => {
       const ask = args as unknown as SearchArgs;
-      const find = async (kept: Kept | AsyncIterable<Kept>): Promise<string | ToolResult> => {
-        const { pattern, regex, before, after, max_matches: most } = ask;
-        const wanted = {
-          pattern,
-          ...given("regex", regex),
-          ...given("before", before),
-          ...given("after", after),
-          ...given("maxMatches", most),
-        };
-        try {
-          return await searchLines(kept, wanted, context.signal);
-        } catch (thrown) {
-          if (!(thrown instanceof PatternError)) throw thrown;
-          const text = `Error: the regular expression cannot be used: ${thrown.message}. Search literally, or write it without look-around and back-references.`;
-          return toolResult(text, { isError: true });
-        }
-      };
+      const find = (kept: Kept | AsyncIterable<Kept>) => found(kept, ask, context.signal);
       if (ask.ref_id !== undefined) return withKept(ask.ref_id, read, context, find);
       const lost: string[] = [];
-      const found = await find(allKept(read, context, lost));
+      const said = await find(allKept(read, context, lost));
       const [why] = lost;
-      if (why === undefined || typeof found !== "string") return found;
+      if (why === undefined || typeof said !== "string") return said;
       const count = lost.length === 1 ? "One output" : `${lost.length} outputs`;
-      return `${found}\n\n(${count} could not be searched: ${why})`;
+      return `${said}\n\n(${count} could not be searched: ${why})`;
     },
   });
-  return [reader, searcher].map((one): Tool => ({ ...one, when: "capped" }));
+}
+
+/** What the search comes to, or why its pattern cannot be used. */
+async function found(
+  kept: Kept | AsyncIterable<Kept>,
+  { pattern, regex, before, after, max_matches: most }: SearchArgs,
+  signal: AbortSignal,
+): Promise<string | ToolResult> {
+  const wanted = {
+    pattern,
+    ...given("regex", regex),
+    ...given("before", before),
+    ...given("after", after),
+    ...given("maxMatches", most),
+  };
+  try {
+    return await searchLines(kept, wanted, signal);
+  } catch (thrown) {
+    if (!(thrown instanceof PatternError)) throw thrown;
+    const text = `Error: the regular expression cannot be used: ${thrown.message}. Search literally, or write it without look-around and back-references.`;
+    return toolResult(text, { isError: true });
+  }
 }
 
 /**

@@ -60,31 +60,10 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
   switch (record.type) {
     case "run_started":
       return [one("start", record.only === undefined ? "a task was given" : "a compaction was asked for")];
-    case "opened": {
-      const { from } = record;
-      if (from === undefined)
-        return [
-          one(
-            "taken_over",
-            "a process took the run over; what was in flight is lost and counts as no attempt",
-          ),
-        ];
-      const edited = from.edited === undefined ? "" : `, with another result of call ${from.edited}`;
-      const options = record.options === undefined ? "" : ", under other options";
-      return [
-        one("fork", `forked from ${from.session} after its first ${from.seq} records${edited}${options}`),
-      ];
-    }
+    case "opened":
+      return [one(record.from === undefined ? "taken_over" : "fork", openedText(record))];
     case "delivered":
-      return [
-        one(
-          "message",
-          record.lane === "steer"
-            ? "a message came while the run worked, and was delivered"
-            : "more work was queued, so the run went on",
-          decided,
-        ),
-      ];
+      return [one("message", deliveredText(record), decided)];
     case "noted":
       return [one("note", `the model was told: ${record.text}`, decided)];
     case "mode":
@@ -95,31 +74,20 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
       return [one("failure", `${record.error.kind}: ${record.error.message}`, { error: record.error })];
     case "turn_judged":
       return judgedReasons(record, before, one, decided);
-    case "tool_finished": {
-      const { code, done } = record.result;
-      if (code === undefined && (done === undefined || done === false)) return [];
-      const what = code === undefined ? "it ended the run" : `its result is ${code}`;
-      return [one("result", what, { call: callAt(before, record.call), ...decided })];
-    }
+    case "tool_finished":
+      return resultReasons(record, before, one, decided);
     case "approval_asked":
       return record.calls.map((key) =>
         one("approval", "needs an approval", { call: callAt(before, key), ...decided }),
       );
-    case "child_waits":
+    case "child_waits": {
+      const call = callAt(before, record.call);
       return record.pending.map(({ name }) =>
-        one("approval", `a call of ${name} inside it needs an approval`, {
-          call: callAt(before, record.call),
-        }),
+        one("approval", `a call of ${name} inside it needs an approval`, { call }),
       );
-    case "approval_given": {
-      const { approval, by } = record;
-      const reason = approval.answer === "deny" && approval.reason ? `: ${approval.reason}` : "";
-      const words = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
-      const who = by === undefined ? "" : ` by ${by}`;
-      return [
-        one("approval", `${words[approval.answer]}${who}${reason}`, { call: callAt(before, record.call) }),
-      ];
     }
+    case "approval_given":
+      return [one("approval", approvalText(record), { call: callAt(before, record.call) })];
     case "hook_answered":
       return hookReasons(record, before, one);
     case "output_checked":
@@ -133,16 +101,49 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
       return [one("context", `a summary failed: ${record.error.message}`, { error: record.error })];
     case "abort_asked":
       return [one("abort", `an abort was asked for: ${record.reason}`)];
-    case "run_ended":
-      return [
-        one("end", record.end.reason, { rule: record.end.rule, evidence: record.end.evidence, ...decided }),
-      ];
+    case "run_ended": {
+      const { reason, rule, evidence } = record.end;
+      return [one("end", reason, { rule, evidence, ...decided })];
+    }
     default:
       return [];
   }
 }
 
 type MakeReason = (kind: ReasonKind, text: string, more?: Partial<Reason>) => Reason;
+
+function openedText({ from, options }: RecordOf<"opened">): string {
+  if (from === undefined)
+    return "a process took the run over; what was in flight is lost and counts as no attempt";
+  const edited = from.edited === undefined ? "" : `, with another result of call ${from.edited}`;
+  const under = options === undefined ? "" : ", under other options";
+  return `forked from ${from.session} after its first ${from.seq} records${edited}${under}`;
+}
+
+const deliveredText = ({ lane }: RecordOf<"delivered">): string =>
+  lane === "steer"
+    ? "a message came while the run worked, and was delivered"
+    : "more work was queued, so the run went on";
+
+function approvalText({ approval, by }: RecordOf<"approval_given">): string {
+  const reason = approval.answer === "deny" && approval.reason ? `: ${approval.reason}` : "";
+  const words = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
+  const who = by === undefined ? "" : ` by ${by}`;
+  return `${words[approval.answer]}${who}${reason}`;
+}
+
+/** Only results that the loop itself gave, or that ended the run, are reasons. */
+function resultReasons(
+  record: RecordOf<"tool_finished">,
+  before: State,
+  one: MakeReason,
+  decided: Partial<Reason>,
+): Reason[] {
+  const { code, done } = record.result;
+  if (code === undefined && (done === undefined || done === false)) return [];
+  const what = code === undefined ? "it ended the run" : `its result is ${code}`;
+  return [one("result", what, { call: callAt(before, record.call), ...decided })];
+}
 
 function requestReasons(
   record: RecordOf<"model_started">,

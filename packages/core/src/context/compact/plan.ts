@@ -86,20 +86,11 @@ export function planCompaction(
   // The tagged format reads everything, as its last turns lose their calls or are told twice.
   const end = tagged ? history.length : keepFrom;
   const reading = facts.summariserWindow ?? facts.window ?? (used > 0 ? before : Number.POSITIVE_INFINITY);
-  // Texts an estimator knows little of cost up to some three times its word; the rest of `scale` is no text of the history's.
-  const density = Math.min(scale, 3);
   const resultCharacters = cutFor(settings, reading);
-  const pieces: Piece[] = [];
-  const omitted: CompactionPlan["omitted"] = [];
-  for (let index = 0; index < end; index += 1) {
-    if (memories.has(index)) continue;
-    const message = history.at(index) as Message;
-    const text = messageText(message, resultCharacters, index === history.length - 1);
-    if (text === "") continue;
-    const tokens = Math.ceil(estimator({ role: "user", content: [{ type: "text", text }] }) * density);
-    if (isOversized(tokens, reading)) omitted.push({ index, note: omittedText(message, tokens) });
-    else pieces.push({ index, tokens });
-  }
+  // Texts an estimator knows little of cost up to some three times its word; the rest of `scale` is no text of the history's.
+  const measure: Measure = (message) => Math.ceil(estimator(message) * Math.min(scale, 3));
+  const told = indicesOf(history, (_message, at) => at < end && !memories.has(at));
+  const { pieces, omitted } = readOf(history, told, { measure, reading, resultCharacters });
   if (pieces.length === 0 && (omitted.length === 0 || settings.onFailure === "keep")) return undefined;
   const parts = partsOf(pieces, reading, settings.summaryMaxTokens ?? 8192);
   return {
@@ -113,6 +104,29 @@ export function planCompaction(
     scale,
     resultCharacters,
   };
+}
+
+/** What the summariser reads of these messages, and what it is told of those that are too large for it. */
+function readOf(
+  history: MessageList,
+  told: readonly number[],
+  {
+    measure,
+    reading,
+    resultCharacters,
+  }: { measure: Measure; reading: number; resultCharacters: number | null },
+): { pieces: Piece[]; omitted: CompactionPlan["omitted"] } {
+  const pieces: Piece[] = [];
+  const omitted: CompactionPlan["omitted"] = [];
+  for (const index of told) {
+    const message = history.at(index) as Message;
+    const text = messageText(message, resultCharacters, index === history.length - 1);
+    if (text === "") continue;
+    const tokens = measure({ role: "user", content: [{ type: "text", text }] });
+    if (isOversized(tokens, reading)) omitted.push({ index, note: omittedText(message, tokens) });
+    else pieces.push({ index, tokens });
+  }
+  return { pieces, omitted };
 }
 
 /** A small window reads less of each result, so that a summary does not take many calls: a twentieth, at four characters a token. */

@@ -62,42 +62,25 @@ function announced(record: LogRecord, before: State, after: State, session: stri
       // A mode that the run is in already changes nothing: a compaction under way is not begun again.
       return after.run === before.run ? [] : modeChanged(record);
     case "delivered":
-      return before.inbox
-        .filter((one) => record.ids.includes(one.id))
-        .map(({ id, lane, message }) => ({ type: "message_delivered", lane, id, message }));
-    case "tool_started": {
-      const call = callIn(before.run, record.call);
-      return call === undefined ? [] : [{ type: "tool_start", call: viewOf(call) }];
-    }
+      return delivered(record, before);
+    case "tool_started":
+      return callSeen(before, record.call).map((call) => ({ type: "tool_start", call }));
     case "tool_finished":
       return [...toolFinished(record, before), ...stepEnds(before, after, step)];
     case "approval_asked":
-      return record.calls.flatMap((key) => {
-        const call = callIn(before.run, key);
-        return call === undefined ? [] : [{ type: "approval_request" as const, call: viewOf(call) }];
-      });
-    case "child_waits": {
-      const known = waitingInside(before).map(({ inside }) => inside.id);
-      return waitingInside(after)
-        .filter(({ call, inside }) => call.key === record.call && !known.includes(inside.id))
-        .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
-    }
+      return record.calls
+        .flatMap((key) => callSeen(before, key))
+        .map((call) => ({ type: "approval_request", call }));
+    case "child_waits":
+      return childWaits(record, before, after);
     case "approval_given": {
-      const call = callIn(before.run, record.call);
-      return call === undefined
-        ? []
-        : [{ type: "approval_result", call: viewOf(call), approval: record.approval }];
+      const { call, approval } = record;
+      return callSeen(before, call).map((seen) => ({ type: "approval_result", call: seen, approval }));
     }
     case "hook_answered":
-      if (record.hook === "onFinish")
-        return record.messages.map((message, at) => ({
-          type: "message_delivered",
-          lane: "follow_up",
-          id: `onFinish_${record.seq}_${at}`,
-          message,
-          hook: "onFinish",
-        }));
-      return [...givenByHook(record, before), ...stepEnds(before, after, step)];
+      return record.hook === "onFinish"
+        ? workGiven(record)
+        : [...givenByHook(record, before), ...stepEnds(before, after, step)];
     case "trimmed": {
       const { stage, before: was, after: is, note } = record;
       return [{ type: "context", stage, before: was, after: is, note }];
@@ -108,21 +91,49 @@ function announced(record: LogRecord, before: State, after: State, session: stri
       return compacted(record);
     case "run_ended":
       return isOpen(before.run) ? [{ type: "run_end", end: record.end, text: record.text ?? "" }] : [];
-    case "late_result": {
-      // That a sub-agent which was left behind is over, is no result of anything.
-      const left = leftChildOf(record, before);
-      if (left !== undefined) return leftForGood(left, record, after);
-      return [
-        {
-          type: "warning",
-          code: "late_result",
-          message: `a result came after it was given up: ${record.call ?? "the model's answer"}`,
-        },
-      ];
-    }
+    case "late_result":
+      return lateResult(record, before, after);
     default:
       return [];
   }
+}
+
+/** An open call as watchers see it; none where it is no longer open. */
+function callSeen({ run }: State, key: CallKey): CallView[] {
+  const call = callIn(run, key);
+  return call === undefined ? [] : [viewOf(call)];
+}
+
+function delivered({ ids }: RecordOf<"delivered">, { inbox }: State): RondoEvent[] {
+  return inbox
+    .filter((one) => ids.includes(one.id))
+    .map(({ id, lane, message }) => ({ type: "message_delivered", lane, id, message }));
+}
+
+/** The calls inside a sub-agent that nobody was asked about before. */
+function childWaits({ call: key }: RecordOf<"child_waits">, before: State, after: State): RondoEvent[] {
+  const known = waitingInside(before).map(({ inside }) => inside.id);
+  return waitingInside(after)
+    .filter(({ call, inside }) => call.key === key && !known.includes(inside.id))
+    .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
+}
+
+function workGiven({ messages, seq }: RecordOf<"hook_answered"> & { hook: "onFinish" }): RondoEvent[] {
+  const by = { lane: "follow_up", hook: "onFinish" } as const;
+  return messages.map((message, at) => ({
+    type: "message_delivered",
+    ...by,
+    id: `onFinish_${seq}_${at}`,
+    message,
+  }));
+}
+
+function lateResult(record: RecordOf<"late_result">, before: State, after: State): RondoEvent[] {
+  // That a sub-agent which was left behind is over, is no result of anything.
+  const left = leftChildOf(record, before);
+  if (left !== undefined) return leftForGood(left, record, after);
+  const message = `a result came after it was given up: ${record.call ?? "the model's answer"}`;
+  return [{ type: "warning", code: "late_result", message }];
 }
 
 /** A sub-agent that could not be ended, once that is not tried again. */

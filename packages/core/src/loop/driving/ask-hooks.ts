@@ -65,86 +65,109 @@ function refused(ask: HookAsk, error: string): Answered {
   }
 }
 
-async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: Asked): Promise<Answered> {
-  const type = "hook_answered" as const;
+function answer(ask: HookAsk, state: State, asked: Asked): Promise<Answered> {
   switch (ask.hook) {
-    case "permission": {
-      const call = callOf(state, ask.call);
-      const said = (await hooks.permission?.(viewFor(call))) ?? call.tool?.permission ?? "allow";
-      const full = typeof said === "object" ? said : { answer: said };
-      if (!["allow", "deny", "ask", "stop"].includes(full.answer))
-        throw new TypeError(
-          `it answered ${JSON.stringify(full.answer ?? full)}, not allow, deny, ask or stop, or { answer }`,
-        );
-      noOthers(full, "answer", "reason", "text");
-      // Which call it is about is not the hook's to say.
-      return { ...full, type, ...ask };
-    }
-    case "beforeTool": {
-      const call = callOf(state, ask.call);
-      const said = await hooks.beforeTool?.(viewFor(call));
-      if (said === undefined) return { type, ...ask };
-      if (typeof said !== "object" || said === null || !("args" in said || "result" in said))
-        throw new TypeError(`it returned ${kindOf(said)}, and { args } or { result } is needed`);
-      noOthers(said, "args", "result", "isError");
-      if ("result" in said) return { type, ...ask, result: givenResult(said) };
-      const tool = tools.get(call.name);
-      const check =
-        tool === undefined
-          ? ({ ok: false, error: `unknown tool ${JSON.stringify(call.name)}`, code: "unknown_tool" } as const)
-          : await checkArgs(tool, said.args);
-      return { type, ...ask, args: said.args, check };
-    }
-    case "afterTool": {
-      const call = callOf(state, ask.call);
-      if (call.result === undefined) return { type, ...ask };
-      const said = await hooks.afterTool?.(viewFor(call), jsonCopy(call.result));
-      if (said === undefined) return { type, ...ask };
-      if (typeof said !== "object" || said === null || !isContent(said.content))
-        throw new TypeError(
-          `it returned ${kindOf(said)}, and { content } is needed: a text or a list of parts`,
-        );
-      noOthers(said, "content", "isError");
-      const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
-      return { type, ...ask, result };
-    }
-    case "prepareStep": {
-      const said = (await hooks.prepareStep?.({ step: ask.step, messages: shown(state.history) })) ?? {};
-      noOthers(said, "model", "tools", "toolChoice");
-      const index = said.model === undefined ? undefined : modelIndex(said.model);
-      if (said.model !== undefined && index === undefined)
-        throw new TypeError(
-          `it chose ${said.model.id}, which is not among the agent's models (model, fallback)`,
-        );
-      checkPrepared(said, tools);
-      return {
-        type,
-        ...ask,
-        ...(index === undefined ? {} : { model: index }),
-        ...(said.tools === undefined ? {} : { tools: said.tools }),
-        ...(said.toolChoice === undefined ? {} : { toolChoice: said.toolChoice }),
-      };
-    }
-    case "transformContext": {
-      const messages = shown(state.history);
-      const said = await hooks.transformContext?.(messages, { step: ask.step });
-      if (said === undefined) return { type, ...ask };
-      return {
-        type,
-        ...ask,
-        edit: editFrom(state.history, sendable(messagesOf(said).map(inText), state.history)),
-      };
-    }
-    case "onFinish": {
-      const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
-      const said = (await hooks.onFinish?.(run)) ?? [];
-      const messages =
-        typeof said === "string"
-          ? [userText(said.toWellFormed())]
-          : messagesOf(said, "a text or a list of messages");
-      return { type, ...ask, messages: messages.map(workOf).filter(saysSomething) };
-    }
+    case "permission":
+      return permission(ask, state, asked);
+    case "beforeTool":
+      return beforeTool(ask, state, asked);
+    case "afterTool":
+      return afterTool(ask, state, asked);
+    case "prepareStep":
+      return prepareStep(ask, state, asked);
+    case "transformContext":
+      return transformContext(ask, state, asked);
+    case "onFinish":
+      return onFinish(ask, state, asked);
   }
+}
+
+type AskOf<H extends HookAsk["hook"]> = HookAsk & { hook: H };
+const type = "hook_answered" as const;
+
+async function permission(ask: AskOf<"permission">, state: State, { hooks }: Asked): Promise<Answered> {
+  const call = callOf(state, ask.call);
+  const said = (await hooks.permission?.(viewFor(call))) ?? call.tool?.permission ?? "allow";
+  const full = typeof said === "object" ? said : { answer: said };
+  if (!["allow", "deny", "ask", "stop"].includes(full.answer))
+    throw new TypeError(
+      `it answered ${JSON.stringify(full.answer ?? full)}, not allow, deny, ask or stop, or { answer }`,
+    );
+  noOthers(full, "answer", "reason", "text");
+  // Which call it is about is not the hook's to say.
+  return { ...full, type, ...ask };
+}
+
+async function beforeTool(
+  ask: AskOf<"beforeTool">,
+  state: State,
+  { hooks, tools }: Asked,
+): Promise<Answered> {
+  const call = callOf(state, ask.call);
+  const said = await hooks.beforeTool?.(viewFor(call));
+  if (said === undefined) return { type, ...ask };
+  if (typeof said !== "object" || said === null || !("args" in said || "result" in said))
+    throw new TypeError(`it returned ${kindOf(said)}, and { args } or { result } is needed`);
+  noOthers(said, "args", "result", "isError");
+  if ("result" in said) return { type, ...ask, result: givenResult(said) };
+  const tool = tools.get(call.name);
+  const check =
+    tool === undefined
+      ? ({ ok: false, error: `unknown tool ${JSON.stringify(call.name)}`, code: "unknown_tool" } as const)
+      : await checkArgs(tool, said.args);
+  return { type, ...ask, args: said.args, check };
+}
+
+async function afterTool(ask: AskOf<"afterTool">, state: State, { hooks }: Asked): Promise<Answered> {
+  const call = callOf(state, ask.call);
+  if (call.result === undefined) return { type, ...ask };
+  const said = await hooks.afterTool?.(viewFor(call), jsonCopy(call.result));
+  if (said === undefined) return { type, ...ask };
+  if (typeof said !== "object" || said === null || !isContent(said.content))
+    throw new TypeError(`it returned ${kindOf(said)}, and { content } is needed: a text or a list of parts`);
+  noOthers(said, "content", "isError");
+  const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
+  return { type, ...ask, result };
+}
+
+async function prepareStep(
+  ask: AskOf<"prepareStep">,
+  { history }: State,
+  { hooks, tools, modelIndex }: Asked,
+): Promise<Answered> {
+  const said = (await hooks.prepareStep?.({ step: ask.step, messages: shown(history) })) ?? {};
+  noOthers(said, "model", "tools", "toolChoice");
+  const index = said.model === undefined ? undefined : modelIndex(said.model);
+  if (said.model !== undefined && index === undefined)
+    throw new TypeError(`it chose ${said.model.id}, which is not among the agent's models (model, fallback)`);
+  checkPrepared(said, tools);
+  return {
+    type,
+    ...ask,
+    ...(index === undefined ? {} : { model: index }),
+    ...(said.tools === undefined ? {} : { tools: said.tools }),
+    ...(said.toolChoice === undefined ? {} : { toolChoice: said.toolChoice }),
+  };
+}
+
+async function transformContext(
+  ask: AskOf<"transformContext">,
+  { history }: State,
+  { hooks }: Asked,
+): Promise<Answered> {
+  const said = await hooks.transformContext?.(shown(history), { step: ask.step });
+  if (said === undefined) return { type, ...ask };
+  return { type, ...ask, edit: editFrom(history, sendable(messagesOf(said).map(inText), history)) };
+}
+
+async function onFinish(ask: AskOf<"onFinish">, state: State, { hooks }: Asked): Promise<Answered> {
+  const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
+  const said = (await hooks.onFinish?.(run)) ?? [];
+  const messages =
+    typeof said === "string"
+      ? [userText(said.toWellFormed())]
+      : messagesOf(said, "a text or a list of messages");
+  return { type, ...ask, messages: messages.map(workOf).filter(saysSomething) };
 }
 
 /** The call as a hook sees it: what one writes into it is no answer, and changes nothing. */

@@ -68,15 +68,7 @@ export function think(
         cancel = clock.after(Math.min(left, clocks.idleMs, 2 ** 31 - 1), watch);
         return;
       }
-      const error =
-        now - startedAt >= clocks.totalMs
-          ? new RondoError(
-              "timeout",
-              `${model.id}: the answer took longer than ${clocks.totalMs} ms (clocks.totalMs)`,
-            )
-          : begun
-            ? new RondoError("stream_idle", `${model.id}: nothing came for ${idle} ms (clocks.idleMs)`)
-            : new RondoError("timeout", `${model.id}: nothing came within ${idle} ms (clocks.firstByteMs)`);
+      const error = ranOut(model, clocks, now - startedAt, begun);
       settle(() => reject(withPartial(error, model, heard)));
       controller.abort(error);
     };
@@ -120,6 +112,20 @@ export function think(
       fail(thrown);
     }
   });
+}
+
+/** Which clock ran out. */
+function ranOut(
+  { id }: Model,
+  { firstByteMs, idleMs, totalMs }: Clocks,
+  ms: number,
+  begun: boolean,
+): RondoError {
+  if (ms >= totalMs)
+    return new RondoError("timeout", `${id}: the answer took longer than ${totalMs} ms (clocks.totalMs)`);
+  return begun
+    ? new RondoError("stream_idle", `${id}: nothing came for ${idleMs} ms (clocks.idleMs)`)
+    : new RondoError("timeout", `${id}: nothing came within ${firstByteMs} ms (clocks.firstByteMs)`);
 }
 
 /** The text that was heard so far, by position in the answer. Reasoning is not kept: unsigned, it could not be replayed. */

@@ -8,26 +8,8 @@ import { changeCall, isOver, noteKept } from "./turn.ts";
 /** A hook has answered. */
 export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answered">): State {
   switch (record.hook) {
-    case "permission": {
-      const permission = {
-        answer: record.answer,
-        ...(record.reason === undefined ? {} : { reason: record.reason }),
-        ...(record.error === undefined ? {} : { failed: true as const }),
-      };
-      const stopped: Run =
-        record.answer === "stop"
-          ? {
-              ...run,
-              stopping: {
-                reason: "turn_stopped",
-                rule: "permission",
-                evidence: { call: record.call },
-                ...(record.text === undefined ? {} : { text: record.text }),
-              },
-            }
-          : run;
-      return changeCall(state, stopped, record.call, (call) => ({ ...call, permission }));
-    }
+    case "permission":
+      return permit(state, run, record);
     case "beforeTool":
       return changeCall(noteGiven(state, run, record), run, record.call, (call) => ({
         ...call,
@@ -68,6 +50,20 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
       return { ...state, history: state.history.push(...record.messages), run: working(asked) };
     }
   }
+}
+
+/** Whether a call may run, or the run is to end. */
+function permit(state: State, run: Run, record: RecordOf<"hook_answered"> & { hook: "permission" }): State {
+  const { answer, call: key, reason, error, text } = record;
+  const permission = {
+    answer,
+    ...(reason === undefined ? {} : { reason }),
+    ...(error === undefined ? {} : { failed: true as const }),
+  };
+  const because = { reason: "turn_stopped", rule: "permission", evidence: { call: key } } as const;
+  const stopping = { ...because, ...(text === undefined ? {} : { text }) };
+  const stopped: Run = answer === "stop" ? { ...run, stopping } : run;
+  return changeCall(state, stopped, key, (call) => ({ ...call, permission }));
 }
 
 /** Where the whole of what a hook gave is kept. What the tool did, and where its own text is, is known already. */
