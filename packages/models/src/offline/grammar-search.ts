@@ -2,9 +2,10 @@
 
 import { type Clause, countCue } from "./clause.ts";
 import { globFilter } from "./filters.ts";
-import type { Goal, SearchGoal } from "./goal.ts";
+import type { Goal, Place, SearchGoal } from "./goal.ts";
 import { placesOf, type Rule } from "./grammar-rule.ts";
 import { isFileName } from "./places.ts";
+import type { Token } from "./tokens.ts";
 
 /** Anything with a needle. */
 export const searchRule: Rule = (clause) => {
@@ -102,64 +103,60 @@ export const valueRule: Rule = (clause) => {
   const file =
     places.find((place) => isFileName(place.path)) ??
     places[0] ??
-    (sheet.says === "there" || /\.jsonc?$/i.test(clause.place.path) ? clause.place : undefined);
+    (sheet.says === "there" || isJson(clause.place) ? clause.place : undefined);
   if (sheet.topic !== undefined && file !== undefined)
     return [{ do: "value", key: sheet.topic, place: file }];
   const needle = sheet.needle?.text;
-  const json = file !== undefined && /\.jsonc?$/i.test(file.path);
-  if (json && needle !== undefined && /\b(field|key|property|value|entry|setting|option)\b/.test(skeleton))
-    return [{ do: "value", key: needle, place: file }];
-  if (needle !== undefined) return undefined;
-  const words = sheet.tokens
-    .filter((token, at) => !sheet.taken(at) && token.kind !== "sign")
-    .map((token) => (token.kind === "quoted" ? token.text : token.stem));
-  const key = json
-    ? words.filter((word) => !jsonFillers.test(word))
-    : words.filter((word) => projectKeys.test(word));
-  if (key.length === 0 || key.length > 3) return undefined;
-  if (json) {
-    if (
-      /^(compare|diff|read|open|cat|find|locate|list file|count line|how many line|how many word|how long|how big)\b/.test(
-        skeleton,
-      )
-    )
-      return undefined;
-    const raw = sheet.tokens
-      .filter(
-        (token, at) => !sheet.taken(at) && key.includes(token.kind === "quoted" ? token.text : token.stem),
-      )
-      .map((token) => token.text);
-    return [{ do: "value", key: raw.join(" "), place: file }];
+  if (file !== undefined && isJson(file)) {
+    if (needle === undefined) return valueIn(file, clause);
+    return /\b(field|key|property|value|entry|setting|option)\b/.test(skeleton)
+      ? [{ do: "value", key: needle, place: file }]
+      : undefined;
   }
+  return needle === undefined && places.length === 0 ? valueOfProject(clause) : undefined;
+};
+
+const isJson = ({ path }: Place): boolean => /\.jsonc?$/i.test(path);
+
+/** The most words of a key. */
+const longestKey = 3;
+
+/** The words of a clause that nothing else has claimed. */
+const freeTokens = ({ sheet }: Clause): Token[] =>
+  sheet.tokens.filter((token, at) => !sheet.taken(at) && token.kind !== "sign");
+
+const wordOf = (token: Token): string => (token.kind === "quoted" ? token.text : token.stem);
+
+function valueIn(file: Place, clause: Clause): Goal[] | undefined {
+  const key = freeTokens(clause).filter((token) => !jsonFillers.test(wordOf(token)));
+  if (key.length === 0 || key.length > longestKey || otherOrder.test(clause.skeleton)) return undefined;
+  return [{ do: "value", key: key.map(({ text }) => text).join(" "), place: file }];
+}
+
+/** What is asked of a JSON file as of any other. */
+const otherOrder =
+  /^(compare|diff|read|open|cat|find|locate|list file|count line|how many line|how many word|how long|how big)\b/;
+
+/** Without a file only what every package tells of itself, and only as a question about this project. */
+function valueOfProject(clause: Clause): Goal[] | undefined {
+  const { skeleton } = clause;
+  const words = freeTokens(clause).map(wordOf);
+  const key = words.filter((word) => projectKeys.test(word));
+  if (key.length === 0 || key.length > longestKey) return undefined;
   // "which version of jest": about jest, not about the package.
   const others = words.filter(
     (word) => !projectKeys.test(word) && !jsonFillers.test(word) && !projectWords.test(word),
   );
   if (others.length > 1) return undefined;
-  // Without a file only what every package tells of itself, and only as a question about this project.
-  if (
-    places.length > 0 ||
-    !/^(what|which|who|under what|under which|list|show|how many|tell)\b/.test(skeleton)
-  )
-    return undefined;
-  if (
-    !/\b(project|package|repo|repository|codebase|it|this|workspace|the|npm)\b/.test(skeleton) ||
-    /\b(file|folder|line|function|type|export)\b/.test(skeleton)
-  )
-    return undefined;
-  return [
-    {
-      do: "value",
-      key:
-        others[0] ??
-        (key
-          .filter((word) => word !== "package" && word !== "repository" && word !== "workspace")
-          .join(" ") ||
-          (key[0] ?? "")),
-      place: { path: "package.json" },
-    },
-  ];
-};
+  const asks = /^(what|which|who|under what|under which|list|show|how many|tell)\b/.test(skeleton);
+  const isOfProject =
+    /\b(project|package|repo|repository|codebase|it|this|workspace|the|npm)\b/.test(skeleton) &&
+    !/\b(file|folder|line|function|type|export)\b/.test(skeleton);
+  if (!asks || !isOfProject) return undefined;
+  const narrow = key.filter((word) => !/^(package|repository|workspace)$/.test(word));
+  const name = others[0] ?? (narrow.length > 0 ? narrow.join(" ") : (key[0] ?? ""));
+  return [{ do: "value", key: name, place: { path: "package.json" } }];
+}
 
 const projectWords =
   /^(project|package|repo|repository|codebase|workspace|npm|folder|directory|this|the|current|our|my|software|library|under|tell|me|run|available)$/;

@@ -71,6 +71,18 @@ describe("the offline model", () => {
     expect(model.facts?.price).toEqual({ input: 0, output: 0 });
   });
 
+  it.each([
+    ["what licence does this project have?", { license: "MIT" }, "`license` is **MIT**"],
+    ["what license does this project have?", { licence: "MIT" }, "`licence` is **MIT**"],
+    ["what license does this project have?", { name: "garden" }, "says nothing about “license”"],
+  ])(
+    "finds a value however its key is spelled, and says where there is none: %s %j",
+    async (task, data, said) => {
+      const { text } = await run(task, () => JSON.stringify(data));
+      expect(text).toContain(said);
+    },
+  );
+
   it("streams its answer in pieces that join to the whole, and leaves the unknown usage out", async () => {
     const { answer, events, text } = await step([userText("hello")]);
     const deltas = events.filter((event) => event.type === "text_delta");

@@ -3,7 +3,7 @@
 import type { CountGoal, Filter, Goal } from "../goal.ts";
 import { type Asking, type Finding, type Got, listing } from "../plan.ts";
 import type { Listing } from "../results.ts";
-import { at, type Context, type Found, sentence } from "./where.ts";
+import { at, type Context, sentence } from "./where.ts";
 import { bullets, code, counted, placeName, plural } from "./words.ts";
 
 /** Paths of a listing that a filter lets pass. */
@@ -33,6 +33,14 @@ function globTest(glob: string): (path: string) => boolean {
   return (path) => test.test(path);
 }
 
+/** A filter's names as one glob, at any depth. */
+const globOf = (globs: readonly string[]): string =>
+  `**/${globs.length === 1 ? globs[0] : `{${globs.join(",")}}`}`;
+
+/** The same as an argument of a search; none where every file is meant. */
+export const globOption = (filter: Filter | undefined): { glob?: string } =>
+  filter === undefined || filter.globs.length === 0 ? {} : { glob: globOf(filter.globs) };
+
 /** The files below a path that a filter lets pass, with an exact total. */
 export interface Files {
   paths: string[];
@@ -54,28 +62,18 @@ export function* filesBelow(path: string, filter: Filter | undefined): Asking<Go
     !filter.globs.some(
       (glob) => /^\*[a-z]+\*$/.test(glob) || (!/[*?]/.test(glob) && glob === glob.toLowerCase()),
     );
-  const glob = usable
-    ? filter.globs.length === 1
-      ? filter.globs[0]
-      : `{${filter.globs.join(",")}}`
-    : undefined;
-  const found = yield* listing(path, {
-    recursive: true,
-    ...(glob === undefined ? {} : { pattern: `**/${glob}` }),
-  });
+  const pattern = usable ? globOf(filter.globs) : undefined;
+  const found = yield* listing(path, { recursive: true, ...(pattern === undefined ? {} : { pattern }) });
   if (!found.ok) return found;
   const all = found.value;
   const paths = passing(all.files, filter);
-  if (glob !== undefined && all.totalFiles === 0 && filter !== undefined && filter.globs.length > 1) {
+  if (usable && all.totalFiles === 0 && filter.globs.length > 1) {
     // Nothing: or a tool that knows no braces. One plain glob more settles it.
     const plain = yield* listing(path, { recursive: true, pattern: `**/${filter.globs[0]}` });
     if (plain.ok && plain.value.totalFiles > 0)
       return { ok: true, value: filesOf(plain.value, passing(plain.value.files, filter), path, true) };
   }
-  return {
-    ok: true,
-    value: filesOf(all, paths, path, glob !== undefined && paths.length === all.files.length),
-  };
+  return { ok: true, value: filesOf(all, paths, path, usable && paths.length === all.files.length) };
 }
 
 function filesOf(all: Listing, paths: string[], path: string, exact: boolean): Files {
@@ -114,65 +112,63 @@ const what = (filter: Filter | undefined, noun: string, count: number): string =
 
 /** How many files, folders or entries. */
 export function* count(goal: CountGoal, context: Context): Asking<Finding> {
-  const found: Found<Files> = yield* at(goal.place, context, "folder", (path) =>
-    filesBelow(path, goal.filter),
-  );
+  const found = yield* at(goal.place, context, "folder", (path) => filesBelow(path, goal.filter));
   if (!found.ok) return found.finding;
   const { path, note, value } = found;
-  const notes = ignoredNote(value.ignored);
-  if (
-    value.cut &&
-    goal.filter !== undefined &&
-    value.total === value.paths.length &&
-    value.total !== 0 &&
-    goal.filter.tests === true
-  )
+  const { cut, total, paths } = value;
+  if (cut && goal.filter?.tests === true && total === paths.length && total !== 0)
     return {
-      text: `${note}At least ${value.total} ${goal.filter.says} in ${placeName(path)}: the listing was too long to see all of it.`,
+      text: `${note}At least ${total} ${goal.filter.says} in ${placeName(path)}: the listing was too long to see all of it.`,
       reached: false,
       scope: path,
     };
-  if (goal.what === "folder") {
-    const direct = value.cut ? undefined : directIn(value.folders, path).length;
-    const answer = goal.deep === true || direct === undefined ? value.totalFolders : direct;
-    const other =
-      goal.deep === true ? `${direct ?? "?"} directly in it` : `${value.totalFolders} counting nested ones`;
-    const aside = direct === undefined || direct === value.totalFolders ? "" : ` (${other})`;
-    return {
-      text: `${note}${sentence(placeName(path))} has **${counted(answer, "folder")}**${aside}.${notes}`,
-      number: answer,
-      scope: path,
-      reached: true,
-    };
-  }
-  if (goal.what === "entry") {
-    const entries = directIn([...value.paths, ...value.folders], path).length;
-    return {
-      text: `${note}${sentence(placeName(path))} has **${counted(entries, "entry", "entries")}** directly in it: ${counted(value.direct ?? 0, "file")} and ${counted(directIn(value.folders, path).length, "folder")}.${notes}`,
-      number: entries,
-      scope: path,
-      reached: true,
-    };
-  }
-  const direct = value.direct;
-  const answer = goal.deep === false && direct !== undefined ? direct : value.total;
-  const aside =
-    goal.deep === false
-      ? answer === value.total
-        ? ""
-        : ` directly in it (${value.total} counting subfolders)`
-      : direct === undefined || direct === value.total
-        ? ""
-        : `, counting its subfolders (${direct} directly in it)`;
-  const byName = goal.filter?.tests === true ? testsAside(value.paths) : "";
+  const told =
+    goal.what === "folder"
+      ? countedFolders(goal, value, path)
+      : goal.what === "entry"
+        ? countedEntries(value, path)
+        : countedFiles(goal, value);
   return {
-    text: `${note}${sentence(placeName(path))} has **${answer}** ${what(goal.filter, "file", answer)}${aside}.${byName}${notes}`,
-    number: answer,
-    items: value.paths,
+    text: `${note}${sentence(placeName(path))} has ${told.text}${ignoredNote(value.ignored)}`,
+    number: told.number,
+    ...(goal.what === "file" ? { items: paths } : {}),
     scope: path,
-    ...(value.paths.length === 1 ? { subject: value.paths[0] as string } : {}),
+    ...(goal.what === "file" && paths.length === 1 ? { subject: paths[0] as string } : {}),
     reached: true,
   };
+}
+
+/** A number, and what is said of it behind "has". */
+interface Told {
+  text: string;
+  number: number;
+}
+
+function countedFolders({ deep }: CountGoal, { cut, folders, totalFolders }: Files, path: string): Told {
+  const direct = cut ? undefined : directIn(folders, path).length;
+  const number = deep === true || direct === undefined ? totalFolders : direct;
+  const other = deep === true ? `${direct ?? "?"} directly in it` : `${totalFolders} counting nested ones`;
+  const aside = direct === undefined || direct === totalFolders ? "" : ` (${other})`;
+  return { text: `**${counted(number, "folder")}**${aside}.`, number };
+}
+
+function countedEntries({ paths, folders, direct = 0 }: Files, path: string): Told {
+  const number = directIn([...paths, ...folders], path).length;
+  const kinds = `${counted(direct, "file")} and ${counted(directIn(folders, path).length, "folder")}`;
+  return { text: `**${counted(number, "entry", "entries")}** directly in it: ${kinds}.`, number };
+}
+
+function countedFiles({ deep, filter }: CountGoal, { total, direct, paths }: Files): Told {
+  const isDirect = deep === false;
+  const number = isDirect && direct !== undefined ? direct : total;
+  const differs = direct !== undefined && direct !== total;
+  const aside = !differs
+    ? ""
+    : isDirect
+      ? ` directly in it (${total} counting subfolders)`
+      : `, counting its subfolders (${direct} directly in it)`;
+  const byName = filter?.tests === true ? testsAside(paths) : "";
+  return { text: `**${number}** ${what(filter, "file", number)}${aside}.${byName}`, number };
 }
 
 const testsAside = (paths: readonly string[]): string =>
@@ -182,61 +178,62 @@ const testsAside = (paths: readonly string[]): string =>
       ? " I went by names such as `x.test.ts`, `x.spec.ts` or `test_x.py`."
       : " I went by the folders they lie in.";
 
+type ListGoal = Extract<Goal, { do: "list" }>;
+
 /** The files, folders or entries themselves. */
-export function* list(goal: Extract<Goal, { do: "list" }>, context: Context): Asking<Finding> {
-  if (goal.filter === undefined && goal.deep !== true) {
-    const found = yield* at(goal.place, context, "folder", (path) => listing(path));
-    if (!found.ok) return found.finding;
-    const { path, note, value } = found;
-    const folders = value.folders.map((one) => `${base(one, path)}/`);
-    const files = value.files.map((one) => base(one, path));
-    const items = goal.what === "folder" ? folders : goal.what === "file" ? files : [...folders, ...files];
-    const total =
-      goal.what === "folder"
-        ? value.totalFolders
-        : goal.what === "file"
-          ? value.totalFiles
-          : value.totalFiles + value.totalFolders;
-    const more =
-      goal.what === "file" && folders.length > 0
-        ? `There ${value.totalFolders === 1 ? "is" : "are"} also ${counted(value.totalFolders, "folder")}.`
-        : "";
-    const size =
-      goal.what === "entry"
-        ? `${counted(value.totalFiles, "file")} and ${counted(value.totalFolders, "folder")}`
-        : counted(total, goal.what);
-    const text =
-      total === 0
-        ? `${note}${sentence(placeName(path))} has no ${goal.what === "entry" ? "files or folders" : plural[goal.what]} directly in it. ${more}`
-        : `${note}${sentence(placeName(path))} has ${size} directly in it:\n\n${bullets(items.map(code), 100, total)}\n\n${more}`;
-    return {
-      text: `${text.trimEnd()}${ignoredNote(value.ignored, items.length > 0)}`,
-      number: total,
-      items,
-      yes: total > 0,
-      scope: path,
-      reached: true,
-    };
-  }
+export function list(goal: ListGoal, context: Context): Asking<Finding> {
+  return goal.filter === undefined && goal.deep !== true
+    ? listDirect(goal, context)
+    : listBelow(goal, context);
+}
+
+/** What is directly in a folder. */
+function* listDirect(goal: ListGoal, context: Context): Asking<Finding> {
+  const found = yield* at(goal.place, context, "folder", (path) => listing(path));
+  if (!found.ok) return found.finding;
+  const { path, note, value } = found;
+  const { totalFiles, totalFolders } = value;
+  const folders = value.folders.map((one) => `${base(one, path)}/`);
+  const files = value.files.map((one) => base(one, path));
+  const items = goal.what === "folder" ? folders : goal.what === "file" ? files : [...folders, ...files];
+  const total = totalOf(goal.what, totalFiles, totalFolders);
+  const more =
+    goal.what === "file" && folders.length > 0
+      ? `There ${totalFolders === 1 ? "is" : "are"} also ${counted(totalFolders, "folder")}.`
+      : "";
+  const size =
+    goal.what === "entry"
+      ? `${counted(totalFiles, "file")} and ${counted(totalFolders, "folder")}`
+      : counted(total, goal.what);
+  const text =
+    total === 0
+      ? `${note}${sentence(placeName(path))} has no ${goal.what === "entry" ? "files or folders" : plural[goal.what]} directly in it. ${more}`
+      : `${note}${sentence(placeName(path))} has ${size} directly in it:\n\n${bullets(items.map(code), 100, total)}\n\n${more}`;
+  return {
+    text: `${text.trimEnd()}${ignoredNote(value.ignored, items.length > 0)}`,
+    number: total,
+    items,
+    yes: total > 0,
+    scope: path,
+    reached: true,
+  };
+}
+
+/** What a filter lets pass of a folder, or all below it. */
+function* listBelow(goal: ListGoal, context: Context): Asking<Finding> {
   const found = yield* at(goal.place, context, "folder", (path) => filesBelow(path, goal.filter));
   if (!found.ok) return found.finding;
   const { path, note, value } = found;
+  const isDirect = goal.deep === false;
   const folders = goal.what === "file" ? [] : value.folders.map((one) => `${one}/`);
-  const files = goal.what === "folder" ? [] : goal.deep === false ? directIn(value.paths, path) : value.paths;
+  const files = goal.what === "folder" ? [] : isDirect ? directIn(value.paths, path) : value.paths;
   const items = [...folders, ...files].sort();
   const total =
-    goal.what === "folder"
-      ? value.totalFolders
-      : goal.what === "entry"
-        ? value.total + value.totalFolders
-        : goal.deep === false
-          ? files.length
-          : value.total;
-  const noun = goal.what === "entry" ? "entry" : goal.what;
+    goal.what === "file" && isDirect ? files.length : totalOf(goal.what, value.total, value.totalFolders);
   const text =
     total === 0
-      ? `${note}No ${what(goal.filter, noun, 2)} in ${placeName(path)}.`
-      : `${note}${sentence(placeName(path))} has **${total}** ${what(goal.filter, noun, total)}:\n\n${bullets(items.map(code), 100, total)}`;
+      ? `${note}No ${what(goal.filter, goal.what, 2)} in ${placeName(path)}.`
+      : `${note}${sentence(placeName(path))} has **${total}** ${what(goal.filter, goal.what, total)}:\n\n${bullets(items.map(code), 100, total)}`;
   return {
     text: `${text}${ignoredNote(value.ignored, total > 0)}`.trimEnd(),
     number: total,
@@ -247,6 +244,9 @@ export function* list(goal: Extract<Goal, { do: "list" }>, context: Context): As
     reached: true,
   };
 }
+
+const totalOf = (kind: ListGoal["what"], files: number, folders: number): number =>
+  kind === "folder" ? folders : kind === "file" ? files : files + folders;
 
 export const base = (path: string, folder: string): string =>
   folder !== "." && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
@@ -261,25 +261,11 @@ export function* find(goal: Extract<Goal, { do: "find" }>, context: Context): As
   );
   if (!found.ok) return { ...found.finding, yes: false };
   const { path, note, value } = found;
-  let hits = passing(goal.what === "folder" ? value.folders : value.files, goal.filter);
-  let hint = "";
-  if (hits.length === 0 && goal.what === "file") {
-    // The same name may be a folder, or lack its ending.
-    const all = exactGlob(goal.filter) ? yield* listing(path, { recursive: true }) : found;
-    const pool = all.ok ? all.value : value;
-    const folders = passing(pool.folders, goal.filter);
-    const loose = {
-      says: "",
-      globs: goal.filter.globs.map((glob) => (/[*?]/.test(glob) ? glob : `${glob}.*`)),
-    };
-    const wider = [
-      ...folders.map((one) => `${one}/`),
-      ...passing(pool.files, loose),
-      ...passing(pool.files, goal.filter),
-    ];
-    if (wider.length > 0 && goal.filter.globs.every((glob) => !glob.includes("."))) hits = wider;
-    else if (wider.length > 0) hint = ` Near it I see ${wider.slice(0, 5).map(code).join(", ")}.`;
-  }
+  const exact = passing(goal.what === "folder" ? value.folders : value.files, goal.filter);
+  const { hits, hint } =
+    exact.length === 0 && goal.what === "file"
+      ? yield* widened(path, goal.filter, value)
+      : { hits: exact, hint: "" };
   if (hits.length === 0)
     return {
       text: `${note}There are no ${goal.filter.says} in ${placeName(path)}.${hint}${value.cut ? " The listing was cut, so I did not see all of it." : ""}${ignoredNote(value.ignored)}`,
@@ -303,6 +289,25 @@ export function* find(goal: Extract<Goal, { do: "find" }>, context: Context): As
     ...(only === undefined ? {} : { subject: only }),
     reached: true,
   };
+}
+
+/** Where there is no such file: the same name may be a folder, or lack its ending. @param seen what was listed so far */
+function* widened(
+  path: string,
+  filter: Filter,
+  seen: Listing,
+): Asking<{ hits: readonly string[]; hint: string }> {
+  const all = exactGlob(filter) ? yield* listing(path, { recursive: true }) : undefined;
+  const { folders, files } = all?.ok === true ? all.value : seen;
+  const loose = { says: "", globs: filter.globs.map((glob) => (/[*?]/.test(glob) ? glob : `${glob}.*`)) };
+  const wider = [
+    ...passing(folders, filter).map((one) => `${one}/`),
+    ...passing(files, loose),
+    ...passing(files, filter),
+  ];
+  if (wider.length === 0) return { hits: [], hint: "" };
+  if (filter.globs.every((glob) => !glob.includes("."))) return { hits: wider, hint: "" };
+  return { hits: [], hint: ` Near it I see ${wider.slice(0, 5).map(code).join(", ")}.` };
 }
 
 const exactGlob = (filter: Filter): boolean =>

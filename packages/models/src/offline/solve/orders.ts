@@ -72,65 +72,94 @@ const notDone = (path: string, done: string, why: string): Finding => ({
   reached: false,
 });
 
+type WeighGoal = Extract<Goal, { do: "weigh" }>;
+
+/** A count of one of the things weighed. */
+interface Weighed {
+  label: string;
+  number: number;
+  finding: Finding;
+}
+
 /** Several counts, and which is more, by how much, or all together. */
-export function* weigh(goal: Extract<Goal, { do: "weigh" }>, context: Context): Asking<Finding> {
+export function* weigh(goal: WeighGoal, context: Context): Asking<Finding> {
   const findings = yield* together(goal.parts.map((part) => solved(part, context)));
-  const found = findings.map((finding, at) => ({
-    label: labelOf(goal.parts[at] as Part, goal.parts, finding),
-    finding,
-  }));
-  const failed = found.filter((one) => one.finding.number === undefined);
-  const known = found.filter((one) => one.finding.number !== undefined);
-  const unit = unitOf(goal.parts[0]);
-  const filters = new Set(goal.parts.map((part) => ("filter" in part ? (part.filter?.says ?? "") : "")));
-  const kind = unit === "file" && filters.size === 1 ? [...filters][0] : undefined;
-  const amount = (value: number): string =>
-    kind
-      ? `${value} ${value === 1 ? kind.replace(/\bfiles\b/, "file") : kind}`
-      : counted(value, unit, plural[unit] ?? `${unit}s`);
-  const each = known.map((one) => `${one.label} has ${amount(one.finding.number ?? 0)}`);
-  const trouble = failed.map((one) => one.finding.text).join(" ");
+  const known: Weighed[] = [];
+  const failed: string[] = [];
+  for (const [at, finding] of findings.entries()) {
+    const { number, text } = finding;
+    if (number === undefined) failed.push(text);
+    else known.push({ label: labelOf(goal.parts[at] as Part, goal.parts, finding), number, finding });
+  }
+  const trouble = failed.join(" ");
+  const amount = amountsOf(goal);
+  const each = known.map(({ label, number }) => `${label} has ${amount(number)}`);
   if (known.length < 2)
     return { text: [trouble, ...each.map((one) => `${one}.`)].join(" ").trim(), reached: false };
-  const total = known.reduce((sum, one) => sum + (one.finding.number ?? 0), 0);
-  const notes = trouble === "" ? "" : ` ${trouble}`;
-  if (goal.ask === "sum")
-    return {
-      text: `Together **${amount(total)}**: ${humanList(each)}.${notes}`,
-      number: total,
-      reached: failed.length === 0,
-    };
-  const sorted = [...known].sort(
-    (a, b) => ((b.finding.number ?? 0) - (a.finding.number ?? 0)) * (goal.ask === "fewer" ? -1 : 1),
-  );
-  const first = sorted[0] as (typeof known)[number];
-  const second = sorted[1] as (typeof known)[number];
-  const gap = Math.abs((first.finding.number ?? 0) - (second.finding.number ?? 0));
-  if (gap === 0)
-    return {
-      text: `${goal.whether === true ? "No. " : ""}They are equal: ${humanList(each)}.${notes}`,
-      number: 0,
-      yes: false,
-      items: sorted.map((one) => one.label),
-      reached: failed.length === 0,
-    };
-  const comparative =
-    goal.ask === "fewer" ? (unit === "line" ? "shorter" : "fewer") : unit === "line" ? "longer" : "more";
-  const verdict =
-    goal.ask === "difference"
-      ? `The difference is **${amount(gap)}**`
-      : `**${first.label}** ${unit === "line" ? `is ${comparative}` : unit === "byte" ? `is ${goal.ask === "fewer" ? "smaller" : "larger"}` : `has ${comparative}`}, by ${amount(gap)}`;
-  const subject = first.finding.subject;
+  const said = goal.ask === "sum" ? summed(known, each, amount) : compared(goal, known, each, amount);
   return {
-    text: `${goal.whether === true && goal.ask !== "difference" ? (first === known[0] ? "Yes. " : "No. ") : ""}${verdict}: ${humanList(each)}.${notes}`,
-    number: goal.ask === "difference" ? gap : (first.finding.number ?? 0),
-    // "Is a longer than b": yes when the first thing named is the one that leads.
-    yes: first === known[0],
-    items: sorted.map((one) => one.label),
-    ...(subject === undefined ? {} : { subject }),
-    ...(first.finding.scope === undefined ? {} : { scope: first.finding.scope }),
+    ...said,
+    text: `${said.text}${trouble === "" ? "" : ` ${trouble}`}`,
     reached: failed.length === 0,
   };
+}
+
+type Said = Omit<Finding, "reached">;
+type Amount = (number: number) => string;
+
+/** How a number of the things weighed is told. */
+function amountsOf({ parts }: WeighGoal): Amount {
+  const unit = unitOf(parts[0]);
+  const filters = new Set(parts.map((part) => ("filter" in part ? (part.filter?.says ?? "") : "")));
+  const kind = unit === "file" && filters.size === 1 ? [...filters][0] : undefined;
+  if (!kind) return (number) => counted(number, unit, plural[unit] ?? `${unit}s`);
+  return (number) => `${number} ${number === 1 ? kind.replace(/\bfiles\b/, "file") : kind}`;
+}
+
+function summed(known: readonly Weighed[], each: readonly string[], amount: Amount): Said {
+  const total = known.reduce((sum, one) => sum + one.number, 0);
+  return { text: `Together **${amount(total)}**: ${humanList(each)}.`, number: total };
+}
+
+function compared(
+  { ask, whether, parts }: WeighGoal,
+  known: readonly Weighed[],
+  each: readonly string[],
+  amount: Amount,
+): Said {
+  const sorted = [...known].sort((a, b) => (b.number - a.number) * (ask === "fewer" ? -1 : 1));
+  const [first, second] = sorted as [Weighed, Weighed];
+  const items = sorted.map((one) => one.label);
+  const gap = Math.abs(first.number - second.number);
+  if (gap === 0)
+    return {
+      text: `${whether === true ? "No. " : ""}They are equal: ${humanList(each)}.`,
+      number: 0,
+      yes: false,
+      items,
+    };
+  // "Is a longer than b": yes when the first thing named is the one that leads.
+  const yes = first === known[0];
+  const lead = whether === true && ask !== "difference" ? (yes ? "Yes. " : "No. ") : "";
+  const verdict =
+    ask === "difference"
+      ? `The difference is **${amount(gap)}**`
+      : `**${first.label}** ${comparative(unitOf(parts[0]), ask === "fewer")}, by ${amount(gap)}`;
+  const { subject, scope } = first.finding;
+  return {
+    text: `${lead}${verdict}: ${humanList(each)}.`,
+    number: ask === "difference" ? gap : first.number,
+    yes,
+    items,
+    ...(subject === undefined ? {} : { subject }),
+    ...(scope === undefined ? {} : { scope }),
+  };
+}
+
+function comparative(unit: string, isLess: boolean): string {
+  if (unit === "line") return isLess ? "is shorter" : "is longer";
+  if (unit === "byte") return isLess ? "is smaller" : "is larger";
+  return isLess ? "has fewer" : "has more";
 }
 
 function solved(part: Part, context: Context): Asking<Finding> {
@@ -139,7 +168,7 @@ function solved(part: Part, context: Context): Asking<Finding> {
   return part.do === "outline" ? outline(part, context) : search(part, context);
 }
 
-type Part = Extract<Goal, { do: "weigh" }>["parts"][number];
+type Part = WeighGoal["parts"][number];
 
 const unitOf = (part: Part | undefined): string =>
   part?.do === "count"

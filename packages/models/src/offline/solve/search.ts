@@ -3,6 +3,7 @@
 import type { SearchGoal } from "../goal.ts";
 import { type Asking, type Finding, type Got, hitsOf, wholeFile } from "../plan.ts";
 import type { Hit, Hits } from "../results.ts";
+import { globOption } from "./folders.ts";
 import { at, type Context } from "./where.ts";
 import { bullets, clip, code, counted, fenced, placeName } from "./words.ts";
 
@@ -20,9 +21,7 @@ const definition = (name: string): string => {
 export function* search(goal: SearchGoal, context: Context): Asking<Finding> {
   const { needle, mode } = goal;
   const wants = goal.place.it === true && /^(count|yes_no|lines)$/.test(mode) ? "file" : "folder";
-  const globs = goal.filter?.globs ?? [];
-  const glob =
-    globs.length === 0 ? {} : { glob: `**/${globs.length === 1 ? globs[0] : `{${globs.join(",")}}`}` };
+  const glob = globOption(goal.filter);
   const pattern =
     mode === "defined"
       ? definition(needle)

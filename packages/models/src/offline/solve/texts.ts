@@ -12,7 +12,7 @@ import {
   wholeFile,
 } from "../plan.ts";
 import { type FileText, readText } from "../results.ts";
-import { filesBelow } from "./folders.ts";
+import { filesBelow, globOption } from "./folders.ts";
 import { at, type Context, open, pathOf, sentence } from "./where.ts";
 import { code, counted, fenced, humanList, placeName, plural } from "./words.ts";
 
@@ -74,44 +74,41 @@ function* rangeOf(path: string, range: Range | undefined): Asking<Got<FileText>>
 
 /** Lines, words, characters or bytes of a file, or of all files below a folder. */
 export function* measure(goal: MeasureGoal, context: Context): Asking<Finding> {
-  const { unit } = goal;
-  const looksFolder = goal.filter !== undefined;
-  if (!looksFolder) {
-    const sizeOnly = unit === "line" || unit === "byte";
-    const found = yield* open(goal.place, context, sizeOnly ? { limit: 1 } : {});
-    if (!found.ok) return found.finding;
-    if ("file" in found.value) {
-      const { path, note } = found;
-      const measured = yield* measureFile(path, unit, found.value.file);
-      if (typeof measured === "string")
-        return { text: `${note}${measured}`, subject: path, scope: path, reached: false };
-      const aside =
-        unit === "byte" && found.value.file.totalLines !== undefined
-          ? ` (${counted(found.value.file.totalLines, "line")})`
-          : "";
-      return {
-        text: `${note}${code(path)} has **${counted(measured, unit)}**${aside}.`,
-        number: measured,
-        subject: path,
-        scope: path,
-        reached: true,
-      };
-    }
-    if (unit === "line") return yield* folderLines(found.path, found.note, goal);
-    return {
-      text: `${code(found.path)} is a folder: I count ${plural[unit]} of single files only. Ask me for its files, or for its lines.`,
-      scope: found.path,
-      reached: false,
-    };
-  }
-  if (unit === "line") return yield* folderLines(pathOf(goal.place, context, "folder"), "", goal);
-  return { text: `I count ${plural[unit]} of single files only, not of many at once.`, reached: false };
+  const { unit, filter } = goal;
+  if (filter !== undefined)
+    return unit === "line"
+      ? yield* folderLines(pathOf(goal.place, context, "folder"), "", goal)
+      : { text: `I count ${plural[unit]} of single files only, not of many at once.`, reached: false };
+  const sizeOnly = unit === "line" || unit === "byte";
+  const found = yield* open(goal.place, context, sizeOnly ? { limit: 1 } : {});
+  if (!found.ok) return found.finding;
+  const { path, note, value } = found;
+  if ("file" in value) return yield* fileSize(path, note, unit, value.file);
+  if (unit === "line") return yield* folderLines(path, note, goal);
+  return {
+    text: `${code(path)} is a folder: I count ${plural[unit]} of single files only. Ask me for its files, or for its lines.`,
+    scope: path,
+    reached: false,
+  };
+}
+
+function* fileSize(path: string, note: string, unit: MeasureGoal["unit"], file: FileText): Asking<Finding> {
+  const measured = yield* measureFile(path, unit, file);
+  if (typeof measured === "string")
+    return { text: `${note}${measured}`, subject: path, scope: path, reached: false };
+  const lines = unit === "byte" ? file.totalLines : undefined;
+  const aside = lines === undefined ? "" : ` (${counted(lines, "line")})`;
+  return {
+    text: `${note}${code(path)} has **${counted(measured, unit)}**${aside}.`,
+    number: measured,
+    subject: path,
+    scope: path,
+    reached: true,
+  };
 }
 
 function* folderLines(path: string, note: string, goal: MeasureGoal): Asking<Finding> {
-  const globs = goal.filter?.globs ?? [];
-  const glob =
-    globs.length === 0 ? {} : { glob: `**/${globs.length === 1 ? globs[0] : `{${globs.join(",")}}`}` };
+  const glob = globOption(goal.filter);
   if (goal.filter?.tests === true)
     return { text: "I count lines of all files of a kind, but not of test files alone.", reached: false };
   // Every line matches the start of a line: the search's own total is the number of lines, however many there are.
@@ -147,8 +144,17 @@ function* measureFile(path: string, unit: MeasureGoal["unit"], opened: FileText)
 
 const maxMeasured = 24;
 
+/** A file as it was measured. */
+interface Sized {
+  path: string;
+  lines: number | undefined;
+  bytes: number | undefined;
+}
+
+type ExtremeGoal = Extract<Goal, { do: "extreme" }>;
+
 /** The longest, largest, shortest or smallest of the files below a folder. */
-export function* extreme(goal: Extract<Goal, { do: "extreme" }>, context: Context): Asking<Finding> {
+export function* extreme(goal: ExtremeGoal, context: Context): Asking<Finding> {
   const found = yield* at(goal.place, context, "folder", (path) => filesBelow(path, goal.filter));
   if (!found.ok) return found.finding;
   const { path, note, value } = found;
@@ -158,27 +164,10 @@ export function* extreme(goal: Extract<Goal, { do: "extreme" }>, context: Contex
       scope: path,
       reached: true,
     };
-  const candidates = value.paths.slice(0, maxMeasured);
-  const outcomes = yield candidates.map((one) => readStep(one, { limit: 1 }));
-  const sizes: { path: string; lines: number | undefined; bytes: number | undefined }[] = [];
-  let failed = "";
-  outcomes.forEach((outcome, index) => {
-    const why = failureOf(outcome, `reading ${code(candidates[index] ?? "")}`);
-    if (why !== undefined) failed = why;
-    else {
-      const text = readText(outcome.text, 1);
-      sizes.push({
-        path: candidates[index] ?? "",
-        lines: text.binary === undefined ? text.totalLines : undefined,
-        bytes: text.totalBytes,
-      });
-    }
-  });
-  const of = (one: (typeof sizes)[number]): number | undefined =>
-    goal.unit === "line" ? one.lines : one.bytes;
+  const { sizes, failed } = yield* sizesOf(value.paths.slice(0, maxMeasured));
   const measured = sizes
-    .filter((one) => of(one) !== undefined)
-    .sort((a, b) => ((of(b) ?? 0) - (of(a) ?? 0)) * (goal.most ? 1 : -1));
+    .filter((one) => sizeIn(one, goal) !== undefined)
+    .sort((a, b) => ((sizeIn(b, goal) ?? 0) - (sizeIn(a, goal) ?? 0)) * (goal.most ? 1 : -1));
   const first = measured[0];
   if (first === undefined)
     return {
@@ -186,32 +175,65 @@ export function* extreme(goal: Extract<Goal, { do: "extreme" }>, context: Contex
       scope: path,
       reached: false,
     };
+  return {
+    text: `${note}${extremeText(goal, measured, first, path, value.total)}`,
+    number: sizeIn(first, goal) ?? 0,
+    items: measured.map((one) => one.path),
+    subject: first.path,
+    scope: path,
+    reached: measured.length === value.total,
+  };
+}
+
+function* sizesOf(paths: readonly string[]): Asking<{ sizes: Sized[]; failed: string }> {
+  const outcomes = yield paths.map((one) => readStep(one, { limit: 1 }));
+  const sizes: Sized[] = [];
+  let failed = "";
+  outcomes.forEach((outcome, index) => {
+    const path = paths[index] ?? "";
+    const why = failureOf(outcome, `reading ${code(path)}`);
+    if (why !== undefined) {
+      failed = why;
+      return;
+    }
+    const { binary, totalLines, totalBytes } = readText(outcome.text, 1);
+    sizes.push({ path, lines: binary === undefined ? totalLines : undefined, bytes: totalBytes });
+  });
+  return { sizes, failed };
+}
+
+const sizeIn = ({ lines, bytes }: Sized, { unit }: ExtremeGoal): number | undefined =>
+  unit === "line" ? lines : bytes;
+
+function amountOf({ lines, bytes }: Sized, { unit }: ExtremeGoal): string {
+  if (unit === "line") return counted(lines ?? 0, "line");
+  return `${counted(bytes ?? 0, "byte")}${lines === undefined ? "" : `, ${counted(lines, "line")}`}`;
+}
+
+/** The first of the files, what ties with it, what comes next, and how far the search reached. */
+function extremeText(
+  goal: ExtremeGoal,
+  measured: readonly Sized[],
+  first: Sized,
+  path: string,
+  total: number,
+): string {
   const word =
     goal.unit === "line" ? (goal.most ? "longest" : "shortest") : goal.most ? "largest" : "smallest";
-  const amount = (one: (typeof sizes)[number]): string =>
-    goal.unit === "line"
-      ? counted(one.lines ?? 0, "line")
-      : `${counted(one.bytes ?? 0, "byte")}${one.lines === undefined ? "" : `, ${counted(one.lines, "line")}`}`;
-  const ties = measured.filter((one) => of(one) === of(first));
-  const whole = measured.length === value.total;
-  const extent = whole
-    ? ""
-    : ` I measured only ${measured.length} of the ${value.total} files there (the read tool tells sizes one file at a time, and I keep the calls of a task few), so a file I did not open may be ${goal.most ? "larger" : "smaller"}; a narrower folder would settle it.`;
+  const whole = measured.length === total;
+  const ties = measured.filter((one) => sizeIn(one, goal) === sizeIn(first, goal));
+  const among = `${whole ? "" : " of those I measured"} in ${placeName(path)}`;
+  const lead =
+    ties.length > 1 && ties.length < 6
+      ? `The ${word} files${among} are ${humanList(ties.map((one) => code(one.path)))}, each with **${amountOf(first, goal)}**.`
+      : `The ${word} file${among} is **${code(first.path)}** with ${amountOf(first, goal)}.`;
   const next = measured.slice(ties.length, ties.length + 2);
   const then =
     next.length === 0
       ? ""
-      : ` After ${ties.length > 1 ? "them" : "it"} ${next.length === 1 ? "comes" : "come"} ${humanList(next.map((one) => `${code(one.path)} (${amount(one)})`))}.`;
-  const text =
-    ties.length > 1 && ties.length < 6
-      ? `The ${word} files${whole ? "" : " of those I measured"} in ${placeName(path)} are ${humanList(ties.map((one) => code(one.path)))}, each with **${amount(first)}**.`
-      : `The ${word} file${whole ? "" : " of those I measured"} in ${placeName(path)} is **${code(first.path)}** with ${amount(first)}.`;
-  return {
-    text: `${note}${text}${then}${extent}`,
-    number: of(first) ?? 0,
-    items: measured.map((one) => one.path),
-    subject: first.path,
-    scope: path,
-    reached: whole,
-  };
+      : ` After ${ties.length > 1 ? "them" : "it"} ${next.length === 1 ? "comes" : "come"} ${humanList(next.map((one) => `${code(one.path)} (${amountOf(one, goal)})`))}.`;
+  const extent = whole
+    ? ""
+    : ` I measured only ${measured.length} of the ${total} files there (the read tool tells sizes one file at a time, and I keep the calls of a task few), so a file I did not open may be ${goal.most ? "larger" : "smaller"}; a narrower folder would settle it.`;
+  return `${lead}${then}${extent}`;
 }
