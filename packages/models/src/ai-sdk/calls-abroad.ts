@@ -51,32 +51,8 @@ export class CallsAbroad {
 
   async stream(options: AiSdkCall): Promise<{ stream: ReadableStream<StreamPart> }> {
     const { request, warnings } = readOptions(options as CallOptions, this.#memory);
-    const outer = options.abortSignal;
-    const stop = new AbortController();
-    const onAbort = (): void => stop.abort(outer?.reason);
-    outer?.addEventListener("abort", onAbort, { once: true });
-    if (outer?.aborted === true) onAbort();
-
-    let controller: ReadableStreamDefaultController<StreamPart> | undefined;
-    let over = false;
-    const stream = new ReadableStream<StreamPart>({
-      start(given) {
-        controller = given;
-      },
-      cancel(reason) {
-        over = true;
-        stop.abort(reason);
-      },
-    });
-    const writer = new PartWriter(this.#version, (part) => {
-      if (!over) controller?.enqueue(part);
-    });
-    const end = (): void => {
-      outer?.removeEventListener("abort", onAbort);
-      if (!over) controller?.close();
-      over = true;
-    };
-
+    const outlet = outletFor(options.abortSignal);
+    const writer = new PartWriter(this.#version, outlet.write);
     const begun = Promise.withResolvers<void>();
     let started = false;
     const begin = (): void => {
@@ -95,19 +71,58 @@ export class CallsAbroad {
     const done = (message: AssistantMessage): void => {
       begin();
       writer.finish(message);
-      end();
+      outlet.end();
     };
     const failed = (thrown: unknown): void => {
-      const error = errorTo(thrown, outer);
+      const error = errorTo(thrown, options.abortSignal);
       if (started) writer.fail(error);
       else begun.reject(error);
-      end();
+      outlet.end();
     };
     // Called inside the promise, so that what is thrown at once takes the same way.
     Promise.resolve()
-      .then(() => this.#model.call(request, { signal: stop.signal, emit: hear }))
+      .then(() => this.#model.call(request, { signal: outlet.signal, emit: hear }))
       .then(done, failed);
     await begun.promise;
-    return { stream };
+    return { stream: outlet.stream };
   }
+}
+
+/** A stream for others to read. */
+interface Outlet {
+  stream: ReadableStream<StreamPart>;
+  /** Fires when the caller aborts, or nobody reads on. */
+  signal: AbortSignal;
+  write(part: StreamPart): void;
+  end(): void;
+}
+
+function outletFor(outer: AbortSignal | undefined): Outlet {
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(outer?.reason);
+  outer?.addEventListener("abort", onAbort, { once: true });
+  if (outer?.aborted === true) onAbort();
+  let controller: ReadableStreamDefaultController<StreamPart> | undefined;
+  let over = false;
+  const stream = new ReadableStream<StreamPart>({
+    start(given) {
+      controller = given;
+    },
+    cancel(reason) {
+      over = true;
+      stop.abort(reason);
+    },
+  });
+  return {
+    stream,
+    signal: stop.signal,
+    write(part) {
+      if (!over) controller?.enqueue(part);
+    },
+    end() {
+      outer?.removeEventListener("abort", onAbort);
+      if (!over) controller?.close();
+      over = true;
+    },
+  };
 }
