@@ -9,7 +9,8 @@ import {
   type RondoEvent,
   type RunResult,
 } from "@rondo/core";
-import type { Observation, SeenCall, SeenResponse, SeenRun } from "./observation.ts";
+import type { Observation, SeenRun } from "./observation.ts";
+import { responseOf, Telling } from "./telling.ts";
 import type { Exchange } from "./wire-server.ts";
 
 /** A model call as the model saw it: which exchanges were its own. */
@@ -55,7 +56,7 @@ export class Watch {
     return last !== undefined && last.to === undefined && last.from >= exchanges;
   }
 
-  hear(event: RondoEvent, history: Message[] | undefined, _now: number): void {
+  hear(event: RondoEvent, history: Message[] | undefined): void {
     switch (event.type) {
       case "run_start":
         this.#run = event.run;
@@ -137,104 +138,21 @@ export class Watch {
     records: readonly LogRecord[],
     exchanges: readonly Exchange[],
   ): Pick<Observation, "responses" | "runs" | "history" | "shown" | "resets"> {
-    const responses: SeenResponse[] = exchanges.map((exchange) => ({
-      request: { url: exchange.url, headers: exchange.headers, body: exchange.body, text: exchange.text },
-      status: exchange.served.status,
-      madeUp: exchange.served.madeUp,
-      closedByClient: exchange.closedByClient,
-      lastOfCall: true,
-      run: 0,
-      startedAt: 0,
-      checks: [],
-      calls: [],
-      toldCalls: [],
-      historyAfter: this.#last,
-      compaction: false,
-      ...(exchange.served.turn === undefined ? {} : { turn: exchange.served.turn }),
-    }));
-    const runs: SeenRun[] = [];
-    let call = -1;
-    let messages = 0;
-    let summarised = false;
-    let now: SeenResponse | undefined;
-    for (const record of records) {
-      const run = runs.at(-1);
-      switch (record.type) {
-        case "run_started":
-          runs.push(this.#newRun(runs.length + 1, record.at));
-          break;
-        case "summary_started":
-        case "model_started": {
-          summarised ||= record.type === "summary_started";
-          if (run?.abortedAt !== undefined)
-            run.startedAfterAbort.push(
-              record.type === "model_started" ? `model call ${record.step}` : "summary",
-            );
-          call += 1;
-          const own = this.#exchangesOf(call, responses);
-          for (const one of own) {
-            Object.assign(one, { run: runs.length, startedAt: record.at, lastOfCall: one === own.at(-1) });
-            one.compaction = this.#compacting[call] ?? false;
-            one.toldCalls = this.#told[call] ?? [];
-            const later = this.#histories.find((history) => history.call > call);
-            if (later !== undefined) one.historyAfter = later.history;
-          }
-          now = own.at(-1);
-          break;
-        }
-        case "model_finished": {
-          if (now === undefined) break;
-          now.settledAt = record.at;
-          now.message = this.#messages[messages] ?? record.message;
-          now.checks = record.checks;
-          if (record.message.usage !== undefined) now.usage = record.message.usage;
-          now.calls = callsSeen(now.message, record);
-          messages += 1;
-          break;
-        }
-        case "summary_finished": {
-          if (now === undefined) break;
-          now.settledAt = record.at;
-          now.message = record.message;
-          if (record.message.usage !== undefined) now.usage = record.message.usage;
-          break;
-        }
-        case "summary_failed":
-        case "model_failed":
-          if (now === undefined) break;
-          now.settledAt = record.at;
-          now.failure = record.error;
-          if (record.type === "model_failed" && record.partial !== undefined) now.partial = record.partial;
-          if (record.usage !== undefined) now.usage = record.usage;
-          break;
-        case "turn_judged":
-          if (now !== undefined) now.judged = record;
-          break;
-        case "tool_started":
-        case "tool_finished":
-          this.#tool(record, responses, run);
-          break;
-        case "abort_asked":
-          if (run !== undefined) run.abortedAt ??= record.at;
-          break;
-        case "compacted":
-          // One that found nothing to sum up has compacted nothing.
-          if (run !== undefined && (record.edit !== undefined || summarised)) run.compactions += 1;
-          summarised = false;
-          break;
-        case "trimmed":
-          if (run !== undefined && record.stage === "guard") run.cuts += 1;
-          break;
-        case "run_ended":
-          if (run !== undefined)
-            Object.assign(run, { end: record.end, endedAt: record.at, text: record.text ?? "" });
-          break;
-        default:
-          break;
-      }
-    }
-    const shown = [...this.#shown.values()];
-    return { responses, runs: this.#finished(runs), history: this.#last, shown, resets: this.#resets };
+    const responses = exchanges.map((exchange) => responseOf(exchange, this.#last));
+    const telling = new Telling(responses, {
+      newRun: (number, startedAt) => this.#newRun(number, startedAt),
+      calls: this.#asked.map((asked, call) => ({
+        own: responses.slice(asked.from, asked.to ?? responses.length),
+        compaction: this.#compacting[call] ?? false,
+        toldCalls: this.#told[call] ?? [],
+        historyAfter: this.#histories.find((history) => history.call > call)?.history,
+      })),
+      messages: this.#messages,
+      realMs: (key) => this.#toolTimes.get(key)?.ms,
+    });
+    for (const record of records) telling.take(record);
+    const runs = this.#finished(telling.runs);
+    return { responses, runs, history: this.#last, shown: [...this.#shown.values()], resets: this.#resets };
   }
 
   #newRun(number: number, startedAt: number): SeenRun {
@@ -265,47 +183,4 @@ export class Watch {
     });
     return runs;
   }
-
-  #exchangesOf(call: number, responses: readonly SeenResponse[]): SeenResponse[] {
-    const asked = this.#asked[call];
-    return asked === undefined ? [] : responses.slice(asked.from, asked.to ?? responses.length);
-  }
-
-  #tool(
-    record: Extract<LogRecord, { type: "tool_started" | "tool_finished" }>,
-    responses: readonly SeenResponse[],
-    run: SeenRun | undefined,
-  ): void {
-    const call = responses.flatMap((one) => one.calls).find((one) => one.key === record.call);
-    if (record.type === "tool_started" && run?.abortedAt !== undefined)
-      run.startedAfterAbort.push(`tool ${call?.name}`);
-    if (call === undefined) return;
-    if (record.type === "tool_started") {
-      call.started += 1;
-      return;
-    }
-    const { content, isError, code } = record.result;
-    const text = content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
-    call.result = { text, isError, ...(code === undefined ? {} : { code }) };
-    const ms = this.#toolTimes.get(call.key)?.ms;
-    if (ms !== undefined) call.realMs = ms;
-  }
-}
-
-function callsSeen(
-  message: AssistantMessage,
-  record: Extract<LogRecord, { type: "model_finished" }>,
-): SeenCall[] {
-  return callsOf(message).map((part, at) => {
-    const check = record.checks[at];
-    return {
-      key: `${record.seq}.${at}`,
-      id: part.id,
-      name: part.name,
-      args: part.argsError !== undefined ? null : check?.ok === true ? check.args : part.args,
-      rawArgs: part.rawArgs,
-      ok: part.argsError === undefined,
-      started: 0,
-    };
-  });
 }

@@ -151,7 +151,7 @@ export class Course {
   }
 
   #hear(event: RondoEvent): void {
-    this.#parts.watch.hear(event, this.#session?.messages, this.#parts.clock.now());
+    this.#parts.watch.hear(event, this.#session?.messages);
     if (event.type === "tool_start") this.later(this.cues.reached("tool_started"));
     if (event.type === "tool_end") this.later(this.cues.reached("tool_finished"));
     if (event.type === "retry") this.later(this.cues.reached("backoff_started"));
