@@ -348,6 +348,15 @@ describe("the script", () => {
     });
   });
 
+  it("a compatible server's answer that comes whole refuses, and has the parts of its own, as the stream does", async () => {
+    const own = part({ type: "native", kind: "annotations", opaque: { annotations: [1] } });
+    const wire = await serve([[refuse("I will not."), own]], { server: "mistral", repeatLast: true });
+    const { choices } = JSON.parse((await ask(wire, "openai-chat")).text);
+    expect(choices[0].message).toMatchObject({ refusal: "I will not.", annotations: [1] });
+    const stream = (await ask(wire, "openai-chat", { stream: true })).text;
+    expect([stream.includes("will not"), stream.includes('"annotations":[1]')]).toEqual([true, true]);
+  });
+
   it.each(protocols)("%s: refusals and broken arguments have the provider's form", async (protocol) => {
     const wire = await serve([refuse("I will not."), badArgs("x", '{"a')]);
     const refused = await ask(wire, protocol);

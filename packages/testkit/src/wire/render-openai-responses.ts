@@ -114,71 +114,72 @@ function message(place: string, status: string, part: JsonObject): JsonObject {
 
 type Event = (type: string, told: JsonObject) => WireFrame;
 
+/** One block as events. They are numbered as they are made. */
 function itemFrames(block: ReplyBlock, index: number, whole: JsonObject, event: Event): WireFrame[] {
   const at = { item_id: String(whole.id), output_index: index };
-  const part = { ...at, content_index: 0 };
-  const added = (shell: JsonObject): WireFrame =>
-    event("response.output_item.added", { output_index: index, item: shell });
-  const done = (): WireFrame => event("response.output_item.done", { output_index: index, item: whole });
   const running = { ...whole, status: "in_progress" };
+  const between = (shell: JsonObject, inside: () => WireFrame[]): WireFrame[] => [
+    event("response.output_item.added", { output_index: index, item: shell }),
+    ...inside(),
+    event("response.output_item.done", { output_index: index, item: whole }),
+  ];
   switch (block.type) {
     case "text":
-      return [
-        added({ ...running, content: [] }),
-        event("response.content_part.added", {
-          ...part,
-          part: { type: "output_text", text: "", annotations: [] },
-        }),
-        ...block.pieces.map((delta) => event("response.output_text.delta", { ...part, delta, logprobs: [] })),
-        event("response.output_text.done", { ...part, text: block.text, logprobs: [] }),
-        event("response.content_part.done", {
-          ...part,
-          part: { type: "output_text", text: block.text, annotations: [] },
-        }),
-        done(),
-      ];
     case "refusal":
-      return [
-        added({ ...running, content: [] }),
-        event("response.content_part.added", { ...part, part: { type: "refusal", refusal: "" } }),
-        ...block.pieces.map((delta) => event("response.refusal.delta", { ...part, delta })),
-        event("response.refusal.done", { ...part, refusal: block.text }),
-        event("response.content_part.done", { ...part, part: { type: "refusal", refusal: block.text } }),
-        done(),
-      ];
-    case "reasoning": {
-      const summary = { ...at, summary_index: 0 };
-      const text = { type: "summary_text", text: block.text };
-      return [
-        added({ ...whole, summary: [] }),
-        ...(block.text === ""
-          ? []
-          : [
-              event("response.reasoning_summary_part.added", {
-                ...summary,
-                part: { type: "summary_text", text: "" },
-              }),
-              ...block.pieces.map((delta) =>
-                event("response.reasoning_summary_text.delta", { ...summary, delta }),
-              ),
-              event("response.reasoning_summary_text.done", { ...summary, text: block.text }),
-              event("response.reasoning_summary_part.done", { ...summary, part: text }),
-            ]),
-        done(),
-      ];
-    }
+      return between({ ...running, content: [] }, () => partFrames(block, at, event));
+    case "reasoning":
+      return between({ ...whole, summary: [] }, () => summaryFrames(block, at, event));
     case "call":
-      return [
-        added({ ...running, arguments: "" }),
+      return between({ ...running, arguments: "" }, () => [
         ...block.pieces.map((delta) => event("response.function_call_arguments.delta", { ...at, delta })),
         event("response.function_call_arguments.done", {
           ...at,
           name: block.name,
           arguments: block.rawArgs,
         }),
-        done(),
-      ];
+      ]);
     case "native":
-      return [added(running), done()];
+      return between(running, () => []);
   }
+}
+
+/** The one part of a message. */
+function partFrames(
+  block: Extract<ReplyBlock, { type: "text" | "refusal" }>,
+  at: JsonObject,
+  event: Event,
+): WireFrame[] {
+  const isText = block.type === "text";
+  const kind = isText ? "output_text" : "refusal";
+  const member = block.type;
+  const logprobs: JsonObject = isText ? { logprobs: [] } : {};
+  const place = { ...at, content_index: 0 };
+  const part = (text: string): JsonObject => ({
+    type: kind,
+    [member]: text,
+    ...(isText ? { annotations: [] } : {}),
+  });
+  return [
+    event("response.content_part.added", { ...place, part: part("") }),
+    ...block.pieces.map((delta) => event(`response.${kind}.delta`, { ...place, delta, ...logprobs })),
+    event(`response.${kind}.done`, { ...place, [member]: block.text, ...logprobs }),
+    event("response.content_part.done", { ...place, part: part(block.text) }),
+  ];
+}
+
+/** What is told of what was thought; nothing where nothing is. */
+function summaryFrames(
+  block: Extract<ReplyBlock, { type: "reasoning" }>,
+  at: JsonObject,
+  event: Event,
+): WireFrame[] {
+  if (block.text === "") return [];
+  const place = { ...at, summary_index: 0 };
+  const part = (text: string): JsonObject => ({ type: "summary_text", text });
+  return [
+    event("response.reasoning_summary_part.added", { ...place, part: part("") }),
+    ...block.pieces.map((delta) => event("response.reasoning_summary_text.delta", { ...place, delta })),
+    event("response.reasoning_summary_text.done", { ...place, text: block.text }),
+    event("response.reasoning_summary_part.done", { ...place, part: part(block.text) }),
+  ];
 }

@@ -193,49 +193,10 @@ class Form {
   }
 
   #whole(): JsonObject {
-    const { reasoning: where = "reasoning_content" } = this.#style;
-    let content = "";
-    let thought = "";
-    for (const [at, block] of this.#reply.blocks.entries()) {
-      if (block.type === "text") content += this.#wrapped(block, at);
-      else if (block.type === "reasoning") {
-        if (where === "think_tags" || where === "harmony") content += this.#wrapped(block, at);
-        else thought += block.text;
-      }
-    }
-    const parts = where === "parts" && thought !== "";
-    const told: JsonObject =
-      thought === "" || where === "none" || where === "parts"
-        ? {}
-        : where === "reasoning_details"
-          ? {
-              reasoning: thought,
-              reasoning_details: [
-                {
-                  type: "reasoning.text",
-                  format: "anthropic-claude-v1",
-                  index: 0,
-                  text: thought,
-                  signature: "SIG",
-                },
-              ],
-            }
-          : { [where]: thought, ...(where === "reasoning_text" ? { reasoning_opaque: "OPAQUE" } : {}) };
-    const message: JsonObject = {
-      role: "assistant",
-      content: parts
-        ? [
-            { type: "thinking", thinking: [{ type: "text", text: thought }] },
-            { type: "text", text: content },
-          ]
-        : content === ""
-          ? null
-          : content,
-      ...told,
-    };
+    const place = this.#place();
+    const message = this.#message();
     const calls: JsonObject =
       this.#calls.length === 0 ? {} : { tool_calls: callsWhole(this.#style, this.#reply, this.#calls) };
-    const place = this.#place();
     const end = {
       finish_reason: this.#word,
       ...(place === "in_choice" ? { usage: this.#usage() } : {}),
@@ -253,4 +214,45 @@ class Form {
       ...this.#style.tail,
     };
   }
+
+  /** What is said, without the calls. */
+  #message(): JsonObject {
+    const { reasoning: where = "reasoning_content" } = this.#style;
+    let content = "";
+    let thought = "";
+    let refusal = "";
+    const natives: JsonObject[] = [];
+    for (const [at, block] of this.#reply.blocks.entries()) {
+      if (block.type === "text") content += this.#wrapped(block, at);
+      else if (block.type === "refusal") refusal += block.text;
+      else if (block.type === "native") natives.push(block.opaque);
+      else if (block.type === "reasoning") {
+        if (where === "think_tags" || where === "harmony") content += this.#wrapped(block, at);
+        else thought += block.text;
+      }
+    }
+    const own = content === "" ? null : content;
+    const message: JsonObject =
+      where === "parts" && thought !== ""
+        ? {
+            content: [
+              { type: "thinking", thinking: [{ type: "text", text: thought }] },
+              { type: "text", text: content },
+            ],
+          }
+        : { content: own, ...thoughtIn(where, thought) };
+    return Object.assign(
+      { role: "assistant", ...message, ...(refusal === "" ? {} : { refusal }) },
+      ...natives,
+    );
+  }
+}
+
+/** What was thought, beside what is said. */
+function thoughtIn(where: NonNullable<ServerStyle["reasoning"]>, thought: string): JsonObject {
+  if (thought === "" || where === "none" || where === "parts") return {};
+  if (where === "reasoning_text") return { reasoning_text: thought, reasoning_opaque: "OPAQUE" };
+  if (where !== "reasoning_details") return { [where]: thought };
+  const entry = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+  return { reasoning: thought, reasoning_details: [{ ...entry, text: thought, signature: "SIG" }] };
 }
