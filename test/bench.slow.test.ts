@@ -106,6 +106,11 @@ describe("a cell of the bench", () => {
     expect(await outcomeOf(subject)).toContain('result 1 in the last request was "Page 1"');
   });
 
+  it("says of a subject that falls over by what it fell, and not that it took too long", async () => {
+    const subject = cheat("falls", "export const prepare = () => async () => process.abort();");
+    expect(await outcomeOf(subject)).toMatch(/OtherWork: it fell by SIGABRT/);
+  });
+
   it("finds out a subject that does not hear every delta", async () => {
     const subject = cheat(
       "deaf",

@@ -66,46 +66,14 @@ const table = (rows: readonly (readonly string[])[]): string => {
 };
 
 export function sectionOf(report: Report): string {
-  const scenarios = Object.keys(plans).filter((name) =>
-    report.figures.some((figure) => figure.scenario === name),
-  );
   const taking = subjects.filter(({ name }) =>
     [...report.figures, ...report.failures].some(({ subject }) => subject === name),
   );
-  const runs = (kind: Subject["kind"]): string => {
-    const counts = report.figures
-      .filter(({ subject }) => subjectNamed(subject).kind === kind)
-      .map((figure) => figure.runs);
-    const [least, most] = [Math.min(...counts), Math.max(...counts)];
-    return least === most ? `${most}` : `${least} to ${most}`;
-  };
-  const cells = (of: (figure: Outcome["figures"][number]) => string): string =>
-    table([
-      ["", ...scenarios],
-      ...taking.map((subject) => [
-        label(subject),
-        ...scenarios.map((scenario) => {
-          const is = (one: { scenario: string; subject: string }): boolean =>
-            one.scenario === scenario && one.subject === subject.name;
-          const figure = report.figures.find(is);
-          if (figure !== undefined) return of(figure);
-          return report.failures.find(is)?.kind ?? "";
-        }),
-      ]),
-    ]);
-  const times = (value: number | undefined): string =>
-    value === undefined ? "" : value < 10 ? value.toFixed(2) : value.toFixed(0);
-  const growths = taking.flatMap((subject) => {
-    const growth = growthOf(report.figures, subject.name);
-    return growth === undefined ? [] : [[label(subject), growth.toFixed(2)]];
-  });
-  const failures = report.failures.map(
-    ({ scenario, subject, kind, why }) => `- ${label(subjectNamed(subject))}, ${scenario}: ${kind}: ${why}`,
-  );
+  const cells = (of: (figure: Outcome["figures"][number]) => string): string => cellsOf(report, taking, of);
   return `## Beside the peers
 
 ${report.date}. ${report.machine}. Every cell is a fresh process against one server in another; floors and Rondo ran
-${runs("rondo")} rounds in turns, peers ${runs("peer")} (a peer that needs over 8 s of CPU for a cell runs it once); medians. Each subject did the same
+${roundsOf(report, "rondo")} rounds in turns, peers ${roundsOf(report, "peer")} (a peer that needs over 8 s of CPU for a cell runs it once); medians. Each subject did the same
 work, and was checked to: requests, tool results in the last of them, calls, arguments, every delta heard, the last answer.
 Measured from after the import and one run of two steps to the end of the last answer; \`cold\` is the whole process. Answers
 come as streams, four frames a write. \`npm run -s bench -- --verdict --write\` repeats it.
@@ -136,42 +104,98 @@ ${cells((figure) => (figure.rss / 1024).toFixed(0))}
 
 How CPU grows from 50 to 1,000 steps (1: linear; every request carries the whole history, so that bytes grow by 2):
 
-${table([["", "exponent"], ...growths])}
+${growthsOf(report, taking)}
 
 Install size, the dependencies with it (two for Rondo: core and models):
 
-${table([
-  ["", "MB", "packages"],
-  ...(report.sizes ?? [])
-    .toSorted((one, other) => one.bytes - other.bytes)
-    .map(({ subject, bytes, packages }) => [
-      label(subjectNamed(subject)),
-      megabytes(bytes),
-      String(packages),
-    ]),
-])}
+${sizesOf(report)}
 
 Import in a fresh process, wall: core ${report.imports?.core.toFixed(1)} ms, core with one provider ${report.imports?.withProvider.toFixed(1)} ms.
 
-${failures.length === 0 ? "Nobody failed." : failures.join("\n")}
+${failuresOf(report)}
 
 ${notes.map((note) => `- ${note}`).join("\n")}
 
 The bounds:
 
 \`\`\`
-${verdictOf(report)
-  .map(({ ok, bound, figures }) => `${ok ? "ok" : "not ok"} ${bound}: ${figures}`)
-  .join("\n")}
+${boundsOf(report)}
 \`\`\`
 
 Versions: ${report.versions.join(", ")}.
 
-Plots: ${plotsOf(report)
-    .map(([name]) => `[${name}](plots/${name}.svg)`)
-    .join(", ")}.
+Plots: ${plotLinks(report)}.
 `;
 }
+
+/** How many rounds subjects of a kind took part in. */
+function roundsOf({ figures }: Report, kind: Subject["kind"]): string {
+  const counts = figures
+    .filter(({ subject }) => subjectNamed(subject).kind === kind)
+    .map((figure) => figure.runs);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most ? `${most}` : `${least} to ${most}`;
+}
+
+/** A row a subject, a column a scenario. A cell that was not done says why in a word. */
+function cellsOf(
+  { figures, failures }: Report,
+  taking: readonly Subject[],
+  of: (figure: Outcome["figures"][number]) => string,
+): string {
+  const scenarios = Object.keys(plans).filter((name) => figures.some(({ scenario }) => scenario === name));
+  const cell = (scenario: string, { name }: Subject): string => {
+    const is = (one: { scenario: string; subject: string }): boolean =>
+      one.scenario === scenario && one.subject === name;
+    const figure = figures.find(is);
+    return figure === undefined ? (failures.find(is)?.kind ?? "") : of(figure);
+  };
+  return table([
+    ["", ...scenarios],
+    ...taking.map((subject) => [label(subject), ...scenarios.map((scenario) => cell(scenario, subject))]),
+  ]);
+}
+
+const times = (value: number | undefined): string =>
+  value === undefined ? "" : value < 10 ? value.toFixed(2) : value.toFixed(0);
+
+function growthsOf({ figures }: Report, taking: readonly Subject[]): string {
+  const rows = taking.flatMap((subject) => {
+    const growth = growthOf(figures, subject.name);
+    return growth === undefined ? [] : [[label(subject), growth.toFixed(2)]];
+  });
+  return table([["", "exponent"], ...rows]);
+}
+
+function sizesOf({ sizes = [] }: Report): string {
+  const rows = sizes
+    .toSorted((one, other) => one.bytes - other.bytes)
+    .map(({ subject, bytes, packages }) => [
+      label(subjectNamed(subject)),
+      megabytes(bytes),
+      String(packages),
+    ]);
+  return table([["", "MB", "packages"], ...rows]);
+}
+
+function failuresOf({ failures }: Report): string {
+  if (failures.length === 0) return "Nobody failed.";
+  return failures
+    .map(
+      ({ scenario, subject, kind, why }) => `- ${label(subjectNamed(subject))}, ${scenario}: ${kind}: ${why}`,
+    )
+    .join("\n");
+}
+
+const boundsOf = (report: Report): string =>
+  verdictOf(report)
+    .map(({ ok, bound, figures }) => `${ok ? "ok" : "not ok"} ${bound}: ${figures}`)
+    .join("\n");
+
+const plotLinks = (report: Report): string =>
+  plotsOf(report)
+    .map(([name]) => `[${name}](plots/${name}.svg)`)
+    .join(", ");
 
 /** A plot a scenario, by name. */
 function plotsOf({ figures, sizes = [] }: Report): [string, string][] {

@@ -119,9 +119,10 @@ async function start(
       child.on("close", (code, signal) => resolve({ code, signal }));
     });
     const [out, err, { code, signal }] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    if (signal !== null) throw new OtherWork(`it was stopped after ${limitMs / 1000} s`);
-    if (code !== 0 || !existsSync(work.report))
-      throw new OtherWork(`it ended with ${code}: ${firstWords(err) || firstWords(out)}`);
+    if (child.killed) throw new OtherWork(`it was stopped after ${limitMs / 1000} s`);
+    const said = firstWords(err) || firstWords(out);
+    if (signal !== null) throw new OtherWork(`it fell by ${signal}: ${said}`);
+    if (code !== 0 || !existsSync(work.report)) throw new OtherWork(`it ended with ${code}: ${said}`);
     return JSON.parse(readFileSync(work.report, "utf8")) as Did;
   } finally {
     rmSync(folder, { recursive: true, force: true });

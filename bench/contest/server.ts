@@ -75,66 +75,75 @@ function agentOf(body: Buffer): string {
   return at === -1 ? "?" : (/^\d+/.exec(body.toString("latin1", at + 7, at + 15))?.[0] ?? "?");
 }
 
-function serve(): void {
-  const made = new Map<string, Buffer[][]>();
-  const cells = new Map<string, Map<string, Noted>>();
+/** What each cell's agents sent, and what they are sent. */
+class Cells {
+  readonly #made = new Map<string, Buffer[][]>();
+  readonly #cells = new Map<string, Map<string, Noted>>();
 
-  const bodies = (scenario: string, protocol: WireProtocol, warm: boolean): Buffer[][] => {
-    const key = `${scenario} ${protocol} ${warm}`;
-    let found = made.get(key);
-    if (found === undefined) {
-      const plan = plans[scenario];
-      if (plan === undefined) throw new Error(`there is no scenario ${scenario}`);
-      found = (warm ? warmTurns(plan) : plan.turns).map((turn, at) =>
-        writesOf(protocol, turn, at + 1, framesPerWrite),
-      );
-      made.set(key, found);
-    }
-    return found;
-  };
-
-  const answer = (path: string, body: Buffer, response: ServerResponse): void => {
+  answer(path: string, body: Buffer, response: ServerResponse): void {
     const [, scenario = "", protocol = "", cell = ""] = path.split("/");
     if (scenario === "report") {
-      const noted = cells.get(protocol);
-      cells.delete(protocol);
-      const sent = [...(noted ?? [])].map(([agent, { last, ...rest }]) => [
-        agent,
-        { ...rest, ...noteOf(last) },
-      ]);
-      response.end(JSON.stringify(Object.fromEntries(sent)));
+      response.end(JSON.stringify(this.#report(protocol)));
       return;
     }
     if (scenario === "prepare") {
-      bodies(protocol, cell as WireProtocol, false);
-      bodies(protocol, cell as WireProtocol, true);
+      this.#bodies(protocol, cell as WireProtocol, false);
+      this.#bodies(protocol, cell as WireProtocol, true);
       response.end();
       return;
     }
     const agent = agentOf(body);
-    let agents = cells.get(cell);
-    if (agents === undefined) {
-      agents = new Map();
-      cells.set(cell, agents);
-    }
-    const noted = agents.get(agent) ?? { requests: 0, bytes: 0, last: body };
-    const writes = bodies(scenario, protocol as WireProtocol, agent === "0")[noted.requests];
-    noted.requests += 1;
-    noted.bytes += body.length;
-    noted.last = body;
-    agents.set(agent, noted);
+    const number = this.#note(cell, agent, body);
+    const writes = this.#bodies(scenario, protocol as WireProtocol, agent === "0")[number];
     if (writes === undefined) {
       response.writeHead(400, { "content-type": "application/json" });
       response.end(JSON.stringify({ error: { message: "the plan has no further turn", type: "bench" } }));
       return;
     }
     stream(response, writes);
-  };
+  }
 
+  /** @returns how many requests the agent had sent before */
+  #note(cell: string, agent: string, body: Buffer): number {
+    let agents = this.#cells.get(cell);
+    if (agents === undefined) {
+      agents = new Map();
+      this.#cells.set(cell, agents);
+    }
+    const { requests, bytes } = agents.get(agent) ?? { requests: 0, bytes: 0 };
+    agents.set(agent, { requests: requests + 1, bytes: bytes + body.length, last: body });
+    return requests;
+  }
+
+  #report(cell: string): Record<string, Sent> {
+    const noted = this.#cells.get(cell) ?? new Map<string, Noted>();
+    this.#cells.delete(cell);
+    return Object.fromEntries(
+      [...noted].map(([agent, { last, ...rest }]) => [agent, { ...rest, ...noteOf(last) }]),
+    );
+  }
+
+  #bodies(scenario: string, protocol: WireProtocol, warm: boolean): Buffer[][] {
+    const key = `${scenario} ${protocol} ${warm}`;
+    let found = this.#made.get(key);
+    if (found === undefined) {
+      const plan = plans[scenario];
+      if (plan === undefined) throw new Error(`there is no scenario ${scenario}`);
+      found = (warm ? warmTurns(plan) : plan.turns).map((turn, at) =>
+        writesOf(protocol, turn, at + 1, framesPerWrite),
+      );
+      this.#made.set(key, found);
+    }
+    return found;
+  }
+}
+
+function serve(): void {
+  const cells = new Cells();
   const server = createServer((message, response) => {
     const chunks: Buffer[] = [];
     message.on("data", (chunk: Buffer) => chunks.push(chunk));
-    message.on("end", () => answer(message.url ?? "/", Buffer.concat(chunks), response));
+    message.on("end", () => cells.answer(message.url ?? "/", Buffer.concat(chunks), response));
   });
   server.keepAliveTimeout = 0;
   listen(server);
