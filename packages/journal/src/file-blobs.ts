@@ -48,7 +48,10 @@ export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs 
       return await act();
     } catch (thrown) {
       if (thrown instanceof RondoError) throw thrown;
-      throw new RondoError("internal", `cannot ${doing} ${root}: ${messageOf(thrown)}`, { cause: thrown });
+      // What the system says has a code; anything else nobody foresaw.
+      const kind =
+        typeof (thrown as NodeJS.ErrnoException | undefined)?.code === "string" ? "storage" : "internal";
+      throw new RondoError(kind, `cannot ${doing} ${root}: ${messageOf(thrown)}`, { cause: thrown });
     }
   };
   return {
@@ -72,7 +75,7 @@ export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs 
       perform("read a text in", async () => {
         const text = await whole(file(session, ref));
         if (text !== undefined && blobRef(text) !== safeRef(ref))
-          throw new RondoError("internal", `the text ${file(session, ref)} is damaged; restore a copy of it`);
+          throw new RondoError("storage", `the text ${file(session, ref)} is damaged; restore a copy of it`);
         return text;
       }),
     delete: (session) =>

@@ -51,11 +51,17 @@ export class FolderLock {
   #open(): void {
     if (this.#db !== undefined) return;
     const db = new (loadSqlite())(this.#file, { timeout: this.#timeoutMs });
-    // Nothing is stored, so nothing need be safe.
-    db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
-    this.#begin = db.prepare("BEGIN IMMEDIATE");
-    this.#end = db.prepare("COMMIT");
-    this.#identity = identityOf(this.#file);
+    try {
+      // Nothing is stored, so nothing need be safe.
+      db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
+      this.#begin = db.prepare("BEGIN IMMEDIATE");
+      this.#end = db.prepare("COMMIT");
+      this.#identity = identityOf(this.#file);
+    } catch (thrown) {
+      // Whoever tries again opens it again.
+      db.close();
+      throw thrown;
+    }
     this.#db = db;
   }
 }

@@ -22,7 +22,7 @@ import { checkGiven, from0, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./place.ts";
-import { type Perform, SqliteBlobs } from "./sqlite/blobs.ts";
+import { type Perform, SqliteBlobs, type Transact } from "./sqlite/blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite/database.ts";
 import { checkFile } from "./sqlite/file.ts";
 import { onlyReading } from "./sqlite/only-reading.ts";
@@ -107,7 +107,8 @@ class Journaling implements SqliteJournal {
       throw thrown;
     }
     const perform: Perform = (doing, act) => this.#perform(doing, act);
-    this.blobs = new SqliteBlobs(this.#db, this.#open, perform, blobs);
+    const transact: Transact = (act) => this.#transact(act);
+    this.blobs = new SqliteBlobs(this.#db, perform, transact, blobs);
   }
 
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {

@@ -72,10 +72,10 @@ export function watchFiles(
     }
   };
   let watcher: FSWatcher | undefined;
-  let stopLooking: NodeJS.Timeout;
+  let looking: NodeJS.Timeout;
   const lookEvery = (ms: number): void => {
-    clearInterval(stopLooking);
-    stopLooking = setInterval(look, ms);
+    clearInterval(looking);
+    looking = setInterval(look, ms);
   };
   try {
     watcher = watch(folder, (_event, name) => {
@@ -85,13 +85,13 @@ export function watchFiles(
       watcher?.close();
       lookEvery(withoutHints);
     });
-    stopLooking = setInterval(look, withHints);
+    looking = setInterval(look, withHints);
   } catch {
-    stopLooking = setInterval(look, withoutHints);
+    looking = setInterval(look, withoutHints);
   }
   return () => {
     watcher?.close();
-    clearInterval(stopLooking);
+    clearInterval(looking);
     for (const timer of timers) clearTimeout(timer);
   };
 }

@@ -81,16 +81,20 @@ describe("texts in files", () => {
     expect(names).toEqual([`${put.ok && put.ref}.txt`]);
     expect(readFileSync(join(home, names[0] ?? ""), "utf8")).toBe("hello\n");
     writeFileSync(join(home, names[0] ?? ""), "other");
-    await expect(store.get("ticket/42", put.ok ? put.ref : "")).rejects.toThrow(/damaged/);
+    await expect(store.get("ticket/42", put.ok ? put.ref : "")).rejects.toMatchObject({
+      kind: "storage",
+      message: expect.stringContaining("damaged"),
+    });
     expect(await store.put("ticket/42", "hello\n", origin)).toMatchObject({ ok: false });
   });
 
   it("say which folder cannot be written", async () => {
     const inTheWay = join(folder, "in-the-way");
     writeFileSync(inTheWay, "a file");
-    await expect(fileBlobs(inTheWay).put("a", "text", origin)).rejects.toThrow(
-      /cannot keep a text in .*in-the-way/,
-    );
+    await expect(fileBlobs(inTheWay).put("a", "text", origin)).rejects.toMatchObject({
+      kind: "storage",
+      message: expect.stringMatching(/cannot keep a text in .*in-the-way/),
+    });
   });
 });
 

@@ -301,7 +301,7 @@ describe("a damaged journal", () => {
   });
 });
 
-test("a whole text of a cut result that is damaged is found by the check", () => {
+test("a whole text of a cut result that is damaged is found by the check, and whoever reads it hears of storage", () => {
   const file = made();
   const journal = sqliteJournal(file);
   const origin = { callId: "call_1", tool: "shell", isError: false };
@@ -317,6 +317,11 @@ test("a whole text of a cut result that is damaged is found by the check", () =>
     ],
     sessions: 1,
   });
+  const again = sqliteJournal(file);
+  expect(() => again.blobs.get("s", blobRef("two"))).toThrow(
+    expect.objectContaining({ kind: "storage", message: expect.stringContaining("restore a copy") }),
+  );
+  again.close();
 });
 
 describe("opening", () => {

@@ -105,6 +105,8 @@ describe("a script file", () => {
     ['[{"fail":"tired"}]', /needed is one of rate_limit,/],
     ['[{"cutAt":-1}]', /a number of bytes/],
     ["[7]", /an object is needed, not 7/],
+    ['[{"reset":false}]', /"reset" is false; needed is true/],
+    ['["a",{"plainJson":false}]', /turns\[1\]\.plainJson: "plainJson" is false; needed is true/],
   ])("%s is refused, naming the place", (text, words) => {
     expect(() => readScript(text)).toThrow(words);
   });

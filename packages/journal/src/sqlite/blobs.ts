@@ -17,7 +17,6 @@ import {
   refusesBlob,
   safeRef,
 } from "@rondo/core";
-import type { OpenFile } from "./open-file.ts";
 
 // Texts are bytes: SQLite's own TEXT ends at NUL for many who read it. The origin is for people who look into the file.
 const tables = `
@@ -40,19 +39,22 @@ const tables = `
 /** Runs what may fail, its errors put into words. */
 export type Perform = <T>(doing: string, act: () => T) => T;
 
-type Name = "begin" | "commit" | "rollback" | "held" | "grow" | "get" | "put" | "drop" | "forget";
+/** Acts in one immediate transaction of the file, if that is still there. */
+export type Transact = <T>(act: () => T) => T;
+
+type Name = "held" | "grow" | "get" | "put" | "drop" | "forget";
 
 export class SqliteBlobs implements BlobStore {
   readonly #db: DatabaseSync;
   readonly #perform: Perform;
-  readonly #open: OpenFile;
+  readonly #transact: Transact;
   readonly #limits: Required<BlobLimits>;
   #prepared: Record<Name, StatementSync> | undefined;
 
-  constructor(db: DatabaseSync, file: OpenFile, perform: Perform, limits: BlobLimits | undefined) {
+  constructor(db: DatabaseSync, perform: Perform, transact: Transact, limits: BlobLimits | undefined) {
     this.#db = db;
     this.#perform = perform;
-    this.#open = file;
+    this.#transact = transact;
     this.#limits = blobLimits(limits);
   }
 
@@ -90,18 +92,9 @@ export class SqliteBlobs implements BlobStore {
   }
 
   #transaction<T>(act: (statements: Record<Name, StatementSync>) => T): T {
+    // Made before: their tables are, too.
     const statements = this.#statements;
-    statements.begin.run();
-    try {
-      this.#open.check();
-      const done = act(statements);
-      statements.commit.run();
-      return done;
-    } catch (thrown) {
-      // SQLite may have rolled back by itself; what went wrong first is what the caller must hear.
-      if (this.#db.isTransaction !== false) statements.rollback.run();
-      throw thrown;
-    }
+    return this.#transact(() => act(statements));
   }
 
   /** Several processes may come here at once: whoever must write takes the lock first, and waits for it. */
@@ -120,9 +113,6 @@ export class SqliteBlobs implements BlobStore {
     if (this.#prepared === undefined) {
       this.#makeTables();
       this.#prepared = {
-        begin: this.#db.prepare("BEGIN IMMEDIATE"),
-        commit: this.#db.prepare("COMMIT"),
-        rollback: this.#db.prepare("ROLLBACK"),
         held: this.#db.prepare("SELECT bytes FROM blob_sessions WHERE id = ?"),
         grow: this.#db.prepare(
           "INSERT INTO blob_sessions (id, bytes) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET bytes = bytes + excluded.bytes",
@@ -152,7 +142,7 @@ export function textIn(query: StatementSync, session: string, ref: string): stri
   const text = bytesIn(query, session, name)?.toString("utf8");
   if (text !== undefined && blobRef(text) !== name)
     throw new RondoError(
-      "internal",
+      "storage",
       `the text ${name} of session ${JSON.stringify(session)} is damaged; restore a copy of the journal`,
     );
   return text;

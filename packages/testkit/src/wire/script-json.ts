@@ -72,7 +72,16 @@ function readTurn(given: Json, path: string): wire.WireTurn {
   return reader.make(word);
 }
 
-type Check = "string" | "number" | "boolean" | "object" | "strings" | "place" | "any" | readonly string[];
+type Check =
+  | "string"
+  | "number"
+  | "boolean"
+  | "true"
+  | "object"
+  | "strings"
+  | "place"
+  | "any"
+  | readonly string[];
 
 interface Word {
   members: { readonly [member: string]: Check };
@@ -112,7 +121,7 @@ const words: { readonly [name: string]: Word } = {
       opaque: native,
     }),
   ),
-  empty: word<{ empty: boolean }>({ empty: "boolean" }, () => turns.empty()),
+  empty: word<{ empty: true }>({ empty: "true" }, () => turns.empty()),
   stop: word<{ stop: StopKind; raw?: string; detail?: string }>(
     { stop: stopKinds(), raw: "string", detail: "string" },
     ({ stop, ...more }) => turns.stop(stop, more),
@@ -122,7 +131,7 @@ const words: { readonly [name: string]: Word } = {
     { fail: errorKinds, message: "string", retryAfterMs: "number", status: "number", raw: "any" },
     ({ fail, ...more }) => turns.fail(fail, more),
   ),
-  stall: word<{ stall: boolean }>({ stall: "boolean" }, () => turns.stall()),
+  stall: word<{ stall: true }>({ stall: "true" }, () => turns.stall()),
   status: word<{ status: number } & wire.StatusOptions>(
     {
       status: "number",
@@ -172,8 +181,8 @@ const words: { readonly [name: string]: Word } = {
   contentType: word<{ contentType: string }>({ contentType: "string" }, ({ contentType }) =>
     wire.contentType(contentType),
   ),
-  plainJson: word<{ plainJson: boolean }>({ plainJson: "boolean" }, () => wire.plainJson()),
-  reset: word<{ reset: boolean }>({ reset: "boolean" }, () => wire.reset()),
+  plainJson: word<{ plainJson: true }>({ plainJson: "true" }, () => wire.plainJson()),
+  reset: word<{ reset: true }>({ reset: "true" }, () => wire.reset()),
 };
 
 function stopKinds(): readonly StopKind[] {
@@ -219,6 +228,7 @@ const needs: { readonly [K in Extract<Check, string>]: string } = {
   string: "a text",
   number: "a number, 0 or more",
   boolean: "true or false",
+  true: "true; leave the word out where it is not meant",
   object: "an object",
   strings: "a list of texts",
   place: 'a number of bytes, or { "frames": a number }',
@@ -231,6 +241,8 @@ function fits(value: Json, wanted: Check): boolean {
     case "string":
     case "boolean":
       return typeof value === wanted;
+    case "true":
+      return value === true;
     case "number":
       return isCount(value);
     case "object":
