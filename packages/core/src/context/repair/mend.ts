@@ -13,6 +13,7 @@ import {
   type Message,
   type Origin,
   type Part,
+  sameOrigin,
   type TextPart,
   type ToolCallPart,
 } from "../../message.ts";
@@ -157,10 +158,6 @@ function mendCall(part: ToolCallPart, policy: RepairPolicy): ToolCallPart[] {
       ...(argsError === undefined ? {} : { argsError }),
     },
   ];
-}
-
-function sameOrigin(one: Origin, other: Origin): boolean {
-  return one?.api === other.api && one.provider === other.provider && one.model === other.model;
 }
 
 /** The middle of a long text is cut out, at whole characters. */
