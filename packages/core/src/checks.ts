@@ -66,6 +66,8 @@ const isNumber = (value: unknown): value is number => typeof value === "number" 
 export const anything: Check = () => undefined;
 /** A text. */
 export const text: Check = needed("a text", (value) => typeof value === "string");
+/** A text that is not empty. */
+export const name: Check = needed("a name", (value) => typeof value === "string" && value !== "");
 /** True or false. */
 export const flag: Check = needed("true or false", (value) => typeof value === "boolean");
 /** A number, or infinite. */

@@ -6,7 +6,7 @@
 
 import { runWords } from "./checks/other-words.ts";
 import { abortSignal } from "./checks/ready-made.ts";
-import { anything, callable, checkGiven, either, flag, membersOf, object, text } from "./checks.ts";
+import { anything, callable, checkGiven, either, flag, from0, membersOf, object, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { invalidRequest, type RondoError } from "./errors.ts";
@@ -46,7 +46,7 @@ const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   runWords,
 );
 const going = membersOf<{ signal?: AbortSignal }>({ signal: abortSignal }, [], runWords);
-const draining = membersOf<{ withinMs?: number }>({ withinMs: anything });
+const draining = membersOf<{ withinMs?: number }>({ withinMs: from0 });
 const heard = membersOf<{ listener: Listener }>({ listener: callable }, ["listener"]);
 const queuedId = membersOf<{ id?: string }>({ id: text });
 

@@ -6,6 +6,7 @@
 // limits before it started, and what it spent is told with its result.
 
 import type { Agent } from "./agent.ts";
+import { permission } from "./checks/ready-made.ts";
 import {
   able,
   anything,
@@ -15,7 +16,6 @@ import {
   either,
   finite,
   membersOf,
-  oneOf,
   some,
   text,
 } from "./checks.ts";
@@ -103,7 +103,7 @@ const subAgentOptions = membersOf<SubAgentOptions<SchemaLike>>(
     ),
     maxDepth: count,
     keys: callable,
-    permission: oneOf("allow", "ask", "deny"),
+    permission,
     timeoutMs: finite,
   },
   ["name", "description", "agent"],

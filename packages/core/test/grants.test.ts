@@ -167,10 +167,10 @@ describe("leave given beforehand", () => {
   });
 
   test.each([
-    [{ tool: "" }, /tool must be/],
-    [{ tool: "press", uses: 0 }, /uses must be a whole number above 0/],
-    [{ tool: "press", until: Number.NaN }, /until must be a time/],
-    [{ tool: "press", id: "" }, /id must be/],
+    [{ tool: "" }, /allow: option tool: a name is needed/],
+    [{ tool: "press", uses: 0 }, /option uses: a whole number above 0/],
+    [{ tool: "press", until: Number.NaN }, /option until: a time/],
+    [{ tool: "press", id: "" }, /option id: a name/],
     [{ tool: "press", args: { path: "a" } as never }, /args must be \{ exact/],
     [{ tool: "press", args: { like: { a: "x".repeat(1001) } } }, /more than 1000 characters/],
   ])("is refused where it makes no sense: %j", async (grant, message) => {

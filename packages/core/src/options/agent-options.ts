@@ -17,6 +17,7 @@ import {
   having,
   listOf,
   membersOf,
+  name,
   needed,
   object,
   oneOf,
@@ -302,7 +303,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   }),
   journal,
   lease: membersOf<LeaseOptions>({
-    owner: needed("a name", (value) => typeof value === "string" && value !== ""),
+    owner: name,
     ttlMs: needed(
       "a number from 100 to 2^31 - 1",
       (value) => Number.isFinite(value) && (value as number) >= 100 && (value as number) < 2 ** 31,

@@ -8,9 +8,11 @@ import {
   anything,
   callable,
   checkGiven,
+  count,
   flag,
   listOf,
   membersOf,
+  needed,
   number,
   object,
   oneOf,
@@ -19,7 +21,7 @@ import {
   text,
 } from "../checks.ts";
 import { noContext } from "../context/options.ts";
-import { invalidRequest, messageOf } from "../errors.ts";
+import { messageOf } from "../errors.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, ModelRequest, Settings } from "../model.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
@@ -97,8 +99,10 @@ const optionChecks = membersOf<AgentStrategyOptions & ViewOptions>(
     instruction: orNull(text),
     // A text that is no JSON is a policy, and so is what it holds.
     promptPolicyOverrides: anything,
-    // Has words of its own, below.
-    maximumIterations: anything,
+    maximumIterations: needed(
+      "a whole number from 1 to 30",
+      (value) => count(value) === undefined && (value as number) <= 30,
+    ),
     features: listOf(oneOf("stream_tool_call", "vision")),
     settings: agentChecks.settings,
     invocationTimeoutSeconds: number,
@@ -128,10 +132,6 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
   checkGiven(optionChecks, options);
   const { model, features = featuresOf(model), hooks = {}, runtimeParameters = {} } = options;
   const maximum = options.maximumIterations ?? 6;
-  if (!Number.isInteger(maximum) || maximum < 1 || maximum > 30)
-    throw invalidRequest(
-      `option maximumIterations: a whole number from 1 to 30 is needed, not ${String(maximum)}`,
-    );
   const timeoutMs = 1_000 * Math.min(1_800, Math.max(60, options.invocationTimeoutSeconds ?? 1_200));
   const vision = features.includes("vision");
   return {

@@ -4,8 +4,18 @@
 // another; at the limit the model is asked once more, without tools and off the record, for a word to the user. What
 // the user sees of it is the view's, `agentEvents`.
 
-import { anything, callable, checkGiven, flag, listOf, membersOf, object, rising, text } from "../checks.ts";
-import { invalidRequest } from "../errors.ts";
+import {
+  anything,
+  callable,
+  checkGiven,
+  count,
+  flag,
+  listOf,
+  membersOf,
+  object,
+  rising,
+  text,
+} from "../checks.ts";
 import type { CallView } from "../events.ts";
 import { jsonIn } from "../json/in-text.ts";
 import { type JsonObject, textOf } from "../message.ts";
@@ -95,8 +105,7 @@ const ownChecks = membersOf<ManagedContextOptions & ViewOptions>(
     model: agentChecks.model,
     tools: agentChecks.tools,
     systemPrompt: text,
-    // Has words of its own, below.
-    maxIterations: anything,
+    maxIterations: count,
     toolChoice: agentChecks.toolChoice,
     hostedTools: listOf(object),
     canExecuteTool: callable,
@@ -123,10 +132,6 @@ const optionChecks = rising(ownChecks, { llmRetryBaseDelayMs: 1_000, llmRetryMax
 export function managedContext(options: ManagedContextOptions): AgentOptions {
   checkGiven(optionChecks, options);
   const { model, maxIterations = 200, canExecuteTool, getIncompleteWorkPrompt, hooks } = options;
-  if (!Number.isInteger(maxIterations) || maxIterations < 1)
-    throw invalidRequest(
-      `option maxIterations: a whole number of at least 1 is needed, not ${String(maxIterations)}`,
-    );
   const way = retryWay(options);
   const settings = hostedSettings(model, options.settings, options.hostedTools);
   const written = emptyAsWritten(model);

@@ -5,7 +5,7 @@
 // grows with their size alone, whatever stands in them. A grant never stands over a denial, and never lets an
 // interrupted call run again: that is another question.
 
-import { anything, type Check, checkGiven, membersOf } from "../checks.ts";
+import { anything, type Check, checkGiven, count, membersOf, name, needed } from "../checks.ts";
 import { invalidRequest, messageOf, type RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
@@ -112,16 +112,19 @@ function likeObject(
   );
 }
 
-const grantMembers: Check = membersOf<HeldGrant>({
-  id: anything,
-  tool: anything,
-  args: anything,
-  until: anything,
-  uses: anything,
-  // One that is held elsewhere may be given here as it is shown.
-  used: anything,
-  revoked: anything,
-});
+const grantMembers: Check = membersOf<HeldGrant>(
+  {
+    id: name,
+    tool: name,
+    args: anything,
+    until: needed("a time in milliseconds since 1970", Number.isFinite),
+    uses: count,
+    // One that is held elsewhere may be given here as it is shown.
+    used: anything,
+    revoked: anything,
+  },
+  ["tool", "id"],
+);
 
 /**
  * Checks a grant as it comes from a user.
@@ -133,12 +136,6 @@ export function checkGrant(grant: Grant): Grant {
   checkGiven(grantMembers, grant, "allow");
   const { id, tool, until, uses } = grant;
   const args = ownPattern(grant.args, wrong);
-  if (typeof tool !== "string" || tool === "") throw wrong("tool must be the name of a tool");
-  if (typeof id !== "string" || id === "") throw wrong("id must be a text that is not empty");
-  if (until !== undefined && !Number.isFinite(until))
-    throw wrong(`until must be a time in milliseconds since 1970, not ${String(until)}`);
-  if (uses !== undefined && !(Number.isInteger(uses) && uses > 0))
-    throw wrong(`uses must be a whole number above 0, not ${String(uses)}`);
   if (args !== undefined) {
     if (!isObject(args)) throw wrong(`args must be an object, not ${JSON.stringify(args)}`);
     const said = "exact" in args ? args.exact : "like" in args ? args.like : undefined;

@@ -4,7 +4,7 @@
 // has to be let go. What is said in that moment is held, written when nobody stands in the way, and acted on by another
 // stretch of the same drive, so that whoever speaks while the session says `running` is always heard.
 
-import { invalidRequest, type RondoError, toRondoError } from "../errors.ts";
+import { type RondoError, toRondoError } from "../errors.ts";
 import { Writer } from "../journal/writer.ts";
 import { Driver } from "../loop/drive.ts";
 import type { Shell } from "../loop/driving/shell.ts";
@@ -145,8 +145,6 @@ export class Driving<Output> {
 
   /** Leaves at the next safe point; after `withinMs`, at once. */
   async drain(withinMs: number): Promise<void> {
-    if (!(withinMs >= 0))
-      throw invalidRequest(`drain: withinMs must be a number of at least 0, not ${withinMs}`);
     const drive = this.#drive;
     if (drive === undefined) return;
     this.#driver.leave();

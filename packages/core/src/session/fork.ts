@@ -5,8 +5,8 @@
 // interrupted, by its effect. A result may be put in place of another only where no request was made with it yet:
 // else the shared requests would be others than those that were sent.
 
+import { model } from "../checks/ready-made.ts";
 import {
-  able,
   checkGiven,
   count,
   data,
@@ -79,7 +79,7 @@ const forkOptions = membersOf<ForkOptions>({
     },
     ["call", "result"],
   ),
-  model: able("a Model, e.g. offline() of @rondo/models,", "call"),
+  model,
   system: text,
   agent: object,
 });
