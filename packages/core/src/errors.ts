@@ -206,6 +206,31 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
+/** The most errors of a chain that are told. */
+const longestChain = 8;
+
+/** The words of what was thrown, and of what caused that, as far as they say more: `fetch failed: getaddrinfo ENOTFOUND example`. Never throws. */
+export function causesOf(thrown: unknown): string {
+  let told = messageOf(thrown);
+  let cause = causeOf(thrown);
+  for (let at = 1; at < longestChain && cause !== undefined; at += 1) {
+    const words = messageOf(cause);
+    if (!told.includes(words)) told += `: ${words}`;
+    cause = causeOf(cause);
+  }
+  return told;
+}
+
+/** Of several errors in one, the first. */
+function causeOf(thrown: unknown): unknown {
+  try {
+    if (!(thrown instanceof Error)) return undefined;
+    return thrown.cause ?? (thrown as Partial<AggregateError>).errors?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether something is of a class. Never throws: a proxy may, when it is asked. */
 export function isA<Kind>(kind: abstract new (...given: never[]) => Kind, thrown: unknown): thrown is Kind {
   try {

@@ -30,12 +30,15 @@ const failed = (words: string, code: CallResult["code"] = "threw"): CallResult =
 function run(
   change: Partial<Tool>,
   call: Partial<Call> = {},
-  { aborted = false, masked }: { aborted?: boolean; masked?: Failures["masked"] } = {},
+  { aborted = false, ...how }: { aborted?: boolean } & Partial<Failures> = {},
 ): Promise<CallResult | ChildWaits> {
   const context = {
     signal: aborted ? AbortSignal.abort() : new AbortController().signal,
   } as ToolContext;
-  const failures = { texts: defaultTexts, ...(masked === undefined ? {} : { masked }) };
+  const report = (why: string): never => {
+    throw new Error(`${why} was reported`);
+  };
+  const failures = { texts: defaultTexts, masked: false, report, ...how };
   return act({ ...echo("look"), ...change }, callOf("5.0", call), context, failures);
 }
 
@@ -94,10 +97,7 @@ describe("a tool", () => {
       };
       const done = text("Task complete", { done: "all of it" });
       expect(await run({ execute })).toStrictEqual(done);
-      const report = (): never => {
-        throw new Error("it was reported");
-      };
-      expect(await run({ execute }, {}, { aborted: true, masked: { report } })).toStrictEqual(done);
+      expect(await run({ execute }, {}, { aborted: true, masked: true })).toStrictEqual(done);
     },
   );
 
@@ -115,14 +115,55 @@ describe("a tool", () => {
 
   test("that throws is answered with a fixed text where that is wanted, and its words are reported", async () => {
     const heard: string[] = [];
-    const masked = { report: (message: string) => void heard.push(message) };
+    const how = { masked: true, report: (why: string) => void heard.push(why) };
     const execute = (): never => {
       throw new Error("secret");
     };
-    expect(await run({ execute }, {}, { masked })).toStrictEqual(failed("Error: look failed."));
+    expect(await run({ execute }, {}, how)).toStrictEqual(failed("Error: look failed."));
     expect(heard).toStrictEqual(["secret"]);
-    expect(await run({}, {}, { masked })).toStrictEqual(text("look ran"));
+    expect(await run({}, {}, how)).toStrictEqual(text("look ran"));
     expect(heard).toHaveLength(1);
+  });
+
+  test("that throws what has a cause is answered with its own words, and the cause is reported", async () => {
+    const heard: string[] = [];
+    const report = (why: string): void => void heard.push(why);
+    const cause = new AggregateError([new Error("connect ECONNREFUSED ::1:80")], "all failed");
+    const execute = (): never => {
+      throw new TypeError("fetch failed", { cause });
+    };
+    expect(await run({ execute }, {}, { report })).toStrictEqual(failed("Error: fetch failed"));
+    expect(heard).toStrictEqual(["fetch failed: all failed: connect ECONNREFUSED ::1:80"]);
+    expect(await run({ execute }, {}, { report, masked: true })).toStrictEqual(failed("Error: look failed."));
+    expect(heard).toHaveLength(2);
+  });
+
+  test.each<[string, unknown]>([
+    ["the same words", new Error("no route")],
+    ["a part of them", "no"],
+    ["itself", undefined],
+  ])("that throws what is caused by %s reports nothing", async (_what, cause) => {
+    const thrown = new Error("no route", { cause });
+    thrown.cause ??= thrown;
+    expect(await run({ execute: () => Promise.reject(thrown) })).toStrictEqual(failed("Error: no route"));
+  });
+
+  test("that throws what hides its cause is answered all the same", async () => {
+    const thrown = new Error("boom");
+    Object.defineProperty(thrown, "cause", {
+      get: () => {
+        throw new Error("hidden");
+      },
+    });
+    expect(await run({ execute: () => Promise.reject(thrown) })).toStrictEqual(failed("Error: boom"));
+  });
+
+  test("that throws a long chain reports the first eight of it", async () => {
+    const heard: string[] = [];
+    let thrown = new Error("10.");
+    for (let at = 9; at > 0; at -= 1) thrown = new Error(`${at}.`, { cause: thrown });
+    await run({ execute: () => Promise.reject(thrown) }, {}, { report: (why) => void heard.push(why) });
+    expect(heard).toStrictEqual(["1.: 2.: 3.: 4.: 5.: 6.: 7.: 8."]);
   });
 });
 

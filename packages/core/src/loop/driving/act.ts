@@ -4,7 +4,7 @@
 // nonsense), a result comes of it. Time-outs and aborts are not judged here: the loop records the result it decided
 // on and fires the signal, and what still comes is late.
 
-import { isA, messageOf } from "../../errors.ts";
+import { causesOf, isA, messageOf } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";
 import { type AssistantMessage, callsOf, type JsonObject } from "../../message.ts";
 import { areWordsMissing } from "../../rules/own-texts.ts";
@@ -15,15 +15,15 @@ import { toolNamed } from "../offered.ts";
 import type { CallCheck, CallResult, ToolFacts } from "../records.ts";
 import type { Call } from "../state.ts";
 
-/** What the model reads of a tool's failure: its message, or a fixed text while `report` hears the message. */
-export type Failures = { texts: Texts; masked?: { report(message: string): void } };
+/** What the model reads of a tool's failure: its message, or a fixed text. `report` hears what the model does not: what was masked, and what caused it. */
+export type Failures = { texts: Texts; masked: boolean; report(why: string): void };
 
 /** Runs a call that was checked before; its arguments are checked once more, for the value the tool takes. */
 export async function act(
   tool: Tool,
   call: Pick<Call, "args" | "rawArgs" | "check">,
   context: ToolContext,
-  { texts, masked }: Failures,
+  { texts, masked, report }: Failures,
 ): Promise<CallResult | ChildWaits> {
   try {
     if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
@@ -38,10 +38,10 @@ export async function act(
   } catch (thrown) {
     if (areWordsMissing(thrown)) throw thrown;
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
-    masked?.report(messageOf(thrown));
-    const result = renderThrown(
-      masked === undefined ? texts.threw(tool.name, messageOf(thrown)) : texts.masked(tool.name),
-    );
+    const message = messageOf(thrown);
+    const why = causesOf(thrown);
+    if (masked || why !== message) report(why);
+    const result = renderThrown(masked ? texts.masked(tool.name) : texts.threw(tool.name, message));
     // Whatever is thrown once the signal has fired comes of that.
     return context.signal.aborted ? { ...result, code: "aborted" } : result;
   }

@@ -175,8 +175,8 @@ export class AtWork {
       return;
     }
     const { controller, context, cap, warn } = this.#begin(key, call);
-    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
-    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
+    const report = (why: string): void => warn("tool_error", `${call.name} (${call.id}): ${why}`);
+    const failures = { texts: rules.texts, masked: maskToolErrors, report };
     const post = this.#poster();
     const era = this.#era;
     this.#away.add(key);
