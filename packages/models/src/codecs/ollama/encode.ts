@@ -16,9 +16,11 @@ import {
 } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
+import { bodyOf, KeptText } from "../../kept-text.ts";
 import { isSameOrigin } from "../../same-origin.ts";
 import { argsJson } from "../anthropic/json.ts";
 import { isAccepted } from "../files.ts";
+import { History } from "../history.ts";
 import { knownType } from "../media-types.ts";
 
 type Warnings = WireRequest["warnings"];
@@ -28,9 +30,19 @@ interface Piece {
   warnings: Warnings;
 }
 
+/** Messages joined so far, a comma between them, and what all of them are warned of. */
+interface Joined {
+  messages: KeptText;
+  begun: boolean;
+  warnings: Warnings;
+}
+
+const nothing = (): Joined => ({ messages: new KeptText(), begun: false, warnings: [] });
+
 export class OllamaEncoder implements Encoder {
   readonly #target: Target;
   readonly #messages = new WeakMap<Message, Piece>();
+  readonly #history = new History<Joined>();
   readonly #tools = new WeakMap<ToolDefinition, string>();
 
   constructor(target: Target) {
@@ -38,27 +50,44 @@ export class OllamaEncoder implements Encoder {
   }
 
   encode(request: ModelRequest): WireRequest {
-    const { origin, stream = true, compat = {} } = this.#target;
-    const warnings: Warnings = [];
-    const messages: string[] = [];
-    if (request.system !== undefined && request.system !== "")
-      messages.push(jsonOf({ role: "system", content: request.system }));
-    for (const message of request.messages) {
-      const piece = this.#message(message);
-      messages.push(piece.json);
-      warnings.push(...piece.warnings);
-    }
-    const own = request.settings.providerOptions?.ollama ?? {};
-    const { options: ownOptions, ...ownFields } = own;
+    const { system } = request;
+    const {
+      messages,
+      begun,
+      warnings: told,
+    } = this.#history.take(request.messages, "", nothing, (joined, message) => this.#add(joined, message));
+    const warnings = [...told];
+    const tools = offered(request, warnings);
+    const fields = this.#fields(request, warnings);
+    if (request.settings.parallelToolCalls === false && tools.length > 0)
+      warnings.push({
+        code: "unsupported_setting",
+        message: "Ollama cannot be told to make one call at most: parallelToolCalls has no effect",
+      });
+    const prompt = system === undefined || system === "" ? "" : jsonOf({ role: "system", content: system });
+    const first = prompt !== "" && begun ? `${prompt},` : prompt;
+    const before = `{"model":${JSON.stringify(this.#target.origin.model)},"messages":[${first}`;
+    const list = tools.length === 0 ? "" : `"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}],`;
+    return {
+      path: "/api/chat",
+      headers: {},
+      ...bodyOf(before, messages.now(), `],${list}${jsonOf(fields).slice(1)}`),
+      warnings,
+    };
+  }
+
+  /** The members of the body behind messages and tools. */
+  #fields({ settings, outputSchema }: ModelRequest, warnings: Warnings): JsonObject {
+    const { stream = true, compat = {} } = this.#target;
+    const { options: ownOptions, ...ownFields } = settings.providerOptions?.ollama ?? {};
     const options: JsonObject = {
       ...(typeof compat.numCtx === "number" ? { num_ctx: compat.numCtx } : {}),
-      ...sampling(request.settings),
+      ...sampling(settings),
       ...objectIn(ownOptions),
     };
-    const tools = offered(request, warnings);
-    const format: Json | undefined = request.outputSchema ?? compat.format;
-    const think = thinking(request.settings, compat.thinkLevels !== false, warnings);
-    const fields: JsonObject = {
+    const format: Json | undefined = outputSchema ?? compat.format;
+    const think = thinking(settings, compat.thinkLevels !== false, warnings);
+    return {
       stream,
       ...(format === undefined ? {} : { format }),
       ...(Object.keys(options).length === 0 ? {} : { options }),
@@ -66,18 +95,13 @@ export class OllamaEncoder implements Encoder {
       ...(compat.keepAlive === undefined ? {} : { keep_alive: compat.keepAlive }),
       ...ownFields,
     };
-    if (request.settings.parallelToolCalls === false && tools.length > 0)
-      warnings.push({
-        code: "unsupported_setting",
-        message: "Ollama cannot be told to make one call at most: parallelToolCalls has no effect",
-      });
-    const list = tools.length === 0 ? "" : `"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}],`;
-    return {
-      path: "/api/chat",
-      headers: {},
-      body: `{"model":${JSON.stringify(origin.model)},"messages":[${messages.join(",")}],${list}${jsonOf(fields).slice(1)}`,
-      warnings,
-    };
+  }
+
+  #add(joined: Joined, message: Message): void {
+    const { json, warnings } = this.#message(message);
+    joined.messages.append(joined.begun ? `,${json}` : json);
+    joined.begun = true;
+    joined.warnings.push(...warnings);
   }
 
   #tool(tool: ToolDefinition): string {

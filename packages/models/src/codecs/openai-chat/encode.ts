@@ -8,7 +8,7 @@ import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
-import { History } from "../openai/history.ts";
+import { History } from "../history.ts";
 import { chatIds, mistralIds, nameTable } from "../openai/names.ts";
 import { bodyHead, jsonHeaders, type Warning } from "../openai/settings.ts";
 import { chatCompat } from "./compat.ts";
