@@ -196,24 +196,9 @@ export class AnthropicAnswer {
         answer.attach(index, { opaque: { redacted: textIn(block.data) ?? "" } });
         this.#emit({ type: "progress" });
         return;
-      case "tool_use": {
-        const input = objectIn(block.input);
-        this.#blocks.set(index, {
-          kind: "call",
-          input: typeof block.input === "string" ? block.input : "",
-          ...(input === undefined || Object.keys(input).length === 0 ? {} : { startInput: input }),
-        });
-        answer.call(index, {
-          id: textIn(block.id),
-          name: nameFromWire(bareName(textIn(block.name) ?? "")),
-        });
-        const opaque: JsonObject = {};
-        for (const name of ["caller", "toolset_name"])
-          if (block[name] !== undefined && block[name] !== null) opaque[name] = block[name];
-        if (Object.keys(opaque).length > 0) answer.attach(index, { opaque });
-        if (typeof block.input === "string") answer.args(index, block.input);
+      case "tool_use":
+        this.#openCall(index, block);
         return;
-      }
       default: {
         if (type === fallbackType) this.#declineCalls();
         const native = { ...block };
@@ -221,6 +206,23 @@ export class AnthropicAnswer {
         answer.native(index, type, native);
       }
     }
+  }
+
+  #openCall(index: number, block: JsonObject): void {
+    const text = textIn(block.input);
+    const input = objectIn(block.input);
+    this.#blocks.set(index, {
+      kind: "call",
+      input: text ?? "",
+      ...(input === undefined || Object.keys(input).length === 0 ? {} : { startInput: input }),
+    });
+    const name = nameFromWire(bareName(textIn(block.name) ?? ""));
+    this.#answer.call(index, { id: textIn(block.id), name });
+    const opaque: JsonObject = {};
+    for (const member of ["caller", "toolset_name"])
+      if (block[member] !== undefined && block[member] !== null) opaque[member] = block[member];
+    if (Object.keys(opaque).length > 0) this.#answer.attach(index, { opaque });
+    if (text !== undefined) this.#answer.args(index, text);
   }
 
   /** Another model goes on from here: what the first one called is not to run. */
@@ -257,26 +259,28 @@ export class AnthropicAnswer {
       case "citations_delta":
         if (delta.citation !== undefined) this.#answer.attach(index, { citation: delta.citation });
         return;
-      case "input_json_delta": {
-        if (open.kind !== "call") return;
-        // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
-        const whole = objectIn(delta.partial_json);
-        if (whole !== undefined) {
-          open.input = JSON.stringify(whole);
-          this.#answer.argsWhole(index, whole);
-          return;
-        }
-        this.#saying((piece) => {
-          // Only whether there was more than blanks is asked.
-          if (open.input.trim() === "") open.input = open.input.slice(0, 1) + piece;
-          this.#answer.args(index, piece);
-        }, delta.partial_json);
+      case "input_json_delta":
+        if (open.kind === "call") this.#args(index, open, delta.partial_json);
         return;
-      }
       default:
         this.#emit({ type: "progress" });
         return;
     }
+  }
+
+  #args(index: number, open: Open, told: Json | undefined): void {
+    // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
+    const whole = objectIn(told);
+    if (whole !== undefined) {
+      open.input = JSON.stringify(whole);
+      this.#answer.argsWhole(index, whole);
+      return;
+    }
+    this.#saying((piece) => {
+      // Only whether there was more than blanks is asked.
+      if (open.input.trim() === "") open.input = open.input.slice(0, 1) + piece;
+      this.#answer.args(index, piece);
+    }, told);
   }
 
   #sign(index: number, piece: Json | undefined): void {

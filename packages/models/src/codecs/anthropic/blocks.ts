@@ -44,8 +44,30 @@ export interface Block {
 export const longestName = 128;
 
 /** The words that stand where a file cannot. */
-export function filePlaceholder(file: FilePart): string {
-  return `[${[file.name, file.mediaType, file.url].filter((word) => word !== undefined).join(", ")}: not shown]`;
+function placeholder({ name, mediaType, url }: FilePart): string {
+  return `[${[name, mediaType, url].filter((word) => word !== undefined).join(", ")}: not shown]`;
+}
+
+/** The same for a file of a person's or of a tool's, with a warning. */
+export function fileNote(file: FilePart, { origin }: Target, warn: Warn): string {
+  const { data, mediaType, url } = file;
+  if (typeof data === "object")
+    warn(
+      "file_not_loaded",
+      `the bytes of a file (${mediaType}) are still in the blob store: a note stands in its place`,
+    );
+  else
+    warn(
+      "unsupported_file",
+      `a file (${url === undefined ? mediaType : `${mediaType}, ${url}`}) cannot be sent to ${origin.provider}/${origin.model}: a note stands in its place`,
+    );
+  return placeholder(file);
+}
+
+/** The same for a file of an answer's. */
+export function answeredFileNote(file: FilePart, warn: Warn): string {
+  warn("unsupported_file", `a file (${file.mediaType}) in an answer cannot be sent back: a note stands in`);
+  return placeholder(file);
 }
 
 /** The blocks of a user message or of a tool's result. Blank text is left out, for the provider refuses it. */
@@ -78,13 +100,7 @@ const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "ima
 function fileBlock(file: FilePart, target: Target, warn: Warn): Block {
   const json = isAccepted(file.mediaType, target) ? fileJson(file) : undefined;
   if (json !== undefined) return withCallersMark({ json }, file.opaque);
-  warn(
-    typeof file.data === "object" ? "file_not_loaded" : "unsupported_file",
-    typeof file.data === "object"
-      ? `the bytes of a file (${file.mediaType}) are still in the blob store: a note stands in its place`
-      : `a file of type ${file.mediaType} cannot be sent to ${target.origin.provider}/${target.origin.model}: a note stands in its place`,
-  );
-  return { json: jsonOf({ type: "text", text: filePlaceholder(file) }) };
+  return { json: jsonOf({ type: "text", text: fileNote(file, target, warn) }) };
 }
 
 function fileJson(file: FilePart): string | undefined {
@@ -131,15 +147,27 @@ function isDocument(mediaType: string): boolean {
 export function resultBlock(answered: Answered, target: Target, warn: Warn, sameOrigin: boolean): Block {
   const { id, call, result } = answered;
   const blocks = result === undefined ? [] : contentBlocks(result.content, target, warn);
-  const content =
-    blocks.length === 0
-      ? `[${jsonOf({ type: "text", text: result === undefined ? noResult : "(no output)" })}]`
-      : `[${blocks.map((block) => block.json).join(",")}]`;
+  const content = resultContent(blocks, answered, (text) => jsonOf({ type: "text", text }));
   const isError = result?.isError ?? true;
   const toolset = sameOrigin ? textIn(call.opaque?.toolset_name) : undefined;
   const json = `{"type":"tool_result","tool_use_id":${jsonOf(id)},"content":${content}${isError ? ',"is_error":true' : ""}${
     toolset === undefined ? "" : `,"toolset_name":${jsonOf(toolset)}`
   }}`;
+  return withLastMark(json, blocks);
+}
+
+/** What a result says, as a JSON list that is never empty. */
+export function resultContent(
+  blocks: readonly Block[],
+  { result }: Answered,
+  text: (text: string) => string,
+): string {
+  if (blocks.length === 0) return `[${text(result === undefined ? noResult : "(no output)")}]`;
+  return `[${blocks.map(({ json }) => json).join(",")}]`;
+}
+
+/** A result as a block: marked where something in it is. */
+export function withLastMark(json: string, blocks: readonly Block[]): Block {
   const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
   return mark === undefined ? { json } : { json, mark };
 }
@@ -213,11 +241,7 @@ function partBlock(
       };
     }
     case "file":
-      warn(
-        "unsupported_file",
-        `a file (${part.mediaType}) in an answer cannot be sent back: a note stands in`,
-      );
-      return { json: jsonOf({ type: "text", text: filePlaceholder(part) }) };
+      return { json: jsonOf({ type: "text", text: answeredFileNote(part, warn) }) };
   }
 }
 

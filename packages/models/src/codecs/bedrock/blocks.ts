@@ -6,11 +6,18 @@
 import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
-import { type AnswerWords, type Block, filePlaceholder } from "../anthropic/blocks.ts";
+import {
+  type AnswerWords,
+  answeredFileNote,
+  type Block,
+  fileNote,
+  resultContent,
+  withLastMark,
+} from "../anthropic/blocks.ts";
 import { argsJson, isBlank } from "../anthropic/json.ts";
 import { hash, nameToWire } from "../anthropic/names.ts";
 import { claudeVersion } from "../anthropic/traits.ts";
-import { type Answered, noResult } from "../anthropic/turns.ts";
+import type { Answered } from "../anthropic/turns.ts";
 import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import type { Warn } from "../warn.ts";
@@ -42,14 +49,8 @@ export function bedrockContent(content: readonly ContentPart[], target: Target, 
     }
     const json = fileJson(part, target);
     if (json === undefined) {
-      warn(
-        typeof part.data === "object" ? "file_not_loaded" : "unsupported_file",
-        typeof part.data === "object"
-          ? `the bytes of a file (${part.mediaType}) are still in the blob store: a note stands in its place`
-          : `a file (${part.mediaType}${part.url === undefined ? "" : `, ${part.url}`}) cannot be sent to ${target.origin.model}: a note stands in its place`,
-      );
       texts++;
-      blocks.push({ json: jsonOf({ text: filePlaceholder(part) }) });
+      blocks.push({ json: jsonOf({ text: fileNote(part, target, warn) }) });
     } else {
       if (json.startsWith('{"document"')) documents++;
       blocks.push(marked(json, part.opaque));
@@ -126,16 +127,12 @@ export function bedrockResult(answered: Answered, target: Target, warn: Warn): B
   const hoisted = takesFilesInResults(target) ? [] : all.filter((block) => !block.json.startsWith('{"text"'));
   const blocks = all.filter((block) => !hoisted.includes(block));
   if (hoisted.length > 0) blocks.push({ json: jsonOf({ text: "(Its files stand behind the results.)" }) });
-  const content =
-    blocks.length === 0
-      ? `[${jsonOf({ text: result === undefined ? noResult : "(no output)" })}]`
-      : `[${blocks.map((block) => block.json).join(",")}]`;
+  const content = resultContent(blocks, answered, (text) => jsonOf({ text }));
   // Only some families know a status; to the others the text must say it, and ours does.
   const status = (result?.isError ?? true) && knowsStatus(target) ? ',"status":"error"' : "";
   const json = `{"toolResult":{"toolUseId":${jsonOf(id)},"content":${content}${status}}}`;
-  const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
   return [
-    mark === undefined ? { json } : { json, mark },
+    withLastMark(json, blocks),
     // A document wants a text beside it, and the model is told whose files these are.
     ...(hoisted.length === 0
       ? []
@@ -189,11 +186,7 @@ function partBlock(
       };
     }
     case "file":
-      warn(
-        "unsupported_file",
-        `a file (${part.mediaType}) in an answer cannot be sent back: a note stands in`,
-      );
-      return { json: jsonOf({ text: filePlaceholder(part) }) };
+      return { json: jsonOf({ text: answeredFileNote(part, warn) }) };
   }
 }
 
