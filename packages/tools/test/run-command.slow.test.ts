@@ -386,6 +386,47 @@ describe("the sandbox", () => {
     expect(readFileSync(join(parent, ".git/modules/libs/one/config"), "utf8")).toBe("[core]\n");
   });
 
+  test("keeps a submodule's repository where it is, and takes nothing away that lies elsewhere", async () => {
+    const files = {
+      ".git/config": "",
+      ".git/HEAD": "",
+      ".git/modules/libs/one/HEAD": "",
+      ".git/modules/libs/one/config": "[core]\n",
+      ".git/modules/libs/one/hooks/free": "",
+    };
+    const root = folder(files);
+    const one = join(root, ".git/modules/libs/one");
+    for (const moved of ["modules", "modules/libs", "modules/libs/one"]) {
+      await run(
+        root,
+        `mv .git/${moved} .git/away; mkdir -p .git/modules/libs/one/hooks; echo evil > .git/modules/libs/one/hooks/pre-commit; echo evil > .git/modules/libs/one/config`,
+      );
+      expect(readdirSync(join(one, "hooks"))).toEqual(["free"]);
+      expect(readFileSync(join(one, "config"), "utf8")).toBe("[core]\n");
+    }
+    const outside = folder({ "commondir/precious": "" });
+    await run(
+      root,
+      `mv .git/modules .git/away; mkdir -p .git/modules/libs; ln -s ${outside} .git/modules/libs/one`,
+    );
+    expect(existsSync(join(outside, "commondir/precious"))).toBe(true);
+  });
+
+  test("takes away what was made read-only as well, with all that leads there", () => {
+    const program = fileURLToPath(new URL("programs/read-only-hooks.ts", import.meta.url));
+    // Root takes away whatever it likes: then it is tried as somebody else.
+    const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const said = execFileSync(process.execPath, ["--conditions=rondo-source", program], {
+      encoding: "utf8",
+      ...who,
+    });
+    expect(JSON.parse(said)).toEqual({
+      taken: [".git/hooks", ".git/modules/one/hooks"],
+      left: [],
+      there: [false, false],
+    });
+  });
+
   test("lets git work in the repository all the same", async () => {
     const root = folder({ "a.txt": "one\n" });
     execFileSync("git", ["init", "--quiet"], { cwd: root });

@@ -13,7 +13,7 @@ import type { Root } from "../paths/root.ts";
 import { codeOf, counted, Refusal, shown } from "../reasons.ts";
 import { afterMs } from "../timer.ts";
 import { commandEnv } from "./env.ts";
-import { cleared, type GitGuard, gitGuard } from "./git-guard.ts";
+import { type Cleared, cleared, type GitGuard, gitGuard } from "./git-guard.ts";
 import type { RunCommandOptions } from "./options.ts";
 import { OutputWindow } from "./output-window.ts";
 import { type Ended, endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
@@ -51,12 +51,13 @@ export async function outcomeIn(
   const folder = await workFolder(root, cwd);
   const plan = await planned(options, root, folder, command);
   context.signal.throwIfAborted();
-  const taken: string[] = [];
+  let clear: Cleared = { taken: [], left: [] };
   const outcome = await ran(plan, timeoutMs, options, context).finally(() => {
-    if (plan.git !== undefined) taken.push(...cleared(plan.git).map((path) => root.name(path)));
+    if (plan.git !== undefined) clear = cleared(plan.git);
   });
   context.signal.throwIfAborted();
-  return { ...outcome, taken };
+  const names = (paths: readonly string[]): string[] => paths.map((path) => root.name(path));
+  return { ...outcome, taken: names(clear.taken), left: names(clear.left) };
 }
 
 async function workFolder(root: Root, cwd: string): Promise<string> {
@@ -145,6 +146,8 @@ export interface Outcome {
   survivors: ProcessEntry[];
   /** What it put where git takes programs to run, relative to the root; it was taken away. */
   taken: string[];
+  /** What of it could not be taken away. */
+  left: string[];
 }
 
 const drainMs = 500;
@@ -155,7 +158,7 @@ async function ran(
   timeoutMs: number,
   options: Omit<RunCommandOptions, "root">,
   context: ToolContext,
-): Promise<Omit<Outcome, "taken">> {
+): Promise<Omit<Outcome, "taken" | "left">> {
   const started = performance.now();
   const child = begun(plan);
   const output = outputOf(child, options.maxOutputBytes ?? 24_576, context);
@@ -327,6 +330,10 @@ function told(outcome: Outcome): string {
   if (outcome.taken.length > 0)
     pieces.push(
       `[taken away, because git would act on it outside of the sandbox: ${outcome.taken.map(shown).join(", ")}]`,
+    );
+  if (outcome.left.length > 0)
+    pieces.push(
+      `[could not be taken away, though git would act on it outside of the sandbox: ${outcome.left.map(shown).join(", ")}]`,
     );
   if (outcome.survivors.length > 0) pieces.push(`[could not be ended: ${named(outcome.survivors)}]`);
   return pieces.join("\n");
