@@ -77,7 +77,7 @@ const face = having("a rule, or a function that is a stop rule,", { name: text }
 
 /** Whether somebody who writes this means one of the deeds of a rule. */
 function isMisspelt(name: string, deeds: readonly string[]): boolean {
-  const [first = ""] = name.split(/(?=[A-Z_])/);
+  const first = name.replace(/[A-Z_].*/, "");
   // Of judging there is more than one moment, and who looks for another names it so.
   if (first === "judge") return true;
   if (deeds.includes(first) || name.length < 4) return false;

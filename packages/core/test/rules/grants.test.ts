@@ -251,6 +251,8 @@ describe("a grant as it is given", () => {
     [{ more: true }, /^allow: option more: there is no such option/],
     [{ tool: "" }, /^allow: option tool: a name is needed, not ""$/],
     [{ tool: 1 }, /option tool: a name is needed, not 1/],
+    [{ tool: undefined }, /option tool: a name is needed, not undefined/],
+    [{ id: undefined }, /option id: a name is needed, not undefined/],
     [{ id: "" }, /option id: a name/],
     [{ id: 1 }, /option id: a name/],
     [{ until: Number.NaN }, /option until: a time in milliseconds since 1970 is needed, not NaN/],
