@@ -6,6 +6,13 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { cleared, gitGuard } from "../../src/command/git-guard.ts";
 
+// Root takes away whatever it likes: then it is tried as somebody else, once everything is loaded that only root may read.
+if (process.getuid?.() === 0) {
+  process.setgroups?.([]);
+  process.setgid?.(65_534);
+  process.setuid?.(65_534);
+}
+
 const root = realpathSync(mkdtempSync(join(tmpdir(), "rondo-tools-")));
 const git = join(root, ".git");
 const one = join(git, "modules", "one");
