@@ -147,6 +147,30 @@ test.each([
   expect(JSON.stringify(sent([foreign, user("and?")]))).not.toContain("Continue.");
 });
 
+describe("the schema of an output", () => {
+  const outputSchema: JsonObject = { type: "object", properties: {} };
+  test.each([
+    ["Chat Completions", openaiChat, chat],
+    ["Responses", openaiResponses, responses],
+  ] as const)(
+    "goes over %s where the model is known to hold to it, beside tools or not",
+    (_, codec, target) => {
+      const sent = (
+        output: "native" | "native_without_tools" | "none",
+        withTools: boolean,
+      ): [boolean, string[]] => {
+        const asked = request([user("x")], { outputSchema, tools: withTools ? tools.slice(0, 1) : [] });
+        const { body, warnings } = codec.encoder(target({}, { facts: { output } })).encode(asked);
+        return [body.includes("json_schema"), warnings.map(({ code }) => code)];
+      };
+      expect(sent("native", true)).toEqual([true, []]);
+      expect(sent("native_without_tools", false)).toEqual([true, []]);
+      expect(sent("native_without_tools", true)).toEqual([false, ["unsupported_setting"]]);
+      expect(sent("none", false)).toEqual([false, ["unsupported_setting"]]);
+    },
+  );
+});
+
 describe("an answer as it was meant comes back from the wire", () => {
   const meant = fc.record({
     reasoning: fc.string(),

@@ -9,6 +9,7 @@ import type { NameTable } from "../openai/names.ts";
 import {
   type Body,
   effortOf,
+  heldSchema,
   leaveOut,
   providerOptions,
   schemaRoom,
@@ -174,16 +175,14 @@ function outputParam(
   compat: OpenaiChatCompat,
   warnings: Warning[],
 ): Body {
-  const schema = request.outputSchema;
+  const can =
+    compat.structuredOutput === "none"
+      ? "none"
+      : compat.structuredWithTools
+        ? "native"
+        : "native_without_tools";
+  const schema = heldSchema(request, target, can, warnings);
   if (schema === undefined) return {};
-  if (compat.structuredOutput === "none" || target.facts.output === "none") {
-    unsupported("output schema", target, warnings);
-    return {};
-  }
-  if (request.tools.length > 0 && !compat.structuredWithTools) {
-    unsupported("output schema beside tools", target, warnings);
-    return {};
-  }
   if (compat.structuredOutput === "json_object") return { response_format: { type: "json_object" } };
   const form = strictOutput(schema, schemaRoom(target, warnings));
   return { response_format: { type: "json_schema", json_schema: { name: "response", ...form } } };

@@ -11,6 +11,7 @@ import type { NameTable } from "../openai/names.ts";
 import {
   type Body,
   effortOf,
+  heldSchema,
   leaveOut,
   providerOptions,
   schemaRoom,
@@ -174,12 +175,8 @@ function withMember(own: Json | undefined, name: string, value: Json | undefined
 }
 
 function textFormat(request: ModelRequest, target: Target, warnings: Warning[]): JsonObject | undefined {
-  const schema = request.outputSchema;
+  const schema = heldSchema(request, target, "native", warnings);
   if (schema === undefined) return undefined;
-  if (target.facts.output === "none") {
-    unsupported("output schema", target, warnings);
-    return undefined;
-  }
   return { type: "json_schema", name: "response", ...strictOutput(schema, schemaRoom(target, warnings)) };
 }
 

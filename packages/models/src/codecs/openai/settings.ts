@@ -3,7 +3,7 @@
 // A body is written member by member, never spread from what the caller gave: an unknown field makes many servers
 // refuse the whole request (F130). What cannot be sent is said as a warning.
 
-import type { Json, JsonObject, ModelRequest, Settings } from "@rondo/core";
+import type { Json, JsonObject, ModelFacts, ModelRequest, Settings } from "@rondo/core";
 import type { Target, WireRequest } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import type { SchemaRoom } from "../../schemas/codecs.ts";
@@ -65,6 +65,27 @@ export function providerOptions(
       });
   }
   return taken;
+}
+
+/**
+ * The schema of the output, where the model can be held to it in this request.
+ * @param can what is known of the server, over what is known of the model
+ */
+export function heldSchema(
+  { outputSchema, tools }: ModelRequest,
+  target: Target,
+  can: ModelFacts["output"],
+  warnings: Warning[],
+): JsonObject | undefined {
+  if (outputSchema === undefined) return undefined;
+  if (can === "none" || target.facts.output === "none") {
+    unsupported("output schema", target, warnings);
+    return undefined;
+  }
+  const isAlone = [can, target.facts.output].includes("native_without_tools");
+  if (!isAlone || tools.length === 0) return outputSchema;
+  unsupported("output schema beside tools", target, warnings);
+  return undefined;
 }
 
 /** Takes out of a body what the server refuses. */
