@@ -139,59 +139,79 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
   };
 }
 
+/** An answer as this protocol divides it. */
+interface Said {
+  text: string;
+  calls: JsonObject[];
+  reasoning: string;
+  details: Json[];
+  opaque: Json | undefined;
+  audio: Json | undefined;
+}
+
 function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | undefined {
-  const { target, compat } = room;
-  const own = isSameOrigin(message.origin, target.origin);
-  let text = "";
-  const calls: JsonObject[] = [];
-  let reasoning = "";
-  let details: Json[] = [];
-  let opaque: Json | undefined;
-  let audio: Json | undefined;
-  for (const part of message.content) {
-    if (part.type === "text" || part.type === "refusal") text += part.text;
-    else if (part.type === "tool_call") calls.push(wireCall(part, own, room));
-    else if (part.type === "reasoning" && own) {
-      reasoning += part.text;
-      opaque = part.opaque?.reasoning_opaque ?? opaque;
-      details = [...details, ...listIn(part.opaque?.reasoning_details)];
-    } else if (part.type === "native" && part.kind === "audio" && own)
-      audio = objectIn(part.opaque.audio)?.id;
-  }
-  if (compat.signCalls && calls.every((call) => call.extra_content === undefined))
-    for (const call of calls) call.extra_content = { google: { thought_signature: foreignSignature } };
-  if (!compat.textBesideCalls && calls.length > 0 && text.trim() !== "") {
-    room.warn({
-      code: "text_left_out",
-      message: `${target.origin.provider} takes no text beside calls: "${text.trim().slice(0, 40)}" is left out`,
-    });
-    text = "";
-  }
+  const { compat } = room;
+  const said = saidIn(message, room);
+  const { calls, audio } = said;
+  const text = sentText(said, room);
   const blank = text.trim() === "";
-  const thought =
-    compat.echoReasoning === "think_tags" &&
-    reasoning !== "" &&
-    (compat.echoReasoningOn === "all" || calls.length > 0)
-      ? `<think>${reasoning}</think>\n\n`
-      : "";
   // A blank message says nothing, and many servers refuse it (F122, F123).
   if (blank && calls.length === 0 && audio === undefined) return undefined;
+  const thought = thoughtTags(said, compat);
   const json = jsonOf({
     role: "assistant",
     content: blank && thought === "" ? (compat.nullContent ? null : "") : thought + text,
     ...(audio === undefined ? {} : { audio: { id: audio } }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...echoed({ reasoning, details, opaque }, calls.length > 0, compat),
+    ...echoed(said, compat),
   });
   return { role: "assistant", json };
 }
 
+function saidIn(message: AssistantMessage, room: ChatRoom): Said {
+  const own = isSameOrigin(message.origin, room.target.origin);
+  const said: Said = {
+    text: "",
+    calls: [],
+    reasoning: "",
+    details: [],
+    opaque: undefined,
+    audio: undefined,
+  };
+  for (const part of message.content) {
+    if (part.type === "text" || part.type === "refusal") said.text += part.text;
+    else if (part.type === "tool_call") said.calls.push(wireCall(part, own, room));
+    else if (part.type === "reasoning" && own) {
+      said.reasoning += part.text;
+      said.opaque = part.opaque?.reasoning_opaque ?? said.opaque;
+      said.details.push(...listIn(part.opaque?.reasoning_details));
+    } else if (part.type === "native" && part.kind === "audio" && own)
+      said.audio = objectIn(part.opaque.audio)?.id;
+  }
+  if (room.compat.signCalls && said.calls.every((call) => call.extra_content === undefined))
+    for (const call of said.calls) call.extra_content = { google: { thought_signature: foreignSignature } };
+  return said;
+}
+
+/** The text, where this server takes it. */
+function sentText({ text, calls }: Said, { target, compat, warn }: ChatRoom): string {
+  if (compat.textBesideCalls || calls.length === 0 || text.trim() === "") return text;
+  warn({
+    code: "text_left_out",
+    message: `${target.origin.provider} takes no text beside calls: "${text.trim().slice(0, 40)}" is left out`,
+  });
+  return "";
+}
+
+/** Reasoning as a block that opens the content, where this server wants it so. */
+function thoughtTags({ reasoning, calls }: Said, compat: OpenaiChatCompat): string {
+  if (compat.echoReasoning !== "think_tags" || reasoning === "") return "";
+  return compat.echoReasoningOn === "all" || calls.length > 0 ? `<think>${reasoning}</think>\n\n` : "";
+}
+
 /** Reasoning in the field this server wants it in, or nothing: the wrong field is refused (F104, F105). */
-function echoed(
-  { reasoning, details, opaque }: { reasoning: string; details: Json[]; opaque: Json | undefined },
-  hasCalls: boolean,
-  compat: OpenaiChatCompat,
-): JsonObject {
+function echoed({ reasoning, details, opaque, calls }: Said, compat: OpenaiChatCompat): JsonObject {
+  const hasCalls = calls.length > 0;
   const field = compat.echoReasoning;
   if (field === "none" || field === "think_tags") return {};
   if (field === "reasoning_details") return details.length === 0 ? {} : { reasoning_details: details };
