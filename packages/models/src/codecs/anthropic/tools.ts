@@ -38,14 +38,11 @@ export class Tools {
     ];
   }
 
-  /** In two blocks, all but the last in one: no other can be marked. */
   #ours({ tools, settings }: ModelRequest, options: JsonObject, warn: Warn): readonly Block[] {
     const said = settings.providerOptions;
     if (this.#last?.tools !== tools || this.#last.said !== said) {
       const each = tools.map((tool) => this.#json(tool, objectIn(options[tool.name]), warn));
-      const last = each.splice(-1);
-      const front = each.length === 0 ? [] : [each.join(",")];
-      this.#last = { tools, said, blocks: [...front, ...last].map((json) => ({ json })) };
+      this.#last = { tools, said, blocks: joinedTools(each) };
     }
     return this.#last.blocks;
   }
@@ -67,6 +64,12 @@ export class Tools {
     this.#one.set(tool, { options, json });
     return json;
   }
+}
+
+/** Tools in two blocks, all but the last in one: no other can be marked. */
+export function joinedTools(each: readonly string[]): Block[] {
+  const blocks = each.slice(-1).map((json): Block => ({ json }));
+  return each.length < 2 ? blocks : [{ json: each.slice(0, -1).join(",") }, ...blocks];
 }
 
 /** @param name as on the wire */

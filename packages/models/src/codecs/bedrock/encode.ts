@@ -13,6 +13,7 @@ import { isBlank } from "../anthropic/json.ts";
 import { bedrockId, nameToWire } from "../anthropic/names.ts";
 import { type Dialect, Pieces } from "../anthropic/pieces.ts";
 import { providerOptions } from "../anthropic/settings.ts";
+import { joinedTools } from "../anthropic/tools.ts";
 import { type Traits, traitsOf } from "../anthropic/traits.ts";
 import { calledTools, type Turn, turnReaders } from "../anthropic/turns.ts";
 import { type Told, type Warn, warnOnce } from "../warn.ts";
@@ -25,6 +26,8 @@ export class BedrockEncoder implements Encoder {
   readonly #historyOf: ReturnType<typeof turnReaders>;
   readonly #pieces: Pieces;
   readonly #tools = new WeakMap<ToolDefinition, string>();
+  /** The last list of them. */
+  #last: { tools: ModelRequest["tools"]; blocks: readonly Block[] } | undefined;
 
   constructor(target: Target) {
     this.#target = target;
@@ -63,9 +66,14 @@ export class BedrockEncoder implements Encoder {
   #toolBlocks({ tools, toolChoice }: ModelRequest, turns: readonly Turn[], warn: Warn): Block[] {
     const called = calledTools(turns);
     if (toolChoice === "none" && called.length === 0) return [];
-    if (tools.length > 0) return tools.map((tool) => ({ json: this.#toolJson(tool, warn) }));
-    const schema = { type: "object", properties: {} };
-    return called.map((name) => ({ json: specification(name, "No longer available.", schema) }));
+    if (tools.length === 0) {
+      const schema = { type: "object", properties: {} };
+      return called.map((name) => ({ json: specification(name, "No longer available.", schema) }));
+    }
+    if (this.#last?.tools !== tools)
+      this.#last = { tools, blocks: joinedTools(tools.map((tool) => this.#toolJson(tool, warn))) };
+    // The last of them may be marked, for one request.
+    return [...this.#last.blocks];
   }
 
   #toolJson(tool: ToolDefinition, warn: Warn): string {
@@ -103,13 +111,13 @@ function headOf({ fields, toolChoice }: BedrockOptions, tools: Block[], system: 
 
 /** Blocks as a list; a cache point follows what it marks. */
 function list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string {
-  const texts: string[] = [];
+  // Put together with +, which copies nothing: all tools of a request may be one of the texts.
+  let json = "";
   for (const [at, block] of blocks.entries()) {
-    texts.push(block.json);
     const mark = marks === undefined ? block.mark : marks.get(at);
-    if (mark !== undefined) texts.push(mark);
+    json += (at === 0 ? "" : ",") + block.json + (mark === undefined ? "" : `,${mark}`);
   }
-  return `[${texts.join(",")}]`;
+  return `[${json}]`;
 }
 
 function specification(name: string, description: string, schema: JsonObject): string {
