@@ -412,6 +412,36 @@ describe("the sandbox", () => {
     expect(existsSync(join(outside, "commondir/precious"))).toBe(true);
   });
 
+  test("keeps what a linked worktree takes its settings from", async () => {
+    const root = folder({
+      ".git/config": "",
+      ".git/HEAD": "",
+      ".git/worktrees/one/HEAD": "",
+      ".git/worktrees/one/commondir": "../..\n",
+    });
+    const one = join(root, ".git/worktrees/one");
+    const { text } = await run(
+      root,
+      "mv .git/worktrees .git/away; mkdir -p .git/worktrees/one; echo evil > .git/worktrees/one/commondir; echo evil > .git/worktrees/one/config.worktree",
+    );
+    expect(readFileSync(join(one, "commondir"), "utf8")).toBe("../..\n");
+    expect(readdirSync(one).sort()).toEqual(["HEAD", "commondir"]);
+    expect(text).toContain("outside of the sandbox: .git/worktrees/one/config.worktree]");
+    const git = "git -c user.name=a -c user.email=a@b";
+    const real = folder({ "a.txt": "one\n" });
+    execFileSync("git", ["init", "--quiet"], { cwd: real });
+    const made = await run(
+      real,
+      `${git} add . && ${git} commit --quiet -m first && ${git} worktree add --quiet side && cd side && git log --format=%s`,
+    );
+    expect(made.text).toContain("[stdout]\nfirst\n");
+    const later = await run(
+      real,
+      `echo two > side/b.txt; cd side && ${git} add . && ${git} commit --quiet -m second && git log --format=%s`,
+    );
+    expect(later.text).toContain("[stdout]\nsecond\nfirst\n");
+  });
+
   test("takes away what was made read-only as well, with all that leads there", () => {
     const program = fileURLToPath(new URL("programs/read-only-hooks.ts", import.meta.url));
     const said = execFileSync(process.execPath, ["--conditions=rondo-source", program], { encoding: "utf8" });

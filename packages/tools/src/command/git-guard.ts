@@ -37,7 +37,11 @@ export function gitGuard(root: string): GitGuard {
   const found = lstatSync(git, { throwIfNoEntry: false });
   if (found?.isFile()) return { mounts: ["--ro-bind", git, git], folders: [], forbidden: [] };
   if (!found?.isDirectory()) return { mounts: [], folders: [], forbidden: [] };
-  const repositories = [git, ...modulesIn(join(git, "modules"), maxModuleDepth)];
+  const repositories = [
+    git,
+    ...modulesIn(join(git, "modules"), maxModuleDepth),
+    ...modulesIn(join(git, "worktrees"), maxModuleDepth),
+  ];
   const folders = [...new Set(repositories.flatMap((folder) => wayTo(folder, git)))];
   const mounts = folders.flatMap((folder) => ["--bind", folder, folder]);
   const forbidden: string[] = [];
@@ -54,7 +58,7 @@ export function gitGuard(root: string): GitGuard {
 const wayTo = (folder: string, from: string): string[] =>
   folder === from ? [from] : [...wayTo(dirname(folder), from), folder];
 
-/** The repositories of submodules; their names may have slashes. */
+/** The repositories of submodules, whose names may have slashes, or of linked worktrees. */
 function modulesIn(folder: string, depth: number): string[] {
   const found: string[] = [];
   if (depth === 0 || !existsSync(folder)) return found;

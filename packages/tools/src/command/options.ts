@@ -28,7 +28,7 @@ export interface RunCommandOptions {
   network?: boolean;
   /** More paths that can be read in the sandbox. */
   readable?: readonly string[];
-  /** Keep git's hooks and settings as they are in the sandbox, those of submodules too: they act outside of it later. Default: true. */
+  /** Keep git's hooks and settings as they are in the sandbox, those of submodules and linked worktrees too: they act outside of it later. Default: true. */
   protectGit?: boolean;
   /** Milliseconds when the call asks for none. Default: 120,000. */
   timeoutMs?: number;
