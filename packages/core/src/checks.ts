@@ -60,7 +60,9 @@ function shown(value: unknown): string {
 export const isPromise = (value: unknown): boolean =>
   typeof value === "object" && typeof (value as { then?: unknown } | null)?.then === "function";
 
-const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value);
+/** A number that `fits`. Nothing can be said of what is none (NaN), and so it fits nowhere. */
+const numeric = (what: string, fits: (value: number) => boolean): Check =>
+  needed(what, (value) => typeof value === "number" && fits(value));
 
 /** Whatever it is; somebody else looks at it. */
 export const anything: Check = () => undefined;
@@ -71,52 +73,43 @@ export const name: Check = needed("a name", (value) => typeof value === "string"
 /** True or false. */
 export const flag: Check = needed("true or false", (value) => typeof value === "boolean");
 /** A number, or infinite. */
-export const number: Check = needed("a number", isNumber);
+export const number: Check = numeric("a number", (value) => !Number.isNaN(value));
 /** A number that may be kept with a run. */
-export const real: Check = needed("a finite number", (value) => Number.isFinite(value));
+export const real: Check = numeric("a finite number", Number.isFinite);
 /** A number of at least 0, or infinite. */
-export const from0: Check = needed("a number of at least 0", (value) => isNumber(value) && value >= 0);
+export const from0: Check = numeric("a number of at least 0", (value) => value >= 0);
+/** A number of at least so many that may be kept with a run. */
+export const atLeast = (least: number): Check =>
+  numeric(`a finite number of at least ${least}`, (value) => value >= least && Number.isFinite(value));
 /** A number of at least 0 that may be kept with a run. */
-export const finite0: Check = needed(
-  "a finite number of at least 0",
-  (value) => isNumber(value) && value >= 0 && value < Number.POSITIVE_INFINITY,
-);
+export const finite0: Check = atLeast(0);
 /** A number above 0, or infinite. */
-export const above0: Check = needed("a number above 0", (value) => isNumber(value) && value > 0);
+export const above0: Check = numeric("a number above 0", (value) => value > 0);
 /** A number above 0 that may be kept with a run. */
-export const finite: Check = needed(
+export const finite: Check = numeric(
   "a finite number above 0",
-  (value) => isNumber(value) && value > 0 && value < Number.POSITIVE_INFINITY,
+  (value) => value > 0 && Number.isFinite(value),
 );
 /** A part of a whole, and neither none of it nor all. */
-export const share: Check = needed(
-  "a number between 0 and 1",
-  (value) => isNumber(value) && value > 0 && value < 1,
-);
+export const share: Check = numeric("a number between 0 and 1", (value) => value > 0 && value < 1);
 /** A part of a whole: none of it, some, or all. */
-export const ratio: Check = needed(
-  "a number from 0 to 1",
-  (value) => isNumber(value) && value >= 0 && value <= 1,
-);
+export const ratio: Check = numeric("a number from 0 to 1", (value) => value >= 0 && value <= 1);
 /** A part of a whole, or all of it. */
-export const portion: Check = needed(
-  "a number above 0, at most 1,",
-  (value) => isNumber(value) && value > 0 && value <= 1,
-);
+export const portion: Check = numeric("a number above 0, at most 1,", (value) => value > 0 && value <= 1);
 /** A point in time. */
 export const moment: Check = needed(
   "a Date, or milliseconds since 1970,",
   (value) => (typeof value === "number" || value instanceof Date) && Number.isFinite(Number(value)),
 );
 /** A whole number of at least 0. */
-export const whole: Check = needed(
+export const whole: Check = numeric(
   "a whole number of at least 0",
-  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  (value) => Number.isSafeInteger(value) && value >= 0,
 );
 /** A whole number above 0. */
-export const count: Check = needed(
+export const count: Check = numeric(
   "a whole number above 0",
-  (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  (value) => Number.isSafeInteger(value) && value > 0,
 );
 /** As many as there are. */
 export const unlimited: Check = needed("Infinity", (value) => value === Number.POSITIVE_INFINITY);

@@ -5,14 +5,13 @@
 // then the last turns. Settings are plain JSON, since they stand in the journal with the other options of a run.
 
 import {
-  type Check,
+  atLeast,
   type ChecksOf,
   checkGiven,
   finite0,
   flag,
   listOf,
   membersOf,
-  needed,
   oneOf,
   orNull,
   portion,
@@ -76,13 +75,6 @@ const summarise =
   "Summarize the conversation so it can be continued later. Focus on decisions, results, constraints, and next steps. Keep it concise and factual.";
 const retain =
   "List concrete details that must be preserved verbatim. Include tool output refs, file paths, identifiers, commands, TODOs, and any critical decisions.";
-
-/** A finite number of at least so many. */
-const atLeast = (least: number): Check =>
-  needed(
-    `a finite number of at least ${least}`,
-    (value) => Number.isFinite(value) && (value as number) >= least,
-  );
 
 /** What the options must be. */
 export const compactionChecks: ChecksOf<CompactionOptions> = {
