@@ -25,6 +25,7 @@ export default defineConfig({
           exclude: ["**/node_modules/**", "**/*.slow.test.ts"],
           // A slow machine is no defect: what hangs is caught, what is slow is not.
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -33,6 +34,7 @@ export default defineConfig({
           name: "slow",
           include: ["test/**/*.slow.test.ts", "packages/*/test/**/*.slow.test.ts"],
           testTimeout: 240_000,
+          hookTimeout: 240_000,
         },
       },
     ],

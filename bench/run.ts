@@ -6,7 +6,7 @@
 // they are named. Every figure stands beside a floor measured in the same rounds; a subject that did other work than
 // its neighbours is an error. `--help` names everything.
 
-import { parseArgs } from "node:util";
+import { CommandLine } from "../scripts/command-line.ts";
 import { runContest } from "./contest/command.ts";
 import { plans } from "./contest/plan.ts";
 import { render } from "./contest/report.ts";
@@ -36,31 +36,48 @@ const scenarios: Readonly<Record<string, Scenario | Tabled>> = {
 };
 const inContest = [...Object.keys(plans), "install-size"];
 
-const { values } = parseArgs({
-  options: {
-    scenarios: { type: "string", default: inContest.join(",") },
-    subjects: { type: "string" },
-    runs: { type: "string" },
-    "peer-runs": { type: "string" },
-    json: { type: "boolean", default: false },
-    verdict: { type: "boolean", default: false },
-    write: { type: "boolean", default: false },
-    render: { type: "boolean", default: false },
-    "cpu-prof": { type: "string" },
-    instructions: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const line = new CommandLine("bench");
+const values = line.options({
+  scenarios: { type: "string", default: inContest.join(",") },
+  subjects: { type: "string" },
+  runs: { type: "string" },
+  "peer-runs": { type: "string" },
+  json: { type: "boolean", default: false },
+  verdict: { type: "boolean", default: false },
+  write: { type: "boolean", default: false },
+  render: { type: "boolean", default: false },
+  "cpu-prof": { type: "string" },
+  instructions: { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
 });
+const rounds = (name: "runs" | "peer-runs"): number | undefined => {
+  const text = values[name];
+  return text === undefined ? undefined : line.whole(name, text, 1);
+};
+const runs = rounds("runs");
+const peerRuns = rounds("peer-runs");
+const named = namesIn("scenario", values.scenarios, [...inContest, ...Object.keys(scenarios)]);
+const taking =
+  values.subjects === undefined
+    ? undefined
+    : namesIn(
+        "subject",
+        values.subjects,
+        subjects.map(({ name }) => name),
+      );
+
+function namesIn(what: string, text: string, known: readonly string[]): string[] {
+  const names = text.split(",");
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return names;
+  return line.refuse(`there is no ${what} ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
+}
 
 const micro = (value: number): string => value.toFixed(value < 10 ? 2 : value < 1000 ? 1 : 0);
 
 async function measureParts(names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const scenario = scenarios[name];
-    if (scenario === undefined)
-      throw new Error(
-        `there is no scenario ${name}; there are ${[...inContest, ...Object.keys(scenarios)].join(", ")}`,
-      );
+    const scenario = scenarios[name] as Scenario | Tabled;
     if ("table" in scenario) {
       const table = await scenario.table();
       if (values.json) console.log(JSON.stringify({ scenario: name, table }));
@@ -72,7 +89,7 @@ async function measureParts(names: readonly string[]): Promise<void> {
       continue;
     }
     const rows: string[][] = [];
-    for await (const figures of scenario.run(Number(values.runs ?? scenario.rounds)))
+    for await (const figures of scenario.run(runs ?? scenario.rounds))
       for (const figure of figures) {
         if (values.json) console.log(JSON.stringify({ scenario: name, ...figure }));
         rows.push([
@@ -105,14 +122,13 @@ by parts:  ${Object.keys(scenarios).join(", ")} (only when named)
            work on the machine does not change`);
 } else if (values.render) render();
 else {
-  const named = values.scenarios.split(",");
   const asked = named.filter((name) => inContest.includes(name));
   if (values.verdict || asked.length > 0)
     process.exitCode = await runContest({
       scenarios: asked,
-      subjects: values.subjects?.split(","),
-      runs: values.runs === undefined ? undefined : Number(values.runs),
-      peerRuns: values["peer-runs"] === undefined ? undefined : Number(values["peer-runs"]),
+      subjects: taking,
+      runs,
+      peerRuns,
       json: values.json,
       verdict: values.verdict,
       write: values.write,

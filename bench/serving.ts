@@ -16,7 +16,11 @@ export async function startServing(address: string): Promise<Serving> {
   const child = fork(fileURLToPath(address), ["serve"], {
     execArgv: process.execArgv.filter((flag) => !flag.startsWith("--cpu-prof")),
   });
-  const [port] = (await once(child, "message")) as [number];
+  const died = once(child, "exit").then(([code, signal]) => {
+    throw new Error(`${address} ended with ${code ?? signal} before it could be asked`);
+  });
+  const [port] = (await Promise.race([once(child, "message"), died])) as [number];
+  died.catch(() => {});
   return {
     url: `http://127.0.0.1:${port}`,
     async close() {

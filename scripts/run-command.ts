@@ -3,6 +3,7 @@
 // A command runs in a process group of its own, so that a time-out ends all that it started, not only its first process.
 
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { delimiter, join } from "node:path";
 import { root } from "./packages.ts";
 
@@ -56,9 +57,9 @@ export function run(command: string, args: readonly string[], options: RunOption
       // It ended by itself meanwhile.
     }
   };
-  const interrupted = (): void => {
+  const interrupted = (signal: NodeJS.Signals): void => {
     end("SIGTERM");
-    process.exit(130);
+    process.exit(128 + constants.signals[signal]);
   };
   process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
   const timeoutMs = options.timeoutMs ?? 15 * 60_000;
