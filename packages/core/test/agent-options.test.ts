@@ -125,6 +125,22 @@ describe("an agent's options", () => {
       'rule "misspelt" says nothing: there is no moment onAnswer, there are fold, decide,',
     ],
     [
+      { rules: [{ name: "odd", version: 1, fold: () => 0, decide: null }] },
+      "option rules[0].decide: a function is needed, not null",
+    ],
+    [
+      { rules: [{ name: "odd", version: 1, fold: () => 0, verify: true }] },
+      "option rules[0].verify: a function is needed, not true",
+    ],
+    [
+      { rules: [{ name: "", version: 1, decide: () => undefined }] },
+      "option rules[0]: a rule, or a function that is a stop rule, is needed, not an object",
+    ],
+    [
+      { context: { estimator: { text: () => 0 } } },
+      "option context.estimator: an estimator (text, message, tools) is needed, not an object",
+    ],
+    [
       { rules: [{ name: "mute", version: 1 }] },
       'option rules[0]: rule "mute" says nothing: it has none of fold, decide, left, judge, judgeCall, judgeStart, wakeAt',
     ],

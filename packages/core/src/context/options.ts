@@ -4,6 +4,7 @@
 
 import { model } from "../checks/ready-made.ts";
 import {
+  able,
   anything,
   type Check,
   checkGiven,
@@ -86,7 +87,7 @@ export const contextOptions: Check = membersOf<ContextOptions>({
   prune: anything,
   guard: orNull(membersOf({ results: oneOf("cut", "truncate", "truncate_and_replace") })),
   compaction: orNull(membersOf<NonNullable<ContextOptions["compaction"]>>({ ...compactionChecks, model })),
-  estimator: anything,
+  estimator: able("an estimator (text, message, tools)", "text", "message", "tools"),
   tell: listOf(share),
 });
 

@@ -6,7 +6,7 @@
 // What it says becomes a record that carries its name and its evidence.
 
 import { hint, nearest } from "../checks/nearest.ts";
-import { type Check, callable, checkGiven, having, text } from "../checks.ts";
+import { type Check, callable, checkGiven, having, name } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { type ErrorData, messageOf, RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
@@ -73,7 +73,7 @@ const moments = ["fold", "decide", "left", "judge", "judgeCall", "judgeStart", "
 
 type Moment = (typeof moments)[number];
 
-const face = having("a rule, or a function that is a stop rule,", { name: text });
+const face = having("a rule, or a function that is a stop rule,", { name });
 
 /** Whether somebody who writes this means one of the deeds of a rule. */
 function isMisspelt(name: string, deeds: readonly string[]): boolean {
@@ -94,6 +94,10 @@ export const ruleCheck: Check = (value) => {
   if (fault !== undefined) return fault;
   const rule = value as Rule & Readonly<Record<string, unknown>>;
   const deeds = [...moments, "init", "verify"];
+  for (const deed of deeds) {
+    const wrong = rule[deed] === undefined ? undefined : callable(rule[deed]);
+    if (wrong !== undefined) return { at: `.${deed}`, says: wrong.says };
+  }
   const others = membersIn(rule).filter((name) => !deeds.includes(name) && typeof rule[name] === "function");
   const misspelt = others.find((name) => isMisspelt(name, deeds));
   const isHeard = rule.verify !== undefined || moments.some((one) => rule[one] !== undefined);

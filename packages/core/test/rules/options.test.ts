@@ -5,6 +5,7 @@ import {
   budget,
   byContent,
   contextFacts,
+  continueBy,
   deadline,
   degenerateAnswers,
   duplicateDetection,
@@ -115,6 +116,11 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
     "a list where parameters are needed",
     () => skipRepeatedFailures(given({ runtimeParameters: { look: [] } })),
     "skipRepeatedFailures: option runtimeParameters.look: an object is needed, not a list",
+  ],
+  [
+    "a continue rule without a policy",
+    () => continueBy("mine", given(undefined)),
+    "continueBy: options: a function is needed, not undefined",
   ],
   [
     "a number of duplicates that is none",

@@ -5,6 +5,7 @@
 
 import {
   type Check,
+  callable,
   checkGiven,
   checkMax,
   either,
@@ -152,8 +153,9 @@ interface Counts {
 const countOf = (counts: Counts, key: string): number =>
   Object.hasOwn(counts, key) ? (counts[key] as number) : 0;
 
-/** A continue rule made of a policy. The calls it allowed are its history; those of the answer at hand do not count yet. */
+/** A continue rule made of a policy. The calls it allowed are its history; those of the answer at hand do not count yet. @throws RondoError `invalid_request` for what is no policy */
 export function continueBy(name: string, policy: Policy): Rule {
+  checkGiven(callable, policy, "continueBy");
   const rule: Rule<Counts> = {
     name,
     version: 1,
