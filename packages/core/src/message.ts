@@ -20,7 +20,7 @@ export interface Origin {
 }
 
 /** Whether two answers come from the same place. A history from elsewhere may have one from nowhere. */
-export const sameOrigin = (one: Origin | undefined, other: Origin): boolean =>
+export const isSameOrigin = (one: Origin | undefined, other: Origin): boolean =>
   one?.api === other.api && one.provider === other.provider && one.model === other.model;
 
 /** What only the provider understands (signatures, encrypted reasoning, item ids): kept byte for byte. */

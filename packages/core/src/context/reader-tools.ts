@@ -5,20 +5,10 @@
 
 import { messageOf } from "../errors.ts";
 import { safeRef } from "../journal/blobs.ts";
-import type { JsonObject } from "../message.ts";
 import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "../tool.ts";
 import type { ReaderOptions } from "./cap/facts.ts";
 import { type Kept, readLine, readLines } from "./reader-tools/pages.ts";
 import { PatternError, searchLines } from "./reader-tools/search.ts";
-
-interface ReadArgs {
-  ref_id: string;
-  offset?: number;
-  limit?: number;
-  line_number?: number;
-  char_offset?: number;
-  char_limit?: number;
-}
 
 interface SearchArgs {
   ref_id?: string;
@@ -29,12 +19,8 @@ interface SearchArgs {
   max_matches?: number;
 }
 
-const ref: JsonObject = { type: "string", description: "The ref of the output, as its note gives it." };
-const count = (minimum: number, description: string): JsonObject => ({
-  type: "integer",
-  minimum,
-  description,
-});
+const ref = { type: "string", description: "The ref of the output, as its note gives it." } as const;
+const count = (minimum: number, description: string) => ({ type: "integer", minimum, description }) as const;
 
 /** The tools that read and search kept texts, under the names they are given. */
 export function readerTools(options: Required<ReaderOptions>): Tool[] {
@@ -59,15 +45,13 @@ function reader({ read, maxLineLength }: Required<ReaderOptions>): Tool {
       },
       required: ["ref_id"],
     },
-    execute: async (args, context) => {
-      const ask = args as unknown as ReadArgs;
-      return withKept(ask.ref_id, read, context, (kept) => {
+    execute: async (ask, context) =>
+      withKept(ask.ref_id, read, context, (kept) => {
         const { offset, limit, line_number: line, char_offset: chars, char_limit: most } = ask;
         if (line === undefined)
           return readLines(kept, { maxLineLength, ...given("offset", offset), ...given("limit", limit) });
         return readLine(kept, { line, ...given("offset", chars), ...given("limit", most) });
-      });
-    },
+      }),
   });
 }
 
@@ -99,8 +83,7 @@ function searcher({ read, search }: Required<ReaderOptions>): Tool {
       },
       required: ["pattern"],
     },
-    execute: async (args, context) => {
-      const ask = args as unknown as SearchArgs;
+    execute: async (ask, context) => {
       const find = (kept: Kept | AsyncIterable<Kept>) => found(kept, ask, context.signal);
       if (ask.ref_id !== undefined) return withKept(ask.ref_id, read, context, find);
       const lost: string[] = [];

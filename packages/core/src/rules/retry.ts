@@ -23,7 +23,7 @@ export interface Retry {
   attempts?: number;
   /** The first wait, doubled each time. Default: 500 ms. */
   baseMs?: number;
-  /** The longest wait of our own choosing. Default: 30,000 ms. */
+  /** The longest wait of our own choosing. Default: 30,000 ms, or `baseMs` where that is longer. */
   capMs?: number;
   /** The longest wait a provider may ask for; a longer one counts as a failure for good. Default: 60,000 ms. */
   longestRetryAfterMs?: number;
@@ -57,13 +57,14 @@ export const retryOptions: Check = rising(
     jitter: finite0,
     kinds: listOf(oneOf(...errorKinds)),
   }),
-  { baseMs: 500, capMs: 30_000 },
+  { baseMs: 500, capMs: Number.POSITIVE_INFINITY },
 );
 
 /** Retries a failed model call with back-off, then falls back to the next model, then ends the run. */
 export function retry(options: Retry = {}): Rule {
   checkGiven(retryOptions, options, "retry");
-  const { attempts = 4, baseMs = 500, capMs = 30_000, longestRetryAfterMs = 60_000, jitter, kinds } = options;
+  const { attempts = 4, baseMs = 500, longestRetryAfterMs = 60_000, jitter, kinds } = options;
+  const { capMs = Math.max(baseMs, 30_000) } = options;
   return {
     name: "retry",
     version: 1,

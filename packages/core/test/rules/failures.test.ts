@@ -60,6 +60,8 @@ describe("a failed model call", () => {
       evidence: { waitMs: 20 },
     });
     expect(judged({ attempts: 99 }, network, 50)).toMatchObject({ evidence: { waitMs: 30_000 } });
+    for (const failures of [0, 1])
+      expect(judged({ baseMs: 40_000 }, network, failures)).toMatchObject({ evidence: { waitMs: 40_000 } });
   });
 
   test("waits a little longer by chance: by half at most, or a tenth of what the provider asks for", () => {

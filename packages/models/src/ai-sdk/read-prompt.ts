@@ -8,6 +8,7 @@ import {
   type ContentPart,
   closeOpenCalls,
   type FilePart,
+  isSameOrigin,
   type Json,
   type JsonObject,
   type Message,
@@ -17,7 +18,6 @@ import {
   type ToolMessage,
 } from "@rondo/core";
 import { objectIn } from "../json-values.ts";
-import { isSameOrigin } from "../same-origin.ts";
 import { type Carried, carried } from "./carried.ts";
 import { base64 } from "./read-parts.ts";
 import type { AssistantPart, PromptMessage, PromptResult } from "./spec.ts";

@@ -7,6 +7,7 @@ import {
   type AssistantMessage,
   type ContentPart,
   type FilePart,
+  isSameOrigin,
   type Json,
   type MessageList,
   type Origin,
@@ -14,7 +15,6 @@ import {
   type ToolMessage,
   textOf,
 } from "@rondo/core";
-import { isSameOrigin } from "../same-origin.ts";
 import { optionsOf } from "./carried.ts";
 import type {
   AssistantPart,

@@ -9,11 +9,11 @@ import {
   type ContentPart,
   type FilePart,
   holdsFile,
+  isSameOrigin,
   type Json,
   type Message,
   type Origin,
   type Part,
-  sameOrigin,
   type TextPart,
   type ToolCallPart,
 } from "../../message.ts";
@@ -75,7 +75,7 @@ function mendContent(given: Message, policy: RepairPolicy, texts: RepairTexts): 
     return content.trim() === "" ? [] : [{ type: "text", text: cut(wellFormed(content), policy, texts) }];
   if (!Array.isArray(content)) return [];
   const own =
-    given.role === "assistant" && policy.origin !== undefined && sameOrigin(given.origin, policy.origin);
+    given.role === "assistant" && policy.origin !== undefined && isSameOrigin(given.origin, policy.origin);
   const parts = content.flatMap((part: Part): Part[] => {
     if (typeof part !== "object" || part === null) return [];
     if (given.role !== "assistant" && part.type !== "text" && part.type !== "file") return [];

@@ -3,19 +3,19 @@
 // Whitelist only: what is not named here does not reach the wire. What only one origin understands (signatures,
 // encrypted reasoning, blocks of tools that the provider ran) goes back byte for byte to that origin, and to no other.
 
-import type {
-  AssistantMessage,
-  ContentPart,
-  FilePart,
-  Json,
-  JsonObject,
-  Part,
-  TextPart,
-  ToolCallPart,
+import {
+  type AssistantMessage,
+  type ContentPart,
+  type FilePart,
+  isSameOrigin,
+  type Json,
+  type JsonObject,
+  type Part,
+  type TextPart,
+  type ToolCallPart,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
-import { isSameOrigin } from "../../same-origin.ts";
 import { isAccepted, textOfFile } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import type { Warn } from "../warn.ts";

@@ -4,10 +4,16 @@
 // Code that waits for a result of ours is lost without its container, and a tool that a search has named must be declared
 // for as long as it is named: the provider refuses the request otherwise.
 
-import type { AssistantMessage, Json, JsonObject, ModelRequest, Part } from "@rondo/core";
+import {
+  type AssistantMessage,
+  isSameOrigin,
+  type Json,
+  type JsonObject,
+  type ModelRequest,
+  type Part,
+} from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { listIn, objectIn, textIn } from "../../json-values.ts";
-import { isSameOrigin } from "../../same-origin.ts";
 import { longestName } from "./blocks.ts";
 import { isContainer } from "./container.ts";
 import { nameToWire } from "./names.ts";

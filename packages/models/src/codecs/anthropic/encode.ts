@@ -4,10 +4,9 @@
 // long session costs the new messages only, and so that the bytes of what was sent before never change: the cache of
 // the provider lives from that. Only cache marks move.
 
-import type { ModelRequest } from "@rondo/core";
+import { isSameOrigin, type ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
-import { isSameOrigin } from "../../same-origin.ts";
 import { type Told, warnOnce } from "../warn.ts";
 import { answerBlocks, anthropicAnswer, type Block, contentBlocks, resultBlock } from "./blocks.ts";
 import { placeMarks } from "./cache.ts";

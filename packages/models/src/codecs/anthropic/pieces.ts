@@ -3,11 +3,16 @@
 // Shared by the two protocols of the family. A piece is kept by its message's identity for as long as the message
 // lives; what a message had to be warned about is kept with it and said at every request.
 
-import type { AssistantMessage, ContentPart, Message, SystemMessage } from "@rondo/core";
+import {
+  type AssistantMessage,
+  type ContentPart,
+  isSameOrigin,
+  type Message,
+  type SystemMessage,
+} from "@rondo/core";
 import type { Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { type Beginning, type BodyParts, bodyOf, KeptText } from "../../kept-text.ts";
-import { isSameOrigin } from "../../same-origin.ts";
 import type { Warn } from "../warn.ts";
 import type { Block } from "./blocks.ts";
 import type { Marked } from "./cache.ts";

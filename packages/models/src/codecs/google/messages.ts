@@ -10,6 +10,7 @@ import {
   type AssistantMessage,
   callsOf,
   type FilePart,
+  isSameOrigin,
   type JsonObject,
   type Message,
   type MessageList,
@@ -21,7 +22,6 @@ import {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
-import { isSameOrigin } from "../../same-origin.ts";
 import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import { foreignSignature } from "../thought-signatures.ts";

@@ -6,6 +6,7 @@
 import {
   type ContentPart,
   callsOf,
+  isSameOrigin,
   type Json,
   type JsonObject,
   type Message,
@@ -17,7 +18,6 @@ import {
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { bodyOf, KeptText } from "../../kept-text.ts";
-import { isSameOrigin } from "../../same-origin.ts";
 import { argsJson } from "../anthropic/json.ts";
 import { isAccepted } from "../files.ts";
 import { History } from "../history.ts";

@@ -4,18 +4,18 @@
 // Images of a tool result cannot stand in a tool message, and nothing may stand between the results of one turn: they
 // leave the piece apart, as `files`, and whoever joins the pieces places them after the last result (F117).
 
-import type {
-  AssistantMessage,
-  ContentPart,
-  Json,
-  JsonObject,
-  Message,
-  ToolCallPart,
-  ToolMessage,
+import {
+  type AssistantMessage,
+  type ContentPart,
+  isSameOrigin,
+  type Json,
+  type JsonObject,
+  type Message,
+  type ToolCallPart,
+  type ToolMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
-import { isSameOrigin } from "../../same-origin.ts";
 import { textOfFile } from "../files.ts";
 import { type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";

@@ -5,20 +5,20 @@
 // before, goes out without its id, which is what ties the two together. Ids and reasoning mean something to their own
 // origin only.
 
-import type {
-  AssistantMessage,
-  ContentPart,
-  Json,
-  JsonObject,
-  Message,
-  RefusalPart,
-  TextPart,
-  ToolCallPart,
-  ToolMessage,
+import {
+  type AssistantMessage,
+  type ContentPart,
+  isSameOrigin,
+  type Json,
+  type JsonObject,
+  type Message,
+  type RefusalPart,
+  type TextPart,
+  type ToolCallPart,
+  type ToolMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, textIn } from "../../json-values.ts";
-import { isSameOrigin } from "../../same-origin.ts";
 import { textOfFile } from "../files.ts";
 import { wireFile } from "../openai/files.ts";
 import { responsesIds, wireId, wireName } from "../openai/names.ts";
