@@ -12,7 +12,7 @@ import { seeded } from "../chance.ts";
 import { type Death, type Lived, live } from "./lives.ts";
 import type { Mistake } from "./mistakes.ts";
 import { folderPlace, type JournalKind } from "./place.ts";
-import { type Came, judge, type Wrong, wrongs } from "./verdict.ts";
+import { type Came, judge, nothingWrong, type Wrong, wrongs } from "./verdict.ts";
 import type { LifeOrders } from "./wire.ts";
 
 export interface Campaign {
@@ -72,12 +72,7 @@ class Deaths {
   readonly #scratch: string;
   readonly #how: Campaign;
   readonly #chance: () => number;
-  readonly #wrong: Record<Wrong, number> = {
-    "lost run": 0,
-    "lost record": 0,
-    reordered: 0,
-    "repeated write": 0,
-  };
+  readonly #wrong = nothingWrong();
   readonly #opened: number[] = [];
   #died = 0;
   #runs = 0;

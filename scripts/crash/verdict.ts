@@ -23,6 +23,14 @@ import { emptyScene, helperSteps, said, steps } from "./scene.ts";
 export const wrongs = ["lost run", "lost record", "reordered", "repeated write"] as const;
 export type Wrong = (typeof wrongs)[number];
 
+/** How often each was found, before anything is looked at. */
+export const nothingWrong = (): Record<Wrong, number> => ({
+  "lost run": 0,
+  "lost record": 0,
+  reordered: 0,
+  "repeated write": 0,
+});
+
 export interface Finding {
   wrong: Wrong;
   words: string;

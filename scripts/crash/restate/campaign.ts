@@ -18,7 +18,7 @@ import { bundled } from "../../bundled.ts";
 import { seeded } from "../../chance.ts";
 import type { Outcome } from "../campaign.ts";
 import { recordDigest } from "../place.ts";
-import { type Came, type Finding, judge, type Wrong } from "../verdict.ts";
+import { type Came, type Finding, judge, nothingWrong } from "../verdict.ts";
 import type { Word } from "../wire.ts";
 import { toTheEnd } from "./run.ts";
 import { patienceMs, until } from "./until.ts";
@@ -71,12 +71,7 @@ class OnCluster {
   readonly #how: Required<Omit<RestateCampaign, "writeAgain">>;
   readonly #journal: Journal & { blobs: BlobStore };
   readonly #chance: () => number;
-  readonly #wrong: Record<Wrong, number> = {
-    "lost run": 0,
-    "lost record": 0,
-    reordered: 0,
-    "repeated write": 0,
-  };
+  readonly #wrong = nothingWrong();
   readonly #killed = { workers: 0, nodes: 0 };
   #unknown = 0;
   #runs = 0;
