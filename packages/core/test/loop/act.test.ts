@@ -113,6 +113,10 @@ describe("a tool", () => {
     expect(await run({ execute: () => "late" }, {}, { aborted: true })).toStrictEqual(text("late"));
   });
 
+  test("that returns an error has failed as surely as one that throws it", async () => {
+    expect(await run({ execute: () => new RangeError("boom") })).toStrictEqual(failed("Error: boom"));
+  });
+
   test("that throws is answered with a fixed text where that is wanted, and its words are reported", async () => {
     const heard: string[] = [];
     const how = { masked: true, report: (why: string) => void heard.push(why) };

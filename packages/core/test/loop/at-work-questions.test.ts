@@ -180,4 +180,21 @@ describe("a question", () => {
       { type: "hook_answered", hook: "permission", call: "5.0", answer: "deny" },
     ]);
   });
+
+  test("to a hook that gives a result has it rid of secrets and cut, like a tool's", async () => {
+    const cap = { mode: "lines", bytes: 40, exempt: [], keep: "cut", withFiles: "cut_text" } as never;
+    const text = "hunter2\n".repeat(100);
+    const hooks = {
+      hooks: { beforeTool: () => ({ result: text }) } as never,
+      tools: new Map(),
+      modelIndex: () => undefined,
+    };
+    const redact = ((fact: Fact) => JSON.parse(JSON.stringify(fact).replaceAll("hunter2", "***"))) as never;
+    const at = { ...acting([callOf("5.0")]), options: options({ context: { cap } }) };
+    const { atWork, posted } = worldOf(at, { hooks, redact, blobs: memoryBlobs() });
+    atWork.askHook({ hook: "beforeTool", call: "5.0" });
+    await come();
+    expect(posted).toMatchObject([{ hook: "beforeTool", result: { capped: expect.anything() } }]);
+    expect(JSON.stringify(posted)).not.toContain("hunter2");
+  });
 });
