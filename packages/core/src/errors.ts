@@ -206,26 +206,20 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** The most errors of a chain that are told. */
+/** The most of a chain of causes that is looked at. */
 const longestChain = 8;
 
-/** The words of what was thrown, and of what caused that, as far as they say more: `fetch failed: getaddrinfo ENOTFOUND example`. Never throws. */
-export function causesOf(thrown: unknown): string {
-  let told = messageOf(thrown);
-  let cause = causeOf(thrown);
-  for (let at = 1; at < longestChain && cause !== undefined; at += 1) {
-    const words = messageOf(cause);
-    if (!told.includes(words)) told += `: ${words}`;
-    cause = causeOf(cause);
-  }
-  return told;
+/** What was thrown, what caused that, and so on; of several errors in one, the first. Never throws. */
+export function causesOf(thrown: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (let at = thrown; at !== undefined && chain.length < longestChain; at = causeOf(at)) chain.push(at);
+  return chain;
 }
 
-/** Of several errors in one, the first. */
 function causeOf(thrown: unknown): unknown {
   try {
-    if (!(thrown instanceof Error)) return undefined;
-    return thrown.cause ?? (thrown as Partial<AggregateError>).errors?.[0];
+    const { cause, errors } = Object(thrown) as { cause?: unknown; errors?: unknown };
+    return cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   } catch {
     return undefined;
   }

@@ -152,6 +152,11 @@ describe("a tool", () => {
     expect(await run({ execute: () => Promise.reject(thrown) })).toStrictEqual(failed("Error: no route"));
   });
 
+  test("that throws what lists issues, which are no errors, reports nothing", async () => {
+    const thrown = Object.assign(new Error("no route"), { errors: [{ code: "too_small" }] });
+    expect(await run({ execute: () => Promise.reject(thrown) })).toStrictEqual(failed("Error: no route"));
+  });
+
   test("that throws what hides its cause is answered all the same", async () => {
     const thrown = new Error("boom");
     Object.defineProperty(thrown, "cause", {

@@ -2,7 +2,7 @@
 //
 // Codes are read, through the whole chain of causes (undici wraps the real one); the text of an error is never matched.
 
-import { messageOf, RondoError } from "@rondo/core";
+import { causesOf, messageOf, RondoError } from "@rondo/core";
 
 /** A request that failed on the network, as an error that names the host and says what to do. Ours stay as they are. */
 export function networkError(thrown: unknown, url: string): RondoError {
@@ -40,11 +40,9 @@ export function timeoutError(url: string, clock: "connectMs" | "firstByteMs", ms
 
 /** The first code in the chain of causes. */
 export function codeOf(thrown: unknown): string | undefined {
-  let at: unknown = thrown;
-  for (let depth = 0; depth < 8 && typeof at === "object" && at !== null; depth++) {
-    const { code, cause, errors } = at as { code?: unknown; cause?: unknown; errors?: unknown };
+  for (const one of causesOf(thrown)) {
+    const { code } = Object(one) as { code?: unknown };
     if (typeof code === "string") return code;
-    at = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   }
   return undefined;
 }

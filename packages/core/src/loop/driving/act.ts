@@ -39,12 +39,23 @@ export async function act(
     if (areWordsMissing(thrown)) throw thrown;
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
     const message = messageOf(thrown);
-    const why = causesOf(thrown);
+    const why = withCauses(thrown);
     if (masked || why !== message) report(why);
     const result = renderThrown(masked ? texts.masked(tool.name) : texts.threw(tool.name, message));
     // Whatever is thrown once the signal has fired comes of that.
     return context.signal.aborted ? { ...result, code: "aborted" } : result;
   }
+}
+
+/** The words of what was thrown, and of what caused that, as far as they say more: `fetch failed: getaddrinfo ENOTFOUND example`. */
+function withCauses(thrown: unknown): string {
+  let told = messageOf(thrown);
+  for (const cause of causesOf(thrown).slice(1)) {
+    // What is neither an error nor a text (an issue of a schema, say) has no words of its own.
+    const words = typeof cause === "string" || isA(Error, cause) ? messageOf(cause) : "";
+    if (!told.includes(words)) told += `: ${words}`;
+  }
+  return told;
 }
 
 /** Checks the calls of an answer, in their order. Not a promise unless a schema is asynchronous. */
