@@ -152,6 +152,13 @@ describe("a tool", () => {
     expect(await run({ execute: () => Promise.reject(thrown) })).toStrictEqual(failed("Error: no route"));
   });
 
+  test("that throws what is caused by a text reports that", async () => {
+    const heard: string[] = [];
+    const thrown = new Error("no route", { cause: "the cable is cut" });
+    await run({ execute: () => Promise.reject(thrown) }, {}, { report: (why) => void heard.push(why) });
+    expect(heard).toStrictEqual(["no route: the cable is cut"]);
+  });
+
   test("that throws what lists issues, which are no errors, reports nothing", async () => {
     const thrown = Object.assign(new Error("no route"), { errors: [{ code: "too_small" }] });
     expect(await run({ execute: () => Promise.reject(thrown) })).toStrictEqual(failed("Error: no route"));

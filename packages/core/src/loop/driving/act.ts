@@ -50,7 +50,7 @@ export async function act(
 /** The words of what was thrown, and of what caused that, as far as they say more: `fetch failed: getaddrinfo ENOTFOUND example`. */
 function withCauses(thrown: unknown): string {
   let told = messageOf(thrown);
-  for (const cause of causesOf(thrown).slice(1)) {
+  for (const cause of causesOf(thrown)) {
     // What is neither an error nor a text (an issue of a schema, say) has no words of its own.
     const words = typeof cause === "string" || isA(Error, cause) ? messageOf(cause) : "";
     if (!told.includes(words)) told += `: ${words}`;
