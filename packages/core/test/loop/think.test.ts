@@ -187,6 +187,22 @@ describe("the clocks", () => {
     expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
   });
 
+  test("take no warning for a sign of life: a model tells what it leaves out before it asks for anything", async () => {
+    const warning: ModelEvent = { type: "warning", code: "unsupported_setting", message: "topK is left out" };
+    const waits = watch({ firstByteMs: 10, idleMs: 3 });
+    waits.emit(warning);
+    waits.clock.pass(9);
+    expect(await isOpen(waits)).toBe(true);
+    waits.clock.pass(1);
+    expect(await waits.failure()).toMatchObject({ kind: "timeout" });
+    const silent = watch({ idleMs: 3 });
+    silent.emit(delta("Hel"));
+    silent.clock.pass(2);
+    silent.emit(warning);
+    silent.clock.pass(1);
+    expect(await silent.failure()).toMatchObject({ kind: "stream_idle" });
+  });
+
   test("set one timer for many events, not one for each", () => {
     const call = watch();
     expect(call.clock.waits()).toStrictEqual([10]);

@@ -77,8 +77,11 @@ export function think(
     let open: Heard[number] | undefined;
     const hear = (event: ModelEvent): void => {
       if (over) return;
-      begun = true;
-      lastAt = clock.now();
+      // A warning tells what was asked for; nothing need have come yet.
+      if (event.type !== "warning") {
+        begun = true;
+        lastAt = clock.now();
+      }
       if (event.type === "text_delta") {
         if (open?.index !== event.index) open = openedIn(heard, event.index);
         open.pieces.push(event.text);
