@@ -70,6 +70,7 @@ describe("the tables written by hand", () => {
   test.each([
     ["the kinds of records", "docs/concepts/records.md", wordsOf("Fact", type), 30],
     ["the kinds of events", "docs/guide/watching.md", wordsOf("RondoEvent", type), 24],
+    ["the warnings of a request", "docs/guide/watching.md", wordsOf("WarningCode", /"(\w+)"/g), 15],
     ["the hooks", "docs/guide/hooks.md", wordsOf("Hooks", member), 6],
     ["the reasons of an end", "docs/concepts/ends.md", [...endReasons], 18],
     ["the kinds of errors", "docs/concepts/errors.md", [...errorKinds], 27],

@@ -16,6 +16,7 @@ export { openaiChatStops, openaiResponsesStops } from "./codecs/openai/stops.ts"
 export type { OpenaiChatCompat } from "./codecs/openai-chat/compat.ts";
 export type { OpenaiChatOptions } from "./codecs/openai-chat/settings.ts";
 export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses/settings.ts";
+export type { WarningCode } from "./codecs/warn.ts";
 export { compatibleServers, type ServerName } from "./compat/choose.ts";
 export type { CompatibleServer } from "./compat/server.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";

@@ -181,11 +181,7 @@ describe("Ollama's own chat", () => {
         truncate: false,
         tools: [{ function: { name: "list" } }],
       });
-      expect(warnings.sort()).toEqual([
-        "unsupported_setting",
-        "unsupported_setting",
-        "unsupported_tool_choice",
-      ]);
+      expect(warnings.sort()).toEqual(["adjusted_setting", "unsupported_setting", "unsupported_tool_choice"]);
       const model = ollama("m", { baseURL: url, contextSize: 4096 });
       expect(model.facts?.contextWindow).toBe(4096);
       await hear(model, { ...ask, toolChoice: "none", outputSchema: { type: "object" } });

@@ -107,7 +107,7 @@ export class PartReader {
       case "tool-approval-request":
         this.#emit({
           type: "warning",
-          code: "approval_unsupported",
+          code: "unsupported_approval",
           message:
             "the provider asks for the approval of a tool it runs itself; it cannot be given through the AI SDK bridge",
         });

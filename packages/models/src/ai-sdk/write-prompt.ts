@@ -15,6 +15,7 @@ import {
   type ToolMessage,
   textOf,
 } from "@rondo/core";
+import type { Warn } from "../codecs/warn.ts";
 import { optionsOf } from "./carried.ts";
 import type {
   AssistantPart,
@@ -34,7 +35,7 @@ export interface PromptTarget {
   version: number;
   /** Whether the model fetches this address itself. */
   fetches(mediaType: string, url: string): boolean;
-  warn(code: string, message: string): void;
+  readonly warn: Warn;
 }
 
 export function writePrompt(

@@ -268,7 +268,7 @@ class LlamaFile implements Model {
     } catch (thrown) {
       io.emit({
         type: "warning",
-        code: "unsupported_schema",
+        code: "unsupported_output_schema",
         message: `${this.id}: no grammar can be made of the schema, the answer is not held to it: ${messageOf(thrown)}`,
       });
       return undefined;

@@ -5,6 +5,7 @@
 
 import type { JsonObject, ToolDefinition } from "@rondo/core";
 import type { Target } from "../codec.ts";
+import type { Warn } from "../codecs/warn.ts";
 import { type Adapted, adaptSchema, adaptToolSchema } from "./adapt.ts";
 import type { SchemaMode } from "./dialects.ts";
 import { withItems } from "./lists.ts";
@@ -15,7 +16,7 @@ import { closed, isStrict } from "./strict.ts";
 /** How a codec sends schemas: to whom, and where it says what was lost. */
 export interface SchemaRoom {
   target: Target;
-  warn(code: string, message: string): void;
+  readonly warn: Warn;
 }
 
 export interface SentTool {

@@ -119,7 +119,7 @@ describe("messages", () => {
       tool_use_id: "a",
       is_error: true,
     });
-    expect(unanswered.codes).toEqual(["call_without_result"]);
+    expect(unanswered.codes).toEqual(["missing_result"]);
   });
 
   it("drops blank text, and a message that becomes empty with it", () => {
@@ -424,7 +424,7 @@ describe("reasoning", () => {
     ] as const) {
       const { body, codes } = reasoning(level, model, { tools: [weather], toolChoice: { tool: "weather" } });
       expect(body.tool_choice).toEqual({ type: "auto" });
-      expect(codes).toContain("tool_choice_downgraded");
+      expect(codes).toContain("unsupported_tool_choice");
     }
   });
 
@@ -435,7 +435,7 @@ describe("reasoning", () => {
       result("a"),
     ]);
     expect(body.thinking).toBeUndefined();
-    expect(codes).toContain("reasoning_lost");
+    expect(codes).toContain("unsupported_setting");
   });
 
   it("goes unsigned to servers that want it so", () => {
@@ -540,10 +540,12 @@ describe("tools and settings", () => {
       },
     });
     const old = targetOf("anthropic-messages", "anthropic", "claude-3-5-haiku-20241022");
-    expect(send([userText("go")], { outputSchema }, old)).toMatchObject({ codes: ["no_native_output"] });
+    expect(send([userText("go")], { outputSchema }, old)).toMatchObject({
+      codes: ["unsupported_output_schema"],
+    });
     const without = { ...sonnet, facts: { output: "native_without_tools" as const } };
     expect(send([userText("go")], { outputSchema, tools: [weather] }, without).codes).toEqual([
-      "no_native_output",
+      "unsupported_output_schema",
     ]);
   });
 
@@ -585,7 +587,7 @@ describe("tools and settings", () => {
     const target = { ...sonnet, facts: { maxOutputTokens: 8192 } };
     const { body, codes } = send([userText("go")], { settings: { maxOutputTokens: 100_000 } }, target);
     expect(body.max_tokens).toBe(8192);
-    expect(codes).toEqual(["setting_clamped"]);
+    expect(codes).toEqual(["adjusted_setting"]);
   });
 
   it("passes known provider options on, warns about others, and carries server tools and betas", () => {

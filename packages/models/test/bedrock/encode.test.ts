@@ -237,7 +237,7 @@ describe("Converse tools and settings", () => {
     const history = [userText("go"), answered([call("A")]), result("A")];
     const kept = send(history, { tools: [weather], toolChoice: "none" });
     expect(kept.body).toHaveProperty("toolConfig");
-    expect(kept.codes).toEqual(["tool_choice_none"]);
+    expect(kept.codes).toEqual(["unsupported_tool_choice"]);
     expect((send(history).body.toolConfig as { tools: Json[] }).tools).toMatchObject([
       { toolSpec: { name: "weather", inputSchema: { json: { type: "object" } } } },
     ]);
@@ -254,7 +254,7 @@ describe("Converse tools and settings", () => {
     expect(forced.body.additionalModelRequestFields).toEqual({
       thinking: { type: "enabled", budget_tokens: 24000 },
     });
-    expect(forced.codes).toEqual(["tool_choice_downgraded"]);
+    expect(forced.codes).toEqual(["unsupported_tool_choice"]);
     expect(fields("anthropic.claude-opus-4-6-v1").body.additionalModelRequestFields).toEqual({
       thinking: { type: "adaptive" },
       output_config: { effort: "high" },
@@ -317,7 +317,7 @@ describe("Converse tools and settings", () => {
     });
     expect(
       send([userText("go")], { outputSchema }, targetOf("bedrock-converse", "bedrock", "meta.llama3")).codes,
-    ).toEqual(["no_native_output"]);
+    ).toEqual(["unsupported_output_schema"]);
   });
 
   it("sets cache points where the family takes them, the caller's counted", () => {

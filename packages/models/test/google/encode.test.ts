@@ -396,7 +396,7 @@ describe("files", () => {
       ]),
       to,
     );
-    expect(codes).toEqual(["unsupported_file", "unsupported_file"]);
+    expect(codes).toEqual(["unsupported_file", "file_not_loaded"]);
     expect(body.contents[0].parts.map((part: Body) => part.text)).toEqual([
       "[a file of type audio/wav cannot be shown]",
       "[x.png (image/png) cannot be shown]",
@@ -538,7 +538,7 @@ describe("settings", () => {
     expect(sent(asks([userText("hi")])).body.generationConfig).toBeUndefined();
     const stops = settings({ stop: ["1", "2", "3", "4", "5", "6"] });
     expect(stops.config.stopSequences).toHaveLength(5);
-    expect(stops.codes).toEqual(["unsupported_setting"]);
+    expect(stops.codes).toEqual(["adjusted_setting"]);
   });
 
   it("of providers pass through to where Google has them", () => {
@@ -566,7 +566,7 @@ describe("settings", () => {
     const { body, codes } = sent(asks([userText("hi")], { settings: { providerOptions: { google } } }));
     expect(Object.keys(body)).toEqual(["contents"]);
     expect(body.contents).toHaveLength(1);
-    expect(codes).toEqual(["unsupported_setting", "unsupported_setting", "unsupported_setting"]);
+    expect(codes).toEqual(["unsupported_option", "unsupported_option", "unsupported_option"]);
   });
 
   it("that are the Gemini API's are warnings on Vertex, and the other way round", () => {
@@ -574,10 +574,10 @@ describe("settings", () => {
     const request = asks([userText("hi")], { settings: { providerOptions: { google } } });
     const onVertex = sent(request, target(gemini3, { variant: "vertex" }));
     expect(Object.keys(onVertex.body)).toEqual(["generationConfig", "modelArmorConfig", "contents"]);
-    expect(onVertex.codes).toEqual(["unsupported_setting"]);
+    expect(onVertex.codes).toEqual(["unsupported_option"]);
     const onGemini = sent(request);
     expect(Object.keys(onGemini.body)).toEqual(["store", "contents"]);
-    expect(onGemini.codes).toEqual(["unsupported_setting", "unsupported_setting"]);
+    expect(onGemini.codes).toEqual(["unsupported_option", "unsupported_option"]);
   });
 
   it("with a cache made beforehand send neither prompt nor tools, and say so", () => {

@@ -248,7 +248,7 @@ describe("Chat Completions requests", () => {
       reasoning_effort: "high",
       prompt_cache_key: "k",
     });
-    expect(plain.codes).toEqual(["unknown_option", "unknown_option", "unsupported_setting"]);
+    expect(plain.codes).toEqual(["unsupported_option", "unsupported_option", "unsupported_setting"]);
     const other = encode(
       {
         maxTokensField: "max_tokens",
@@ -277,7 +277,7 @@ describe("Chat Completions requests", () => {
       "reasoning_effort",
     ])
       expect(Object.keys(other.body)).not.toContain(absent);
-    expect(other.codes).toEqual(["unknown_option", "unsupported_setting"]);
+    expect(other.codes).toEqual(["unsupported_option", "unsupported_setting"]);
     expect(encode({ reasoningParam: "thinking" }).body.thinking).toEqual({ type: "enabled" });
     expect(encode({ reasoningParam: "enable_thinking" }).body.enable_thinking).toBe(true);
     expect(encode({ reasoningParam: "none" }).codes).toContain("unsupported_setting");
@@ -324,6 +324,6 @@ describe("Chat Completions requests", () => {
     const wire = openaiChat.encoder(to).encode(request([{ role: "user", content: [image as never] }]));
     expect(wire.body).not.toContain("image_url");
     expect(wire.body).toContain("does not take it");
-    expect(wire.warnings).toMatchObject([{ code: "file_left_out" }]);
+    expect(wire.warnings).toMatchObject([{ code: "unsupported_file" }]);
   });
 });

@@ -165,8 +165,8 @@ describe("the schema of an output", () => {
       };
       expect(sent("native", true)).toEqual([true, []]);
       expect(sent("native_without_tools", false)).toEqual([true, []]);
-      expect(sent("native_without_tools", true)).toEqual([false, ["unsupported_setting"]]);
-      expect(sent("none", false)).toEqual([false, ["unsupported_setting"]]);
+      expect(sent("native_without_tools", true)).toEqual([false, ["unsupported_output_schema"]]);
+      expect(sent("none", false)).toEqual([false, ["unsupported_output_schema"]]);
     },
   );
 });

@@ -189,7 +189,7 @@ describe("Responses requests", () => {
       "input",
     ]);
     expect(warnings.map(({ code }) => code).slice(-2)).toEqual([
-      "unsupported_setting",
+      "unsupported_tool_choice",
       "unsupported_setting",
     ]);
     expect(() => sent(["tools"])).toThrow(/takes no tools/);

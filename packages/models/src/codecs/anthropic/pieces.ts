@@ -10,10 +10,10 @@ import {
   type Message,
   type SystemMessage,
 } from "@rondo/core";
-import type { Target, WireRequest } from "../../codec.ts";
+import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { type Beginning, type BodyParts, bodyOf, KeptText } from "../../kept-text.ts";
-import type { Warn } from "../warn.ts";
+import type { Warn, Warning, WarningCode } from "../warn.ts";
 import type { Block } from "./blocks.ts";
 import type { Marked } from "./cache.ts";
 import { isBlank } from "./json.ts";
@@ -51,7 +51,7 @@ interface Piece {
   /** The call ids it was made with. */
   ids: string;
   blocks: Block[];
-  warnings: WireRequest["warnings"];
+  warnings: Warning[];
 }
 
 /** The beginning of a history, as it was laid last time: later messages cannot change it. */
@@ -60,7 +60,7 @@ interface Frozen {
   length: number;
   /** The texts of its messages, each followed by a comma. */
   text: KeptText;
-  warnings: [code: string, message: string][];
+  warnings: [code: WarningCode, message: string][];
 }
 
 const nothing: Beginning = { text: "", bytes: undefined, rest: "" };
@@ -94,7 +94,7 @@ export class Pieces {
     const before = frozen?.text.now() ?? nothing;
     const from = frozen?.length ?? 0;
     for (const [code, message] of frozen?.warnings ?? []) warn(code, message);
-    const said: [turn: number, code: string, message: string][] = [];
+    const said: [turn: number, code: WarningCode, message: string][] = [];
     const laid: Laid[] = [];
     for (let at = from; at < turns.length; at++) {
       const turn = turns[at] as Turn;
@@ -160,7 +160,7 @@ export class Pieces {
     frozen: Frozen | undefined,
     messages: readonly WireMessage[],
     laid: readonly Laid[],
-    said: readonly [number, string, string][],
+    said: readonly [number, WarningCode, string][],
   ): void {
     let users = 0;
     let end = messages.length - 1;
@@ -179,7 +179,9 @@ export class Pieces {
       text,
       warnings: [
         ...(frozen?.warnings ?? []),
-        ...said.filter(([at]) => at < length).map(([, code, message]): [string, string] => [code, message]),
+        ...said
+          .filter(([at]) => at < length)
+          .map(([, code, message]): [WarningCode, string] => [code, message]),
       ],
     });
   }
@@ -211,10 +213,7 @@ export class Pieces {
     const pieces = calls.map((answered) => {
       const make = (warning: Warn): Block[] => this.#dialect.result(answered, message, warning);
       if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
-      warn(
-        "call_without_result",
-        `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
-      );
+      warn("missing_result", `call ${answered.id} (${answered.call.name}) had no result: an error stands in`);
       return make(warn);
     });
     if (pieces.length === 1) return pieces[0] ?? [];

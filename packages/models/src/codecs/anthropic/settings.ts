@@ -67,7 +67,7 @@ export function sampling({ request, traits, warn }: Asked, thinks: boolean, fiel
             : undefined;
     if (refused !== undefined) warn("unsupported_setting", `${name} was left out: ${refused}`);
     else if (name === "temperature" && value > 1) {
-      warn("setting_clamped", `temperature ${value} is more than this protocol's 1: 1 was asked for`);
+      warn("adjusted_setting", `temperature ${value} is more than this protocol's 1: 1 was asked for`);
       fields.temperature = 1;
     } else fields[name] = value;
   }
@@ -98,7 +98,7 @@ export function outputSchema({ request, target, traits, hasTools, warn }: Asked)
   if (can === "native" || (can === "native_without_tools" && !hasTools))
     return sentOutput(request.outputSchema, "anthropic", { target, warn });
   warn(
-    "no_native_output",
+    "unsupported_output_schema",
     `${target.origin.model} cannot be held to a JSON Schema${can === "none" ? "" : " while it has tools"}: the schema was left out, and a final tool or the prompt must ask for it`,
   );
   return undefined;
@@ -108,7 +108,7 @@ export function outputSchema({ request, target, traits, hasTools, warn }: Asked)
 export function mayForce({ traits, warn }: Asked, thinks: boolean): boolean {
   if (!thinks && traits.forcedTools) return true;
   warn(
-    "tool_choice_downgraded",
+    "unsupported_tool_choice",
     `a tool cannot be forced ${thinks ? "while the model reasons" : "on this model"}: the choice was left to the model`,
   );
   return false;

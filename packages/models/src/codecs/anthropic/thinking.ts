@@ -60,7 +60,10 @@ export function outputLimit({ request, target, traits, warn }: Asked, thinking: 
     return most === undefined ? room : Math.min(most, Math.max(room, 64_000));
   }
   if (most === undefined || asked <= most) return asked;
-  warn("setting_clamped", `maxOutputTokens ${asked} is more than the model's ${most}: ${most} was asked for`);
+  warn(
+    "adjusted_setting",
+    `maxOutputTokens ${asked} is more than the model's ${most}: ${most} was asked for`,
+  );
   return most;
 }
 
@@ -79,14 +82,14 @@ export function thinkingOf({ request, traits, messages, warn }: Asked, maxTokens
   if (traits.thinking === "adaptive") {
     const effort = effortOf(budget);
     warn(
-      "setting_adapted",
+      "adjusted_setting",
       `this model takes no reasoning budget: effort ${effort} stands for ${budget} tokens`,
     );
     return adaptive(effort, traits);
   }
   if (!isThinkingLost(messages)) return enabled(budget, maxTokens, warn);
   warn(
-    "reasoning_lost",
+    "unsupported_setting",
     "reasoning is off for this request: the turn in progress began without this model's reasoning",
   );
   return {};
@@ -118,7 +121,7 @@ function off(traits: Traits, warn: Warn): Thinking {
     case "between_tools":
       return { thinking: { type: traits.off } };
     case "never":
-      warn("setting_adapted", "this model always reasons: the lowest effort was asked for in place of none");
+      warn("adjusted_setting", "this model always reasons: the lowest effort was asked for in place of none");
       return { effort: "low" };
   }
 }

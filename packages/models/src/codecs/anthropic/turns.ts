@@ -13,7 +13,7 @@ import type {
   UserMessage,
 } from "@rondo/core";
 import { callsOf } from "@rondo/core";
-import type { Warn } from "../warn.ts";
+import type { Warn, Warning } from "../warn.ts";
 
 export interface Answered {
   /** The call's id on the wire, unique in the request. */
@@ -49,7 +49,7 @@ class TurnReader {
   turns: Turn[] = [];
   /** The answers that hold blocks of the provider's own. */
   natives: AssistantMessage[] = [];
-  warnings: { code: string; message: string }[] = [];
+  warnings: Warning[] = [];
 
   constructor(wireId: (id: string) => string, api: string) {
     this.#wireId = wireId;

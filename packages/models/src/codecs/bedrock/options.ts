@@ -140,7 +140,7 @@ function toolChoice(asked: Asked, isThinking: boolean): JsonObject | undefined {
   const { toolChoice: choice, tools } = asked.request;
   if (choice === "none")
     asked.warn(
-      "tool_choice_none",
+      "unsupported_tool_choice",
       "Converse cannot forbid tools that the history needs declared: calls are to be ignored",
     );
   if (choice === "auto" || choice === "none" || tools.length === 0 || !mayForce(asked, isThinking))

@@ -7,7 +7,7 @@ import type { JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { sentOutput, sentTool } from "../../schemas/codecs.ts";
-import type { Warn } from "../warn.ts";
+import type { Warn, Warning } from "../warn.ts";
 import { GoogleTurns } from "./messages.ts";
 import { wireName } from "./names.ts";
 import {
@@ -36,7 +36,7 @@ export class GoogleEncoder implements Encoder {
   }
 
   encode(request: ModelRequest): WireRequest {
-    const warnings: WireRequest["warnings"] = [];
+    const warnings: Warning[] = [];
     const warn: Warn = (code, message) => {
       warnings.push({ code, message });
     };
@@ -154,7 +154,7 @@ export class GoogleEncoder implements Encoder {
     if (settings.stop !== undefined && settings.stop.length > 0) {
       generation.stopSequences = settings.stop.slice(0, maxStops);
       if (settings.stop.length > maxStops)
-        warn("unsupported_setting", `Google takes ${maxStops} stop sequences; the rest was left out`);
+        warn("adjusted_setting", `Google takes ${maxStops} stop sequences; the rest was left out`);
     }
     const thinking = googleThinking(settings, this.#traits, this.#target.origin.model, warn);
     if (thinking !== undefined) generation.thinkingConfig = thinking;
@@ -189,7 +189,7 @@ export class GoogleEncoder implements Encoder {
       if (generationKeys.has(name) || handledKeys.has(name)) continue;
       if (reservedKeys.has(name))
         warn(
-          "unsupported_setting",
+          "unsupported_option",
           `providerOptions.google.${name} is made from the conversation and was left out`,
         );
       else if (this.#allowed(name, warn)) members.push(`${jsonOf(name)}:${jsonOf(value)}`);
@@ -201,7 +201,7 @@ export class GoogleEncoder implements Encoder {
     const { vertex } = this.#traits;
     if (!(vertex ? geminiKeys : vertexKeys).has(name)) return true;
     const [theirs, ours] = vertex ? ["the Gemini API", "Vertex AI"] : ["Vertex AI", "the Gemini API"];
-    warn("unsupported_setting", `${name} is an option of ${theirs}, not of ${ours}; it was left out`);
+    warn("unsupported_option", `${name} is an option of ${theirs}, not of ${ours}; it was left out`);
     return false;
   }
 }

@@ -312,7 +312,7 @@ export class GoogleTurns {
     if (inline !== null)
       return { inlineData: { mimeType: knownType(inline[1] || mimeType), data: inline[2] ?? "", ...name } };
     if (part.url !== undefined) return { fileData: { mimeType, fileUri: part.url, ...name } };
-    this.#warn("unsupported_file", `the bytes of ${label(part)} were not loaded; the file was left out`);
+    this.#warn("file_not_loaded", `the bytes of ${label(part)} were not loaded; the file was left out`);
     return standIn(part);
   }
 }

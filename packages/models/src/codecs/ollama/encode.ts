@@ -22,19 +22,18 @@ import { argsJson } from "../anthropic/json.ts";
 import { isAccepted } from "../files.ts";
 import { History } from "../history.ts";
 import { knownType } from "../media-types.ts";
-
-type Warnings = WireRequest["warnings"];
+import type { Warning } from "../warn.ts";
 
 interface Piece {
   json: string;
-  warnings: Warnings;
+  warnings: Warning[];
 }
 
 /** Messages joined so far, a comma between them, and what all of them are warned of. */
 interface Joined {
   messages: KeptText;
   begun: boolean;
-  warnings: Warnings;
+  warnings: Warning[];
 }
 
 const nothing = (): Joined => ({ messages: new KeptText(), begun: false, warnings: [] });
@@ -77,7 +76,7 @@ export class OllamaEncoder implements Encoder {
   }
 
   /** The members of the body behind messages and tools. */
-  #fields({ settings, outputSchema }: ModelRequest, warnings: Warnings): JsonObject {
+  #fields({ settings, outputSchema }: ModelRequest, warnings: Warning[]): JsonObject {
     const { stream = true, compat = {} } = this.#target;
     const { options: ownOptions, ...ownFields } = settings.providerOptions?.ollama ?? {};
     const options: JsonObject = {
@@ -164,7 +163,7 @@ export class OllamaEncoder implements Encoder {
 function withContent(fields: JsonObject, content: readonly ContentPart[], target: Target): Piece {
   const texts: string[] = [];
   const images: string[] = [];
-  const warnings: Warnings = [];
+  const warnings: Warning[] = [];
   for (const part of content) {
     if (part.type === "text") {
       texts.push(part.text);
@@ -195,7 +194,7 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
 }
 
 /** The tools that go out: Ollama has no tool choice, so a choice narrows the list. */
-function offered(request: ModelRequest, warnings: Warnings): readonly ToolDefinition[] {
+function offered(request: ModelRequest, warnings: Warning[]): readonly ToolDefinition[] {
   const { toolChoice, tools } = request;
   if (toolChoice === "auto" || tools.length === 0) return tools;
   if (toolChoice === "none") return [];
@@ -221,13 +220,13 @@ function sampling(settings: Settings): JsonObject {
 }
 
 /** @param levels whether the model knows more than to think or not */
-function thinking(settings: Settings, levels: boolean, warnings: Warnings): Json | undefined {
+function thinking(settings: Settings, levels: boolean, warnings: Warning[]): Json | undefined {
   const { reasoning } = settings;
   if (reasoning === undefined) return undefined;
   if (reasoning === "off") return false;
   if (typeof reasoning === "object") {
     warnings.push({
-      code: "unsupported_setting",
+      code: "adjusted_setting",
       message: "Ollama has no budget for thinking: it is switched on without one",
     });
     return true;

@@ -19,8 +19,8 @@ import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-
 import { textOfFile } from "../files.ts";
 import { type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
-import type { Warning } from "../openai/settings.ts";
 import { foreignSignature } from "../thought-signatures.ts";
+import type { Warning } from "../warn.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
 export interface ChatPiece {
@@ -86,7 +86,7 @@ function userPart(part: ContentPart, room: ChatRoom): JsonObject[] {
   if (part.type === "text") return [textPart(room.compat.breakTokens ? broken(part.text) : part.text)];
   const file = wireFile(part, room.target);
   if ("note" in file) {
-    room.warn({ code: "file_left_out", message: file.note });
+    room.warn({ code: file.code, message: file.note });
     return [textPart(file.note)];
   }
   const detail = objectIn(part.opaque)?.detail;
@@ -98,14 +98,14 @@ function filePart(file: WireFile, room: ChatRoom, detail?: string): JsonObject {
     return { type: "image_url", image_url: { url: file.url, ...(detail === undefined ? {} : { detail }) } };
   if (file.data === undefined) {
     const note = `[${file.name} (${file.mediaType}) is at ${file.url}]`;
-    room.warn({ code: "file_left_out", message: `${note}: only images can be sent by address here` });
+    room.warn({ code: "unsupported_file", message: `${note}: only images can be sent by address here` });
     return textPart(note);
   }
   if (file.kind === "audio") {
     const format = /wav/.test(file.mediaType) ? "wav" : /mpeg|mp3/.test(file.mediaType) ? "mp3" : undefined;
     if (format !== undefined) return { type: "input_audio", input_audio: { data: file.data, format } };
     const note = `[${file.name} (${file.mediaType}) is left out: only wav and mp3 are taken here]`;
-    room.warn({ code: "file_left_out", message: note });
+    room.warn({ code: "unsupported_file", message: note });
     return textPart(note);
   }
   if (file.kind === "text") return textPart(`${file.name}:\n${textOfFile(file.data)}`);
@@ -197,7 +197,7 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
 function sentText({ text, calls }: Said, { target, compat, warn }: ChatRoom): string {
   if (compat.textBesideCalls || calls.length === 0 || text.trim() === "") return text;
   warn({
-    code: "text_left_out",
+    code: "text_dropped",
     message: `${target.origin.provider} takes no text beside calls: "${text.trim().slice(0, 40)}" is left out`,
   });
   return "";

@@ -14,9 +14,9 @@ import {
   providerOptions,
   schemaRoom,
   unsupported,
-  type Warning,
 } from "../openai/settings.ts";
 import { choiceMembers, ownTools, ToolTexts } from "../openai/tools.ts";
+import type { Warning } from "../warn.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
 /** Fields of `providerOptions` that Chat Completions takes as they are. `tools` are appended to the request's own. */
@@ -240,7 +240,7 @@ export class ChatTools {
     const { omit, forcedChoice, toolChoiceAny } = this.#compat;
     if (choice === "auto") return undefined;
     if (omit.includes("tool_choice")) {
-      unsupported("tool choice", this.#target, warnings);
+      unsupported("tool choice", this.#target, warnings, "unsupported_tool_choice");
       return undefined;
     }
     if (choice === "none") return "none";

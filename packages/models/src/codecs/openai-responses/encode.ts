@@ -7,7 +7,8 @@ import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
 import { History } from "../history.ts";
 import { nameTable } from "../openai/names.ts";
-import { bodyHead, jsonHeaders, type Warning } from "../openai/settings.ts";
+import { bodyHead, jsonHeaders } from "../openai/settings.ts";
+import type { Warning } from "../warn.ts";
 import {
   calledResult,
   customResult,

@@ -20,10 +20,10 @@ import {
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, textIn } from "../../json-values.ts";
 import { textOfFile } from "../files.ts";
-import { wireFile } from "../openai/files.ts";
+import { type FileNote, wireFile } from "../openai/files.ts";
 import { responsesIds, wireId, wireName } from "../openai/names.ts";
-import type { Warning } from "../openai/settings.ts";
 import { argumentsText } from "../openai-chat/messages.ts";
+import type { Warning } from "../warn.ts";
 import type { OpenaiResponsesCompat } from "./settings.ts";
 
 export interface ResponsesPiece {
@@ -83,14 +83,18 @@ function inputText(text: string): JsonObject {
   return { type: "input_text", text };
 }
 
+function noted({ note, code }: FileNote, room: ResponsesRoom): JsonObject {
+  room.warn({ code, message: note });
+  return inputText(note);
+}
+
 function userPart(part: ContentPart, room: ResponsesRoom): JsonObject[] {
   if (part.type === "text") return [inputText(part.text)];
   const file = wireFile(part, room.target);
-  if ("note" in file || file.kind === "audio") {
-    const note =
-      "note" in file ? file.note : `[${file.name} (${file.mediaType}) is left out: sound is not taken here]`;
-    room.warn({ code: "file_left_out", message: note });
-    return [inputText(note)];
+  if ("note" in file) return [noted(file, room)];
+  if (file.kind === "audio") {
+    const note = `[${file.name} (${file.mediaType}) is left out: sound is not taken here]`;
+    return [noted({ note, code: "unsupported_file" }, room)];
   }
   if (file.kind === "image")
     return [

@@ -16,10 +16,10 @@ import {
   providerOptions,
   schemaRoom,
   unsupported,
-  type Warning,
 } from "../openai/settings.ts";
 import { choiceMembers, ownTools, ToolTexts } from "../openai/tools.ts";
 import { oneOf, words } from "../openai-chat/compat.ts";
+import type { Warning } from "../warn.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiResponsesCompat {
@@ -232,7 +232,7 @@ export class ResponsesTools {
   #choice({ toolChoice: choice }: ModelRequest, warnings: Warning[]): Json | undefined {
     if (choice === "auto") return undefined;
     if (this.#compat.omit.includes("tool_choice")) {
-      unsupported("tool choice", this.#target, warnings);
+      unsupported("tool choice", this.#target, warnings, "unsupported_tool_choice");
       return undefined;
     }
     if (choice === "any") return "required";

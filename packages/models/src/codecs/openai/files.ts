@@ -6,6 +6,7 @@ import type { FilePart } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
+import type { WarningCode } from "../warn.ts";
 
 export interface WireFile {
   kind: "image" | "audio" | "text" | "document";
@@ -17,15 +18,28 @@ export interface WireFile {
   name: string;
 }
 
+/** What stands for a file that cannot be sent, and what is told of it. */
+export interface FileNote {
+  note: string;
+  code: WarningCode;
+}
+
 /** A file as it can be sent, or the note that stands for it. */
-export function wireFile(part: FilePart, target: Target): WireFile | { note: string } {
+export function wireFile(part: FilePart, target: Target): WireFile | FileNote {
   const mediaType = knownType(part.mediaType);
   const name = part.name ?? `file.${extension(mediaType)}`;
   if (!isAccepted(mediaType, target))
-    return { note: `[${name} (${mediaType}) is left out: ${target.origin.model} does not take it]` };
+    return {
+      note: `[${name} (${mediaType}) is left out: ${target.origin.model} does not take it]`,
+      code: "unsupported_file",
+    };
   const { data } = part;
   const url = typeof data === "string" ? `data:${mediaType};base64,${data}` : part.url;
-  if (url === undefined) return { note: `[${name} (${mediaType}) is stored elsewhere and was not loaded]` };
+  if (url === undefined)
+    return {
+      note: `[${name} (${mediaType}) is stored elsewhere and was not loaded]`,
+      code: "file_not_loaded",
+    };
   const file = { kind: kindOf(mediaType), url, mediaType, name };
   return typeof data === "string" ? { ...file, data } : file;
 }

@@ -4,11 +4,10 @@
 // refuse the whole request (F130). What cannot be sent is said as a warning.
 
 import type { Json, JsonObject, ModelFacts, ModelRequest, Settings } from "@rondo/core";
-import type { Target, WireRequest } from "../../codec.ts";
+import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import type { SchemaRoom } from "../../schemas/codecs.ts";
-
-export type Warning = WireRequest["warnings"][number];
+import type { Warning, WarningCode } from "../warn.ts";
 
 /** The members of a body under construction. Undefined ones are left out. */
 export type Body = { [member: string]: Json | undefined };
@@ -24,15 +23,21 @@ export function effortOf(asked: Settings["reasoning"], warnings: Warning[]): Eff
   const level =
     budgetTokens <= 0 ? "none" : budgetTokens <= 2048 ? "low" : budgetTokens <= 12_288 ? "medium" : "high";
   warnings.push({
-    code: "reasoning_budget",
+    code: "adjusted_setting",
     message: `a reasoning budget of ${budgetTokens} tokens cannot be asked for here; effort "${level}" is asked for in its place`,
   });
   return level;
 }
 
-export function unsupported(setting: string, target: Target, warnings: Warning[]): void {
+/** That a setting is left out. @param code where a setting of this kind has one of its own */
+export function unsupported(
+  setting: string,
+  target: Target,
+  warnings: Warning[],
+  code: WarningCode = "unsupported_setting",
+): void {
   warnings.push({
-    code: "unsupported_setting",
+    code,
     message: `${target.origin.provider} takes no ${setting} for ${target.origin.model}; it is left out`,
   });
 }
@@ -60,7 +65,7 @@ export function providerOptions(
     if (known.includes(name) || further.includes(name)) taken[name] = value;
     else
       warnings.push({
-        code: "unknown_option",
+        code: "unsupported_option",
         message: `providerOptions.${target.origin.provider}.${name} is no option of ${target.origin.api}; it is left out`,
       });
   }
@@ -79,12 +84,12 @@ export function heldSchema(
 ): JsonObject | undefined {
   if (outputSchema === undefined) return undefined;
   if (can === "none" || target.facts.output === "none") {
-    unsupported("output schema", target, warnings);
+    unsupported("output schema", target, warnings, "unsupported_output_schema");
     return undefined;
   }
   const isAlone = [can, target.facts.output].includes("native_without_tools");
   if (!isAlone || tools.length === 0) return outputSchema;
-  unsupported("output schema beside tools", target, warnings);
+  unsupported("output schema beside tools", target, warnings, "unsupported_output_schema");
   return undefined;
 }
 

@@ -10,7 +10,8 @@ import {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn } from "../../json-values.ts";
-import { unsupported, type Warning } from "./settings.ts";
+import type { Warning } from "../warn.ts";
+import { unsupported } from "./settings.ts";
 
 /** What a server takes of tools. */
 export interface ToolLimits {
