@@ -5,6 +5,8 @@ import {
   budget,
   emptyAnswers,
   isPaired,
+  type Model,
+  type ModelEvent,
   maxSteps,
   RondoError,
   type Rule,
@@ -247,6 +249,30 @@ describe("a run", () => {
     });
     expect(ran).toBe(0);
     expect(events.at(-1)).toMatchObject({ text: "Hello" });
+  });
+
+  test("tells watchers to discard thoughts and the beginning of a call too, of which nothing is kept", async () => {
+    const deltas: ModelEvent[] = [
+      { type: "reasoning_delta", index: 0, text: "Let me" },
+      { type: "tool_args_delta", index: 0, id: "c1", name: "look", delta: '{"at' },
+      { type: "warning", code: "odd", message: "It is odd." },
+    ];
+    const discards = deltas.map(async (delta) => {
+      const answers = scripted([say("Hello")]);
+      let calls = 0;
+      const model: Model = {
+        ...answers,
+        call: (request, io) => {
+          calls += 1;
+          if (calls > 1) return answers.call(request, io);
+          io.emit(delta);
+          throw new RondoError("stream_truncated", "broke off");
+        },
+      };
+      const events = await eventsOf(new Agent({ model, tools: [echo("look")], ...quick }), "go");
+      return events.flatMap((event) => (event.type === "retry" ? [event.discard] : []));
+    });
+    expect(await Promise.all(discards)).toEqual([[true], [true], [false]]);
   });
 
   test("takes whatever a model throws for a failure of the model, not of the loop", async () => {

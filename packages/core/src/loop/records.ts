@@ -325,7 +325,8 @@ export type Fact =
       stages?: StageNote[];
     }
   | { type: "model_finished"; message: AssistantMessage; checks: CallCheck[] }
-  | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage }
+  /** `shown`: watchers were told some of what came, thoughts or the beginning of a call, of which nothing is kept in `partial`. */
+  | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage; shown?: true }
   /** A model's turn is judged once: one verdict a call, and what follows. `store`: whether the answer enters the history. */
   | ({ type: "turn_judged"; verdicts: Verdict[]; follows: Follows; store: boolean } & Because)
   /** `child`: the session of the sub-agent that is started, or gone on with; `reserved`: what it may spend of what this run had left. */

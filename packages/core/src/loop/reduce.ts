@@ -372,6 +372,7 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): Ru
       at: record.at,
       rand: record.rand,
       ...(record.partial === undefined ? {} : { partial: record.partial }),
+      ...(record.shown === undefined ? {} : { shown: record.shown }),
     },
   };
 }

@@ -139,7 +139,9 @@ export interface Run {
   /** Since when what is in flight is no longer wanted. */
   readonly cancelledAt?: number | undefined;
   readonly call?: { startedAt: number; step: number; attempt: number } | undefined;
-  readonly failure?: { error: ErrorData; partial?: AssistantMessage; at: number; rand: number } | undefined;
+  readonly failure?:
+    | { error: ErrorData; partial?: AssistantMessage; shown?: true; at: number; rand: number }
+    | undefined;
   readonly turn?: Turn | undefined;
   /** A paused answer is waiting to be sent again as it is. */
   readonly paused: boolean;

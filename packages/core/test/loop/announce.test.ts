@@ -242,6 +242,9 @@ describe("of a judgement", () => {
     expect(judged({ failure: { ...failure, partial: answerOf([]) } }, { do: "ask_again" })).toStrictEqual([
       { ...retry, delayMs: 0, discard: true },
     ]);
+    expect(judged({ failure: { ...failure, shown: true } }, { do: "ask_again", until: 1_500 })).toStrictEqual(
+      [{ ...retry, discard: true }],
+    );
     expect(judged({ failure }, { do: "ask_again", until: 1_500, reduce: "cut" })).toStrictEqual([retry]);
   });
 

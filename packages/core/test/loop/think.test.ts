@@ -55,7 +55,8 @@ function watch(change: Partial<typeof clocks> = {}): Watched {
       return promise;
     },
   } as Model;
-  const audience = { step: 4, isThere: () => isWanted, tell: (event: RondoEvent) => heard.push(event) };
+  const tell = (event: RondoEvent): unknown => heard.push(event);
+  const audience = { step: 4, isThere: () => isWanted, tell, shown: false };
   const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience);
   answered.catch(() => {});
   return {

@@ -192,7 +192,7 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
   if (follows.do !== "ask_again") return [];
   if (failure !== undefined) {
     const { error } = failure;
-    const discard = failure.partial !== undefined;
+    const discard = failure.partial !== undefined || failure.shown === true;
     if (follows.model !== undefined) {
       const { models } = optionsOf(before);
       const from = models[before.run?.model ?? 0]?.id ?? "";

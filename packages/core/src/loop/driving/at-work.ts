@@ -111,13 +111,18 @@ export class AtWork {
       // Once its call was given up, nobody is told.
       isThere: () => this.#modelCall === controller,
       tell: this.#driving.tell,
+      shown: false,
     };
     think(model, action.request, controller, options.clocks, this.#shell.clock, audience)
       .then(async (said) => {
         const message = answerFrom(model, said);
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
       })
-      .catch((thrown: unknown) => came({ type: "model_failed", ...failureFrom(model, thrown) }));
+      .catch((thrown: unknown) => {
+        const failure = failureFrom(model, thrown);
+        const shown = audience.shown && failure.partial === undefined;
+        came({ type: "model_failed", ...failure, ...(shown ? { shown } : {}) });
+      });
   }
 
   /** Asks for a summary, unless that is no longer wanted: a model call like any other, of which nobody is shown the deltas. */

@@ -25,6 +25,8 @@ export interface Audience {
   /** Whether anybody still wants to hear it. */
   isThere(): boolean;
   tell(event: RondoEvent): void;
+  /** Set once a delta was told. */
+  shown: boolean;
 }
 
 /**
@@ -91,10 +93,12 @@ export function think(
       switch (event.type) {
         case "text_delta":
         case "reasoning_delta":
+          audience.shown = true;
           audience.tell({ type: event.type, step, index: event.index, text: event.text });
           return;
         case "tool_args_delta": {
           const { type, index, id, name, delta } = event;
+          audience.shown = true;
           audience.tell({ type, step, index, id, name, delta });
           return;
         }
