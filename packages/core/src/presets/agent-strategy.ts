@@ -154,9 +154,9 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     retry: null,
     repairs: null,
     repeats: null,
-    malformedRetries: 0,
     emptyNudges: 0,
     // A round without calls is the last one, however its answer ended.
+    malformedRetries: null,
     pauseResumes: null,
     degenerateRetries: null,
     // A strategy shows its model every result whole.

@@ -297,9 +297,10 @@ describe("the flow", () => {
     expect(model.calls).toBe(2);
   });
 
-  test("E2.4 a round without calls is the last, also when its answer was paused or repeats itself", async () => {
+  test("E2.4 a round without calls is the last, also when its answer was paused, repeats itself, or was to call something", async () => {
     for (const end of [
       [say("part"), stop("pause")],
+      [say("part"), stop("malformed_call")],
       [say("so on and ".repeat(60)), stop("max_tokens")],
     ]) {
       const model = scripted([end, say("more")]);
@@ -314,9 +315,11 @@ describe("the flow", () => {
   });
 
   test("a word for tools without a call is an answer, and not asked for again", async () => {
-    const model = scripted([[stop("tool_use")]]);
-    const { result } = await play({ model });
-    expect([model.calls, result.end?.reason]).toEqual([1, "empty_response"]);
+    for (const word of ["tool_use", "malformed_call"] as const) {
+      const model = scripted([[stop(word)]]);
+      const { result } = await play({ model });
+      expect([model.calls, result.end?.reason]).toEqual([1, "empty_response"]);
+    }
   });
 
   test("calls of an answer that was cut off run, where they are whole", async () => {

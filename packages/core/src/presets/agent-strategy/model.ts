@@ -75,14 +75,17 @@ function read(given: AssistantMessage | null | undefined, model: Model, io: Mode
     origin: model.origin,
     stop: { kind: "end_turn", wire: "end_turn" },
   };
-  const content = readParts(message.content ?? [], io);
+  const content = readParts(message.content ?? [], io, withoutIds.has(model.origin.api));
   const calls = content.some((part) => part.type === "tool_call");
   if (calls || message.stop.wire !== "tool_use") return { ...message, content };
   // The word asks for tools and no call can be answered: it is an answer without calls.
   return { ...message, content, stop: { ...message.stop, kind: "end_turn", wire: "end_turn" } };
 }
 
-function readParts(parts: readonly Part[], io: ModelIo): Part[] {
+/** Protocols that need no ids: there a call without one is whole, and the loop gives it one. */
+const withoutIds: ReadonlySet<string> = new Set(["google-generative-ai"]);
+
+function readParts(parts: readonly Part[], io: ModelIo, mayLackId: boolean): Part[] {
   const content: Part[] = [];
   const places = new Map<string, number>();
   for (const part of parts) {
@@ -92,9 +95,9 @@ function readParts(parts: readonly Part[], io: ModelIo): Part[] {
     }
     const id = String(part.id ?? "").trim();
     const name = String(part.name ?? "").trim();
-    if (id === "" || name === "") continue;
+    if (name === "" || (id === "" && !mayLackId)) continue;
     const call = readCall({ ...part, id, name }, io);
-    const place = places.get(id);
+    const place = id === "" ? undefined : places.get(id);
     if (place === undefined) places.set(id, content.push(call) - 1);
     else content[place] = call;
   }
