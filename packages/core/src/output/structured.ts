@@ -5,8 +5,10 @@
 
 import { jsonCopy } from "../json/copy.ts";
 import { jsonIn, nearlyJsonIn } from "../json/in-text.ts";
+import { isObject } from "../json/object.ts";
 import type { Fact } from "../loop/records.ts";
-import type { Json } from "../message.ts";
+import type { Json, JsonObject } from "../message.ts";
+import { oncePer } from "../once-per.ts";
 import { splitThoughts } from "../prompt/thoughts.ts";
 import type { CompiledSchema } from "../schema.ts";
 import { unwrapped } from "./wrapped.ts";
@@ -43,8 +45,27 @@ export async function checkOutput(
 function readings(written: Json, schema: CompiledSchema | undefined, reading: OutputReading): Json[] {
   const inner = schema === undefined || schema.json.type === "object" ? undefined : unwrapped(written);
   const values = inner === undefined ? [written] : [written, inner];
-  return reading.camelCaseKeys ? [...values, ...values.map(camelCased)] : values;
+  if (!reading.camelCaseKeys) return values;
+  // By the schema's own names first: a key that it need not have would be lost, and the value would fit without it.
+  const names = schema === undefined ? none : namesIn(schema.json);
+  const named = values.map((value) => camelCased(value, (key, camel) => names.has(camel) && !names.has(key)));
+  return [...named, ...values, ...values.map((value) => camelCased(value, () => true))];
 }
+
+const none: ReadonlySet<string> = new Set();
+
+/** The names of members that a schema says, wherever in it. */
+const namesIn: (schema: JsonObject) => ReadonlySet<string> = oncePer((schema: JsonObject) => {
+  const names = new Set<string>();
+  const look = (node: Json): void => {
+    if (Array.isArray(node)) for (const one of node) look(one);
+    if (!isObject(node)) return;
+    if (isObject(node.properties)) for (const name of Object.keys(node.properties)) names.add(name);
+    for (const one of Object.values(node)) look(one);
+  };
+  look(schema);
+  return names;
+});
 
 /** What the schema made of the value (a default filled in, a text made a number), where that can be kept; else the value as it was written. */
 function kept({ value, args }: { value: unknown; args: Json }): Json {
@@ -60,11 +81,18 @@ function wholeValue(text: string): Json[] {
   return whole === undefined ? [] : [whole.value];
 }
 
-/** The same value, its keys in camelCase: `first_name` is `firstName`; underscores at either end stay. */
-function camelCased(value: Json): Json {
-  if (Array.isArray(value)) return value.map(camelCased);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [camelCase(key), camelCased(one)]));
+/** The same value, its keys in camelCase where `does` says so: `first_name` is `firstName`; underscores at either end stay. */
+function camelCased(value: Json, does: (key: string, camel: string) => boolean): Json {
+  if (Array.isArray(value)) return value.map((one) => camelCased(one, does));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => {
+      const camel = camelCase(key);
+      // What is written under the name itself wins over what is written under another.
+      const renamed = camel !== key && does(key, camel) && !Object.hasOwn(value, camel);
+      return [renamed ? camel : key, camelCased(one, does)];
+    }),
+  );
 }
 
 const camelCase = (key: string): string =>

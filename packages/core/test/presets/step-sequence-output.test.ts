@@ -140,6 +140,25 @@ describe("the answer", () => {
       expect((await pulled(sequence([say(text)], { output: person }).agent)).thrown).toMatchObject({
         code: "outputDecodingFailed",
       });
+    // Also where the value would fit without them.
+    const optional = z.object({
+      id: z.number(),
+      displayName: z.string().optional(),
+      homeTown: z.object({ cityName: z.string().default("nowhere") }).optional(),
+      first_seen: z.string().optional(),
+    });
+    const written = '{"id":1,"display_name":"Ann","home_town":{"city_name":"Rome"},"first_seen":"today"}';
+    expect((await sequence([say(written)], { output: optional }).agent.run("go")).output).toEqual({
+      id: 1,
+      displayName: "Ann",
+      homeTown: { cityName: "Rome" },
+      first_seen: "today",
+    });
+    const both = '{"id":1,"displayName":"Ann","display_name":"Bob"}';
+    expect((await sequence([say(both)], { output: optional }).agent.run("go")).output).toEqual({
+      id: 1,
+      displayName: "Ann",
+    });
     // Keys that the schema itself writes so stay so.
     const snakes = z.object({ first_name: z.string() });
     expect(
