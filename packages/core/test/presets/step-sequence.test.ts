@@ -7,6 +7,7 @@ import {
   isPaired,
   memoryJournal,
   type Policy,
+  RondoError,
   type StepEvent,
   StepSequenceError,
   standardPolicy,
@@ -30,6 +31,7 @@ import {
   scripted,
   stop,
   think,
+  throwing,
 } from "@rondo/testkit";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
@@ -160,10 +162,24 @@ describe("the errors", () => {
       },
     },
   );
+  const foreign = sequence([throwing(new TypeError("no window"))]);
+  const once = sequence([throwing(new TypeError("no window"))], { retry: "disabled" });
+  const refusing = sequence([say("x")], {
+    policy: () => {
+      throw new RondoError("auth", "who are you?");
+    },
+  });
   test.each([
     ["maxStepsExceeded", limit.agent, "Agent exceeded maximum steps limit (2)"],
     ["outputDecodingFailed", invalid.agent, "Failed to decode output: the text is not JSON"],
     ["llmError", broken.agent, "LLM error: no such model"],
+    ["llmError", foreign.agent, "LLM error: no window"],
+    ["llmError", once.agent, "LLM error: no window"],
+    [
+      "invalidState",
+      refusing.agent,
+      "Invalid agent state: the rule step_sequence failed in judge: who are you?",
+    ],
     ["invalidState", hooked.agent, "Invalid agent state: the prepareStep hook failed: lost"],
   ] as const)(
     "B1.8 %s is thrown to whoever pulls, and by the result, in its words",

@@ -26,8 +26,11 @@ export class StepSequenceError extends RondoError {
   }
 }
 
+/** The rules that end a run over what its model threw, which may be anything. */
+const ofModel: ReadonlySet<string> = new Set(["retry", "default"]);
+
 /** The error of a run that failed: in the sequence's words, and as it was. */
-export function stepSequenceError({ error, reason, evidence }: RunEnd): {
+export function stepSequenceError({ error, reason, rule, evidence }: RunEnd): {
   wrapped: StepSequenceError;
   raw: RondoError;
 } {
@@ -44,8 +47,9 @@ export function stepSequenceError({ error, reason, evidence }: RunEnd): {
     const { wrapped } = made("outputDecodingFailed", `Failed to decode output: ${fault}`);
     return { wrapped, raw: new RondoError(kind, fault) };
   }
-  // A hook or a listener that failed: the model had no part in it.
-  if (kind === "internal") return made("invalidState", `Invalid agent state: ${message}`);
+  // A hook, a listener or a rule that failed: the model had no part in it.
+  if (kind === "internal" && !ofModel.has(rule))
+    return made("invalidState", `Invalid agent state: ${message}`);
   return made("llmError", `LLM error: ${message}`);
 }
 
