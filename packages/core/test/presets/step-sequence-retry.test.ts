@@ -120,6 +120,8 @@ describe("the notice of a retry", () => {
     ["rate_limit", 429, "Rate limit exceeded"],
     ["server_error", 500, "Server error (500)"],
     ["overloaded", 529, "Server error (529)"],
+    ["timeout", 504, "Server error (504)"],
+    ["timeout", 408, "Request timeout"],
     ["timeout", undefined, "Request timeout"],
     ["network", undefined, "Network error"],
   ])("B8.50 says of %s %s: %s", async (kind, status, reason) => {

@@ -72,6 +72,8 @@ export function retryNotice(event: RondoEvent): RetryNotice | undefined {
 }
 
 function reasonOf({ kind, status }: ErrorData): string {
+  // A gateway's time-out is the server's: that one answered.
+  if (kind === "timeout" && status !== undefined && status >= 500) return `Server error (${status})`;
   switch (kind) {
     case "rate_limit":
       return "Rate limit exceeded";
