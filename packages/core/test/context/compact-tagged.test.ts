@@ -332,6 +332,40 @@ describe("what is left of the history", () => {
     expect(after?.at(-2)).toEqual(answer("looking"));
   });
 
+  test("D8.43 answers that come to stand side by side are a blank line apart, however many they are", () => {
+    const work = ["one", "two", "three", "four"].flatMap((text, at) => [
+      answer(text, `c${at}`),
+      result(`c${at}`, "x"),
+    ]);
+    const after = compact([user("go"), ...work], tagged());
+    expect(after?.slice(2).map(textOf)).toEqual(["go", "one\n\ntwo\n\nthree\n\nfour", "Continue."]);
+  });
+
+  test("D8.43 an answer that came in many texts stays one text; where a call stood between two, they are apart", () => {
+    const text = (said: string) => ({ type: "text" as const, text: said });
+    const called = { type: "tool_call" as const, id: "c1", name: "t", args: {}, rawArgs: "{}" };
+    const many: Message = {
+      ...answer("", "c1"),
+      content: [text("The sky"), text(" "), text("is blue."), called, text("So.")],
+    };
+    const after = compact([user("go"), many, result("c1", "x"), user("and?")], tagged({ keepTurns: 2 }));
+    expect(after?.slice(2).map(textOf)).toEqual(["go", "The sky is blue.\n\nSo.", "and?"]);
+  });
+
+  test("D8.43 the word to go on with is no turn: the user's own request stays through the next compactions", () => {
+    let history: Message[] = [user("old"), answer("done"), user("go")];
+    for (const [at, said] of ["one", "two", "three"].entries())
+      history = compact([...history, answer(said, `c${at}`), result(`c${at}`, "x")], tagged()) ?? [];
+    expect(history.slice(2).map(textOf)).toEqual(["go", "one\n\ntwo\n\nthree", "Continue."]);
+  });
+
+  test("D8.43 the same word is the user's own where no compaction was, and where nothing was answered before it", () => {
+    const asked = [user("go"), answer("one"), user("Continue."), answer("two")];
+    expect(compact(asked, tagged())?.slice(2).map(textOf)).toEqual(["Continue.", "two"]);
+    const again = [...(compact(asked, tagged()) ?? []), user("more"), user("Continue."), answer("three")];
+    expect(compact(again, tagged())?.slice(2).map(textOf)).toEqual(["Continue.", "three"]);
+  });
+
   test("D8.43 what was retained accumulates, each paragraph once, and the latest summary wins", () => {
     const first = compact(turns, tagged(), "<retain>a\n\nb</retain><summary>one</summary>") ?? [];
     const second =

@@ -11,7 +11,7 @@ import { editOf } from "../edit.ts";
 import { isPaired } from "../repair/pairing.ts";
 import { repairTexts } from "../repair/policy.ts";
 import { type Ledger, renderLedger } from "./ledger.ts";
-import { memoriesOf, paragraphs, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
+import { isGoOn, memoriesOf, paragraphs, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
 import { parseSummary, readEarlier, type Summary, summaryBlocks, tagged } from "./parse.ts";
 import type { CompactionPlan } from "./plan.ts";
 import type { CompactionSettings } from "./settings.ts";
@@ -173,32 +173,30 @@ function tailOf(
   const tail: Place[] = [];
   for (let at = plan.keepFrom; at < history.length; at += 1)
     if (history.at(at)?.role !== "system" && !memories.has(at) && !pinned.has(at)) tail.push({ at });
-  return settings.format === "tagged" && settings.form === "marked" ? textsOf(history, tail) : tail;
+  return settings.format === "tagged" && settings.form === "marked" ? textsOf(history, tail, memories) : tail;
 }
 
 /** Only what was said: no calls, results or reasoning. Answers that come to stand side by side become one. */
-function textsOf(history: MessageList, tail: readonly Place[]): Place[] {
+function textsOf(history: MessageList, tail: readonly Place[], memories: ReadonlySet<number>): Place[] {
   const texts: Place[] = [];
   for (const place of tail) {
     const { at } = place as { at: number };
     const message = history.at(at) as Message;
-    if (message.role === "tool") continue;
+    if (message.role === "tool" || isGoOn(history, at, memories)) continue;
     if (message.role !== "assistant") {
       texts.push(place);
       continue;
     }
-    const spoken = message.content.filter(
-      (part): part is TextPart => part.type === "text" && part.text.trim() !== "",
-    );
+    const spoken = spokenIn(message);
     if (spoken.length === 0) continue;
-    const whole = spoken.length === message.content.length;
+    const whole = message.content.every((part) => isText(part) && part.text.trim() !== "");
     const before = texts.at(-1);
     const last = before && messageAt(before, history);
     if (before !== undefined && last?.role === "assistant") {
       const from = "put" in before ? (before.from ?? []) : [before.at];
-      const joined = spokenOnly(message, [...last.content.filter(isText), ...spoken]);
+      const joined = spokenOnly(message, [...last.content.filter(isText), ...apart(spoken, 1)]);
       texts[texts.length - 1] = { put: joined, from: [...from, at] };
-    } else texts.push(whole ? place : { put: spokenOnly(message, spoken), from: [at] });
+    } else texts.push(whole ? place : { put: spokenOnly(message, apart(spoken, 0)), from: [at] });
   }
   const end = texts.at(-1);
   const last = end && messageAt(end, history);
@@ -210,12 +208,28 @@ function textsOf(history: MessageList, tail: readonly Place[]): Place[] {
 
 const isText = (part: AssistantMessage["content"][number]): part is TextPart => part.type === "text";
 
+/** What an answer says, in pieces: what stands between two of them is gone. Parts of one piece are one text, as they were. */
+function spokenIn({ content }: AssistantMessage): string[] {
+  const pieces: string[] = [];
+  content.forEach((part, at) => {
+    if (!isText(part)) return;
+    const before = content[at - 1];
+    if (before !== undefined && isText(before)) pieces.push(`${pieces.pop()}${part.text}`);
+    else pieces.push(part.text);
+  });
+  return pieces.filter((piece) => piece.trim() !== "");
+}
+
+/** The pieces as parts, a blank line before each; not before the first where it is the first of all. */
+const apart = (pieces: readonly string[], before: 0 | 1): TextPart[] =>
+  pieces.map((text, at) => ({ type: "text", text: before + at === 0 ? text : `\n\n${text}` }));
+
 /** What only the provider understands goes with the parts it belonged to. */
 function spokenOnly(message: AssistantMessage, parts: readonly TextPart[]): AssistantMessage {
   const hadCalls = callsOf(message).length > 0;
   return {
     role: "assistant",
-    content: parts.map(({ text }, at): TextPart => ({ type: "text", text: at === 0 ? text : `\n\n${text}` })),
+    content: parts.map(({ text }): TextPart => ({ type: "text", text })),
     origin: message.origin,
     stop: hadCalls ? { kind: "end_turn", wire: "end_turn" } : message.stop,
   };

@@ -6,6 +6,7 @@
 
 import { type Message, textOf, type UserMessage, userText } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
+import { repairTexts } from "../repair/policy.ts";
 import type { CompactionSettings } from "./settings.ts";
 
 const structuredMark = "[rondo.compaction]\n";
@@ -22,6 +23,18 @@ export interface Memories {
   summary: string;
   /** What was retained, oldest first. */
   retained: readonly string[];
+}
+
+/**
+ * Whether a message is the word with which a compaction in the middle of a turn had the model go on: what follows it
+ * still belongs to the request before. Without a memory it is somebody's own.
+ */
+export function isGoOn(history: MessageList, at: number, memories: ReadonlySet<number>): boolean {
+  const message = history.at(at);
+  if (memories.size === 0 || message?.role !== "user" || history.at(at - 1)?.role !== "assistant")
+    return false;
+  const [only, more] = message.content;
+  return only?.type === "text" && only.text === repairTexts.proceed && more === undefined;
 }
 
 /** The memories of a history, whatever format left them. */

@@ -5,7 +5,7 @@
 
 import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
-import { memoriesOf } from "./memory.ts";
+import { isGoOn, memoriesOf } from "./memory.ts";
 import type { CompactionSettings } from "./settings.ts";
 import { isOversized, type Measure, type Piece, partsOf } from "./staged.ts";
 import { messageText, omittedText } from "./transcript.ts";
@@ -64,7 +64,8 @@ export function planCompaction(
   const tagged = settings.format === "tagged";
   const memories =
     tagged && settings.form === "plain" ? new Set<number>() : new Set(memoriesOf(history).indices);
-  const users = indicesOf(history, (message, at) => message.role === "user" && !memories.has(at));
+  const isOurs = (at: number): boolean => memories.has(at) || (tagged && isGoOn(history, at, memories));
+  const users = indicesOf(history, (message, at) => message.role === "user" && !isOurs(at));
   const turn = settings.keepTurns === 0 ? history.length : (users.at(-settings.keepTurns) ?? 0);
   const keepFrom = tagged
     ? turn
