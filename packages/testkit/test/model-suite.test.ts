@@ -61,8 +61,44 @@ const subjects: ModelUnderTest[] = [
   ),
 ];
 
+/** An opened model of a class: a copy of it has none of its members. */
+class Opened implements OpenModel {
+  readonly #open: OpenModel;
+  constructor(open: OpenModel) {
+    this.#open = open;
+  }
+  get model(): Model {
+    return this.#open.model;
+  }
+  sent(): readonly string[] {
+    return this.#open.sent?.() ?? [];
+  }
+}
+
+/** A model whose answers arrive whole. */
+function whole(script: readonly Turn[]): OpenModel {
+  const { model, sent = () => [] } = openScripted(script);
+  return {
+    model: { ...model, call: (request, io) => model.call(request, { ...io, emit: () => {} }) },
+    sent,
+  };
+}
+
 describe("a model that is as it should be", () => {
   for (const subject of subjects) testModel(subject, it);
+  testModel({ name: "a class", open: (script) => new Opened(openScripted(script)) }, it);
+  testModel({ name: "whole answers", open: whole, lacks: ["deltas"] }, it);
+
+  it("is asked what was sent, also where it is of a class", async () => {
+    class Sends extends Opened {
+      override sent(): readonly string[] {
+        return ["never", "the", "same"];
+      }
+    }
+    const checks = testModel({ name: "bad", open: (script) => new Sends(openScripted(script)) });
+    const same = checks.find(({ name }) => name === "bad: the same request is the same bytes");
+    await expect(same?.run()).rejects.toThrow("the second request");
+  });
 });
 
 type Defect = (
@@ -136,6 +172,52 @@ const defects: { [defect: string]: [caught: string, defect: Defect] } = {
       if (event.type === "text_delta")
         emit({ type: "tool_args_delta", index: 7, id: "a", name: "b", delta: "" });
     }),
+  ],
+  "loses the end of its arguments": [
+    "a call has its name and its whole arguments",
+    emitting((event, emit) =>
+      emit(event.type === "tool_args_delta" ? { ...event, delta: event.delta.slice(0, -1) } : event),
+    ),
+  ],
+  "names another call while it arrives": [
+    "a call has its name and its whole arguments",
+    emitting((event, emit) =>
+      emit(event.type === "tool_args_delta" ? { ...event, id: "other", name: "other" } : event),
+    ),
+  ],
+  "tells its text as reasoning as well": [
+    "reasoning is a part of its own, and no text",
+    emitting((event, emit) => {
+      emit(event);
+      if (event.type === "text_delta") emit({ ...event, type: "reasoning_delta" });
+    }),
+  ],
+  "trims its text": [
+    "a text comes whole, its deltas the same as the answer",
+    answering((answer) => ({
+      ...answer,
+      content: answer.content.map((part) =>
+        part.type === "text" ? { ...part, text: part.text.trim() } : part,
+      ),
+    })),
+  ],
+  "gives a number for the id of a call": [
+    "a call has its name and its whole arguments",
+    withCalls(() => ({ id: 7 })),
+  ],
+  "does not say what the provider's word means": [
+    "an answer says where it came from and how it ended",
+    answering((answer) => ({ ...answer, stop: { kind: answer.stop.kind } as typeof answer.stop })),
+  ],
+  "does not count what came from a cache": [
+    "tokens are told as they were counted",
+    answering((answer) => ({
+      ...answer,
+      usage: {
+        ...answer.usage,
+        inputTokens: (answer.usage?.inputTokens ?? 0) - (answer.usage?.cachedInputTokens ?? 0),
+      },
+    })),
   ],
   "says it is another": [
     "an answer says where it came from and how it ended",
@@ -216,6 +298,18 @@ const defects: { [defect: string]: [caught: string, defect: Defect] } = {
     "an abort while the answer arrives is heard in time, with what had arrived",
     (good) => (request, io) => good.call(request, { ...io, signal: new AbortController().signal }),
   ],
+  "listens once something has come": [
+    "an abort while nothing has come yet is heard in time",
+    (good) => (request, io) => {
+      const own = new AbortController();
+      if (io.signal.aborted) own.abort(io.signal.reason);
+      const emit = (event: ModelEvent): void => {
+        io.signal.addEventListener("abort", () => own.abort(io.signal.reason), { once: true });
+        io.emit(event);
+      };
+      return good.call(request, { ...io, signal: own.signal, emit });
+    },
+  ],
   "listens for ever": [
     "it leaves no listener on a signal it was given",
     (good) => (request, io) => {
@@ -227,6 +321,13 @@ const defects: { [defect: string]: [caught: string, defect: Defect] } = {
     "it leaves the request as it was",
     (good) => async (request, io) => {
       (request.messages as unknown as object[]).push({ role: "user", content: [] });
+      return good.call(request, io);
+    },
+  ],
+  "puts a mark on the tools it was given": [
+    "it leaves the request as it was",
+    (good) => (request, io) => {
+      for (const one of request.tools) Object.assign(one, { strict: true });
       return good.call(request, io);
     },
   ],
@@ -244,6 +345,21 @@ const defects: { [defect: string]: [caught: string, defect: Defect] } = {
     "all of a conversation goes out: system, tools, messages, calls and results, in order",
     (good) => (request, io) =>
       good.call({ ...request, messages: [...request.messages].filter(({ role }) => role !== "tool") }, io),
+  ],
+  "leaves out what was said beside a call": [
+    "all of a conversation goes out: system, tools, messages, calls and results, in order",
+    (good) => (request, io) =>
+      good.call(
+        {
+          ...request,
+          messages: [...request.messages].map((message) =>
+            message.role === "assistant"
+              ? { ...message, content: message.content.filter(({ type }) => type !== "text") }
+              : message,
+          ),
+        },
+        io,
+      ),
   ],
   "sends the newest first": [
     "all of a conversation goes out: system, tools, messages, calls and results, in order",
@@ -277,6 +393,35 @@ describe("a model with a defect", () => {
       await expect(one?.run()).rejects.toThrow();
       caught.add(check);
     });
+
+  it("that is caught when it cannot be closed is told so, behind whatever else is wrong", async () => {
+    const close = (): void => {
+      throw new Error("it is stuck");
+    };
+    const checks = testModel({ name: "bad", open: (script) => ({ ...openScripted(script), close }) });
+    await expect(checks[0]?.run()).rejects.toThrow("close() failed, and must not: it is stuck");
+    const silent = testModel({ name: "bad", open: () => ({ model: scripted([]), close }) });
+    await expect(silent[1]?.run()).rejects.toThrow(
+      /the script.*\(And close\(\) failed, and must not: it is stuck\)$/s,
+    );
+  });
+
+  it("that was not opened is told what open must give", async () => {
+    for (const opened of [undefined, scripted([]), { model: "gpt-5" }]) {
+      const [first] = testModel({ name: "bad", open: () => opened as unknown as OpenModel });
+      await expect(first?.run()).rejects.toThrow(
+        "testModel: what `open` gave cannot be used: { model, sent?, close? } with a model that can be called is needed",
+      );
+    }
+  });
+
+  it("that tells of what cannot be a fact is caught", async () => {
+    for (const facts of [{ contextWindow: "200000" }, { price: { input: -1, output: 2 } }] as object[]) {
+      const open = (): OpenModel => ({ model: { ...openScripted([]).model, facts } });
+      const [first] = testModel({ name: "bad", open });
+      await expect(first?.run()).rejects.toThrow(/^facts\.(contextWindow|price\.input) is .* needed/);
+    }
+  });
 
   it("that does not say who it is is caught", async () => {
     const open = (): OpenModel => ({

@@ -2,6 +2,7 @@
 
 import { AssertionError } from "node:assert/strict";
 import { inspect, isDeepStrictEqual } from "node:util";
+import { messageOf, RondoError } from "@rondo/core";
 import { type ChecksOf, checkGiven, membersOf, nearest, type Check as ValueCheck } from "@rondo/core/checks";
 import { clippedOf } from "../text.ts";
 
@@ -47,6 +48,38 @@ export function checksOf(
   // Runners hand a context to what they call, some a callback to what takes one: ours takes nothing.
   if (test !== undefined) for (const { name, run } of named) test(name, () => run());
   return named;
+}
+
+/** Looks at what `open` of a subject gave. @throws RondoError `invalid_request` saying what is needed */
+export function checkOpened(suite: string, needed: ValueCheck, opened: unknown): void {
+  const fault = needed(opened);
+  if (fault !== undefined)
+    throw new RondoError("invalid_request", `${suite}: what \`open\` gave cannot be used: ${fault.says}`);
+}
+
+/**
+ * Tries a subject, and lets it go whatever came of it. Where both fail, what came of it is told first.
+ * @param what lets it go, in words: `close()`
+ */
+export async function thenLetGo(
+  trying: () => Promise<void>,
+  what: string,
+  letGo: () => unknown,
+): Promise<void> {
+  let failed: { thrown: unknown } | undefined;
+  try {
+    await trying();
+  } catch (thrown) {
+    failed = { thrown };
+  }
+  try {
+    await letGo();
+  } catch (thrown) {
+    const said = `${what} failed, and must not: ${messageOf(thrown)}`;
+    if (failed === undefined) throw new AssertionError({ message: said });
+    if (failed.thrown instanceof Error) failed.thrown.message += `\n(And ${said})`;
+  }
+  if (failed !== undefined) throw failed.thrown;
 }
 
 /** The value, into which nobody can write any more. */

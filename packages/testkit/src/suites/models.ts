@@ -3,9 +3,9 @@
 // The suite says what is to be answered, in the words of the scripted model; the subject brings it about, by a server, a
 // stub, or whatever stands behind it. Every check opens a model of its own.
 
-import { callable, finite, listOf, oneOf, text } from "@rondo/core/checks";
+import { able, callable, finite, having, listOf, oneOf, text } from "@rondo/core/checks";
 import type { Turn } from "../scripted/turns.ts";
-import { type Check, checksOf, type RegisterTest, subjectCheck } from "./check.ts";
+import { type Check, checkOpened, checksOf, type RegisterTest, subjectCheck, thenLetGo } from "./check.ts";
 import { answering } from "./models/answering.ts";
 import type { ModelLack, OpenModel } from "./models/asking.ts";
 import { breaking } from "./models/breaking.ts";
@@ -33,6 +33,10 @@ const checkSubject = subjectCheck<ModelUnderTest>(
   ["name", "open"],
 );
 
+const opened = having("{ model, sent?, close? } with a model that can be called", {
+  model: able("a model", "call"),
+});
+
 /**
  * What a model must do, check by check: stream what it answers, whole calls, typed errors, one attempt, an abort that is
  * heard, requests that hold everything and only grow.
@@ -55,16 +59,18 @@ export function testModel(subject: ModelUnderTest, test?: RegisterTest): Check[]
     name,
     async () => {
       const open = await subject.open(script);
-      try {
-        await body({ ...open, lacks, abortWithinMs: subject.abortWithinMs ?? 5_000 });
-      } catch (thrown) {
-        // A model may have no form for what is asked here, and nothing but this says so.
-        if (thrown instanceof Error && needs.length > 0)
-          thrown.message += `\n(Left out where it has no form for this: lacks: ${JSON.stringify(needs)})`;
-        throw thrown;
-      } finally {
-        await open.close?.();
-      }
+      checkOpened("testModel", opened, open);
+      const trying = async (): Promise<void> => {
+        try {
+          await body({ open, model: open.model, lacks, abortWithinMs: subject.abortWithinMs ?? 5_000 });
+        } catch (thrown) {
+          // A model may have no form for what is asked here, and nothing but this says so.
+          if (thrown instanceof Error && needs.length > 0)
+            thrown.message += `\n(Left out where it has no form for this: lacks: ${JSON.stringify(needs)})`;
+          throw thrown;
+        }
+      };
+      await thenLetGo(trying, "close()", () => open.close?.());
     },
   ]);
   return checksOf(subject.name, checks, test);

@@ -4,21 +4,35 @@ import { ok, strictEqual } from "node:assert/strict";
 import { callsOf, textOf } from "@rondo/core";
 import { badArgs, call, calls, say, stop, think, usage } from "../../scripted/turns.ts";
 import { mustBe } from "../check.ts";
-import { ask, type Demand, sameAsDeltas } from "./asking.ts";
+import { ask, type Demand, parsed, sameAsDeltas } from "./asking.ts";
 
-const hello = "Hello, wörld. 漢字 😀 done";
+const hello = " Hello, wörld. 漢字 😀\r\n\ndone\n";
 
 export const answering: readonly Demand[] = [
   {
     name: "it says who it is",
     script: [],
     async body({ model }) {
-      for (const [what, word] of Object.entries({ id: model.id, ...model.origin }))
+      const { api, provider, model: asked } = model.origin ?? {};
+      for (const [what, word] of Object.entries({
+        id: model.id,
+        "origin.api": api,
+        "origin.provider": provider,
+        "origin.model": asked,
+      }))
         ok(typeof word === "string" && word !== "", `${what} is ${JSON.stringify(word)}: a word is needed`);
       for (const what of ["contextWindow", "maxOutputTokens", "maxInputTokens"] as const) {
-        const number = model.facts?.[what];
-        ok(number === undefined || number > 0, `facts.${what} is ${number}: leave out what is not known`);
+        const number: unknown = model.facts?.[what];
+        ok(
+          number === undefined || (Number.isFinite(number) && Number(number) > 0),
+          `facts.${what} is ${JSON.stringify(number)}: a number above 0 is needed; leave out what is not known`,
+        );
       }
+      for (const [what, number] of Object.entries(model.facts?.price ?? {}))
+        ok(
+          number === undefined || (Number.isFinite(number) && number >= 0),
+          `facts.price.${what} is ${JSON.stringify(number)}: US dollars per million tokens are needed; leave out a price that is not known`,
+        );
     },
   },
   {
@@ -44,6 +58,10 @@ export const answering: readonly Demand[] = [
       const { answer } = await ask(stand);
       mustBe(answer.origin, stand.model.origin, "the answer's origin (the model's own)");
       mustBe(answer.stop.kind, "end_turn", "stop.kind of an answer that is over");
+      ok(
+        typeof answer.stop.wire === "string",
+        'stop.wire is missing: what the provider\'s word alone says, "unknown" where it says none',
+      );
       mustBe((await ask(stand)).answer.stop.kind, "max_tokens", "stop.kind of an answer at the output limit");
     },
   },
@@ -75,7 +93,7 @@ export const answering: readonly Demand[] = [
       mustBe(made.name, "weather", "the call's name");
       mustBe(made.args, { city: "Oslo ☃", days: 3 }, "the call's args");
       mustBe(made.argsError, undefined, "argsError of a call that arrived whole");
-      mustBe(JSON.parse(made.rawArgs), made.args, "rawArgs, parsed");
+      mustBe(parsed(made.rawArgs), made.args, "rawArgs, parsed");
       mustBe(heard.answer.stop.kind, "tool_use", "stop.kind of an answer with a call");
       mustBe(textOf(heard.answer), "Let me look.", "the text before the call");
       sameAsDeltas(heard);
@@ -127,10 +145,22 @@ export const answering: readonly Demand[] = [
   {
     name: "tokens are told as they were counted",
     needs: ["usage"],
-    script: [[say("done"), usage({ inputTokens: 120, outputTokens: 34 })]],
+    script: [
+      [
+        say("done"),
+        usage({ inputTokens: 120, outputTokens: 34, cachedInputTokens: 100, reasoningTokens: 20 }),
+      ],
+    ],
     async body(stand) {
       const { usage: told } = (await ask(stand)).answer;
-      mustBe([told?.inputTokens, told?.outputTokens], [120, 34], "inputTokens and outputTokens of usage");
+      mustBe(
+        [told?.inputTokens, told?.outputTokens],
+        [120, 34],
+        "inputTokens and outputTokens of usage (what came from a cache and what was reasoning among them)",
+      );
+      // Not every provider tells these.
+      for (const [what, number] of [["cachedInputTokens", 100] as const, ["reasoningTokens", 20] as const])
+        if (told?.[what] !== undefined) mustBe(told[what], number, `${what} of usage`);
     },
   },
 ];

@@ -1,6 +1,6 @@
 // The room of asking a model: what its conformance suite asks with, and what it makes of what comes back.
 
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { ok } from "node:assert/strict";
 import {
   type AssistantMessage,
   callsOf,
@@ -12,7 +12,9 @@ import {
   RondoError,
   userText,
 } from "@rondo/core";
+import { answerFrom } from "@rondo/core/driving";
 import type { Turn } from "../../scripted/turns.ts";
+import { mustBe } from "../check.ts";
 
 /** A model that is ready to answer a script. */
 export interface OpenModel {
@@ -36,7 +38,10 @@ export type ModelLack =
   /** Its answers arrive whole: it emits no deltas. */
   | "deltas";
 
-export interface Stand extends OpenModel {
+export interface Stand {
+  /** What was opened, as it is: it may be of a class, whose members no copy has. */
+  open: OpenModel;
+  model: Model;
   lacks: ReadonlySet<ModelLack>;
   abortWithinMs: number;
 }
@@ -68,6 +73,7 @@ export function requestOf(messages: readonly Message[], lacks: ReadonlySet<Model
 export interface Heard {
   answer: AssistantMessage;
   events: ModelEvent[];
+  lacks: ReadonlySet<ModelLack>;
 }
 
 /** Asks once, and hears everything until a while after it is over. */
@@ -75,6 +81,7 @@ export async function ask(
   { model, lacks }: Pick<Stand, "model" | "lacks">,
   messages: readonly Message[] = [userText("user-words")],
   signal: AbortSignal = new AbortController().signal,
+  request: ModelRequest = requestOf(messages, lacks),
 ): Promise<Heard> {
   const events: ModelEvent[] = [];
   let state: "calling" | "under way" | "over" = "calling";
@@ -85,10 +92,13 @@ export async function ask(
     if (state === "over") late ??= event;
     events.push(event);
   };
-  const answering = model.call(requestOf(messages, lacks), { signal, emit });
+  const answering = model.call(request, { signal, emit });
   state = "under way";
   try {
-    return { answer: await answering, events };
+    const answer = await answering;
+    // As the loop looks at it, and in its words.
+    answerFrom(model, answer);
+    return { answer, events, lacks };
   } finally {
     state = "over";
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -113,27 +123,52 @@ export async function failure(asking: Promise<unknown>): Promise<RondoError> {
   return thrown;
 }
 
-/** Deltas say of each part what the part itself says. */
-export function sameAsDeltas({ answer, events }: Heard): void {
+const deltaOf = { text: "text_delta", reasoning: "reasoning_delta", tool_call: "tool_args_delta" } as const;
+
+/** Deltas say of each part what the part itself says. One that emits none says so in `lacks`. */
+export function sameAsDeltas({ answer, events, lacks }: Heard): void {
   answer.content.forEach((part, index) => {
-    const joined = (type: "text_delta" | "reasoning_delta"): string =>
-      events.map((event) => (event.type === type && event.index === index ? event.text : "")).join("");
-    if (part.type === "text")
-      strictEqual(joined("text_delta"), part.text, `the text deltas of part ${index}`);
-    if (part.type === "reasoning")
-      strictEqual(joined("reasoning_delta"), part.text, `the reasoning deltas of part ${index}`);
-    if (part.type !== "tool_call") return;
-    const deltas = events.filter((event) => event.type === "tool_args_delta" && event.index === index);
-    const args = deltas.map((event) => (event.type === "tool_args_delta" ? event.delta : "")).join("");
-    if (deltas.length > 0 && part.argsError === undefined)
-      deepStrictEqual(JSON.parse(args), part.args, `the argument deltas of part ${index}`);
+    const type = part.type in deltaOf ? deltaOf[part.type as keyof typeof deltaOf] : undefined;
+    const deltas = events.filter((event) => event.type === type && event.index === index);
+    const joined = deltas.map((event) => deltaText(event)).join("");
+    if (part.type === "text" || part.type === "reasoning") {
+      if (deltas.length > 0 || !lacks.has("deltas"))
+        mustBe(joined, part.text, `the ${part.type} deltas of part ${index}, joined`);
+    }
+    if (part.type !== "tool_call" || deltas.length === 0) return;
+    if (part.argsError === undefined)
+      mustBe(parsed(joined), part.args, `the argument deltas of part ${index}, joined and parsed`);
+    for (const event of deltas)
+      if (event.type === "tool_args_delta")
+        ok(
+          part.name.startsWith(event.name) && (part.id === "" || part.id.startsWith(event.id)),
+          `a tool_args_delta of part ${index} is of ${JSON.stringify([event.id, event.name])}; the call has the id and the name ${JSON.stringify([part.id, part.name])}`,
+        );
   });
-  for (const event of events)
-    if ("index" in event)
-      ok(
-        answer.content[event.index] !== undefined,
-        `a ${event.type} speaks of part ${event.index}; the answer has ${answer.content.length} parts`,
-      );
+  for (const event of events) {
+    if (!("index" in event)) continue;
+    const part = answer.content[event.index];
+    ok(
+      part !== undefined,
+      `a ${event.type} speaks of part ${event.index}; the answer has ${answer.content.length} parts`,
+    );
+    ok(
+      !(part.type in deltaOf) || deltaOf[part.type as keyof typeof deltaOf] === event.type,
+      `a ${event.type} speaks of part ${event.index}, which is of the type ${part.type}`,
+    );
+  }
+}
+
+const deltaText = (event: ModelEvent): string =>
+  event.type === "tool_args_delta" ? event.delta : "text" in event ? event.text : "";
+
+/** What a text says as JSON; the text itself where it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A conversation with everything a request must carry. */

@@ -45,7 +45,8 @@ export const breaking: readonly Demand[] = [
         "after all",
         "a second attempt was made for the first call",
       );
-      if (stand.sent !== undefined) mustBe(stand.sent().length, 2, "the number of requests after two calls");
+      if (stand.open.sent !== undefined)
+        mustBe(stand.open.sent().length, 2, "the number of requests after two calls");
     },
   },
   {
@@ -79,7 +80,26 @@ export const breaking: readonly Demand[] = [
         "aborted",
         `the kind of the error (${error.message}) where the signal had fired before`,
       );
-      if (stand.sent !== undefined) strictEqual(stand.sent().length, 0, "a request went out");
+      if (stand.open.sent !== undefined) strictEqual(stand.open.sent().length, 0, "a request went out");
+    },
+  },
+  {
+    name: "an abort while nothing has come yet is heard in time",
+    script: [stall()],
+    async body(stand) {
+      const controller = new AbortController();
+      const { model, lacks, abortWithinMs } = stand;
+      const asking = model.call(requestOf([userText("user-words")], lacks), {
+        signal: controller.signal,
+        emit: () => {},
+      });
+      const failed = failure(within(asking, abortWithinMs, "the abort was not heard"));
+      failed.catch(() => {});
+      // It is to be under way: what is looked at only once is looked at by then.
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      controller.abort(new Error("enough"));
+      const error = await failed;
+      mustBe(error.kind, "aborted", `the kind of the error (${error.message}) after an abort`);
     },
   },
   {

@@ -5,15 +5,19 @@ import { textOf, userText } from "@rondo/core";
 import { call, say } from "../../scripted/turns.ts";
 import { commonLength } from "../../text.ts";
 import { frozen, mustBe } from "../check.ts";
-import { ask, type Demand, longer, sameAsDeltas } from "./asking.ts";
+import { ask, type Demand, longer, requestOf, sameAsDeltas } from "./asking.ts";
 
 export const sending: readonly Demand[] = [
   {
     name: "it leaves the request as it was",
-    script: [say("done")],
+    script: [say("done"), say("again")],
     async body(stand) {
-      const { answer } = await ask(stand, frozen([userText("user-words")]));
+      const request = structuredClone(requestOf([userText("user-words")], stand.lacks));
+      const before = structuredClone(request);
+      const { answer } = await ask(stand, undefined, undefined, request);
       mustBe(textOf(answer), "done", "the answer's text");
+      mustBe(request, before, "the request after the call: the next one is made of the same parts");
+      await ask(stand, undefined, undefined, frozen(structuredClone(before)));
     },
   },
   {
@@ -31,14 +35,14 @@ export const sending: readonly Demand[] = [
   },
   {
     name: "all of a conversation goes out: system, tools, messages, calls and results, in order",
-    script: [call("weather", { city: "args-words" }), say("done")],
+    script: [[say("said-words"), call("weather", { city: "args-words" })], say("done")],
     needs: ["tools"],
     async body(stand) {
       const { answer } = await ask(stand);
       await ask(stand, longer(answer));
-      const body = stand.sent?.()[1];
+      const body = stand.open.sent?.()[1];
       if (body === undefined) return;
-      for (const words of ["system-words", "The tool weather", "The tool search"])
+      for (const words of ["system-words", "The tool weather", "The tool search", "said-words"])
         match(body, new RegExp(words), `the request does not hold ${words}`);
       const places = ["user-words", "args-words", "result-words"].map((words) => body.indexOf(words));
       ok(!places.includes(-1), `the request does not hold all of its messages: ${body}`);
@@ -55,7 +59,7 @@ export const sending: readonly Demand[] = [
     async body(stand) {
       await ask(stand);
       await ask(stand);
-      const [one, other] = stand.sent?.() ?? [];
+      const [one, other] = stand.open.sent?.() ?? [];
       mustBe(one, other, "the second request");
     },
   },
@@ -66,7 +70,7 @@ export const sending: readonly Demand[] = [
     async body(stand) {
       const { answer } = await ask(stand);
       await ask(stand, longer(answer));
-      const [before, after] = stand.sent?.() ?? [];
+      const [before, after] = stand.open.sent?.() ?? [];
       if (before === undefined || after === undefined) return;
       const same = commonLength(before, after);
       const last = before.lastIndexOf("user-words") + "user-words".length;
