@@ -1,6 +1,6 @@
 // The suites' own words: whoever fails a check reads what it is, what it must be, and what to do.
 
-import { type Journal, memoryBlobs, memoryJournal } from "@rondo/core";
+import { type Journal, type LogRecord, memoryBlobs, memoryJournal } from "@rondo/core";
 import { type Check, say, scripted, testBlobs, testJournal, testModel } from "@rondo/testkit";
 import { expect, test } from "vitest";
 
@@ -59,5 +59,98 @@ test("a model without reasoning reads what is missing, and how to say that it ha
   const said = await complaints(testModel({ name: "mine", open: () => ({ model }) }));
   expect(said).toMatch(
     /the reasoning parts of the answer: it is \[\], and must be \[ 'Let me see.' \].*\(Left out where it has no form for this: lacks: \["reasoning"\]\)/s,
+  );
+});
+
+const plain = (): Journal => {
+  const { append, read, list } = memoryJournal();
+  return { append, read, list };
+};
+
+test("a journal that changes the group it is given reads that it must not", async () => {
+  const emptying = (inner: Journal): Partial<Journal> => ({
+    async append(id, seq, records) {
+      await inner.append(id, seq, [...records]);
+      (records as unknown[]).length = 0;
+    },
+  });
+  expect(await complaints(journal(emptying))).toContain(
+    "what it is given stays as it was: the loop goes on with it: the group that was appended, after append has returned: it is []",
+  );
+  const stamping = (inner: Journal): Partial<Journal> => ({
+    async append(id, seq, records) {
+      await inner.append(id, seq, structuredClone(records));
+      for (const record of records) Object.assign(record, { stored: true });
+    },
+  });
+  expect(await complaints(journal(stamping))).toContain("what it is given stays as it was");
+});
+
+test("a journal with small columns is caught: times and chance are kept whole", async () => {
+  for (const small of [
+    (record: LogRecord): LogRecord => ({ ...record, at: record.at | 0 }),
+    (record: LogRecord): LogRecord => ({ ...record, rand: Math.fround(record.rand) }),
+  ]) {
+    const said = await complaints(
+      journal((inner) => ({ append: (id, seq, records) => inner.append(id, seq, records.map(small)) })),
+    );
+    expect(said).toContain("record 7 (run_started) came back changed");
+  }
+});
+
+test("a durable journal that writes only when it is closed is caught", async () => {
+  const kept = new Map<string, [string, number, LogRecord[]][]>();
+  const open = (place: string): Journal => {
+    const written = kept.get(place) ?? [];
+    const inner = plain();
+    for (const group of written) void inner.append(...group);
+    const waiting: typeof written = [];
+    return {
+      ...inner,
+      append: (id, seq, records) => {
+        void inner.append(id, seq, records);
+        waiting.push([id, seq, [...records]]);
+      },
+      close: () => void kept.set(place, [...written, ...waiting]),
+    };
+  };
+  const said = await complaints(testJournal({ name: "mine", open, durable: true }));
+  expect(said).toContain(
+    "mine: what was appended is kept when append has returned, and not only once the journal is closed: what a second one, opened at the same place, reads of a: it is []",
+  );
+});
+
+test("a durable journal may have nothing to close, and may let nobody look while it is open", async () => {
+  const places = new Map<string, Journal>();
+  const open = (place: string): Journal => {
+    const there = places.get(place) ?? plain();
+    places.set(place, there);
+    return there;
+  };
+  expect(await complaints(testJournal({ name: "mine", open, durable: true }))).toBe("");
+  const held = new Set<string>();
+  const one = (place: string): Journal => {
+    if (held.has(place)) throw new Error("in use");
+    held.add(place);
+    return open(`one ${place}`);
+  };
+  const said = await complaints(testJournal({ name: "mine", open: one, durable: true }));
+  expect(said).not.toContain("what was appended is kept when append has returned");
+});
+
+test("a journal that fails to close is told so, behind whatever else is wrong, and so is one that was not opened", async () => {
+  const close = (): void => {
+    throw new Error("it is stuck");
+  };
+  const said = await complaints(
+    journal((inner) => ({ close, list: () => [...(inner.list() as [])].reverse() })),
+  );
+  expect(said).toContain(
+    "mine: reading begins where it is asked to: close() failed, and must not: it is stuck",
+  );
+  expect(said).toMatch(/the list: it is .*\(And close\(\) failed, and must not: it is stuck\)/s);
+  const [first] = testJournal({ name: "mine", open: () => undefined as unknown as Journal });
+  await expect(first?.run()).rejects.toThrow(
+    "testJournal: what `open` gave cannot be used: a journal (append, read, list) is needed, not undefined",
   );
 });

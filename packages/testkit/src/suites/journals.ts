@@ -3,9 +3,17 @@
 // It belongs to no test runner: it returns cases, and a test file registers them. Every case opens a journal of its own.
 
 import { deepStrictEqual } from "node:assert/strict";
-import type { Journal, SessionInfo } from "@rondo/core";
-import { callable, finite, flag, text } from "@rondo/core/checks";
-import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
+import type { Journal, LogRecord, SessionInfo } from "@rondo/core";
+import { able, callable, finite, flag, text } from "@rondo/core/checks";
+import {
+  type Check,
+  checkOpened,
+  checksOf,
+  mustBe,
+  type RegisterTest,
+  subjectCheck,
+  thenLetGo,
+} from "./check.ts";
 import { leaseCases, watchCases } from "./journals/holding.ts";
 import {
   type Body,
@@ -60,20 +68,27 @@ export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Che
     name,
     async () => {
       const place = `case-${number}`;
-      let journal = await subject.open(place);
+      let journal = await opened(subject, place);
       const again = async (): Promise<Journal> => {
         await journal.close?.();
-        journal = await subject.open(place);
+        journal = await opened(subject, place);
         return journal;
       };
-      try {
-        await body(journal, again, subject.patienceMs ?? 10_000);
-      } finally {
-        await journal.close?.();
-      }
+      const beside = (): Promise<Journal> => opened(subject, place);
+      await thenLetGo(
+        () => body(journal, again, subject.patienceMs ?? 10_000, beside),
+        "close()",
+        () => journal.close?.(),
+      );
     },
   ]);
   return checksOf(subject.name, checks, test);
+}
+
+async function opened(subject: JournalUnderTest, place: string): Promise<Journal> {
+  const journal = await subject.open(place);
+  checkOpened("testJournal", able("a journal (append, read, list)", "append", "read", "list"), journal);
+  return journal;
 }
 
 const cases: (readonly [name: string, body: Body])[] = [
@@ -240,6 +255,14 @@ const cases: (readonly [name: string, body: Body])[] = [
     },
   ],
   [
+    "what it is given stays as it was: the loop goes on with it",
+    async (journal) => {
+      const group = sampleRecords(0, 2);
+      await journal.append("a", 0, group);
+      mustBe(group, sampleRecords(0, 2), "the group that was appended, after append has returned");
+    },
+  ],
+  [
     "hard text survives: half characters, NUL, `__proto__`, separators, a megabyte",
     async (journal) => {
       await journal.append("hard", 0, hardRecords());
@@ -274,8 +297,26 @@ const durableCases: (readonly [name: string, body: Body])[] = [
     },
   ],
   [
+    "what was appended is kept when append has returned, and not only once the journal is closed",
+    async (journal, _again, _patienceMs, beside) => {
+      await journal.append("a", 0, sampleRecords(0, 2));
+      let other: Journal | undefined;
+      let got: LogRecord[];
+      try {
+        other = await beside();
+        got = await other.read("a");
+      } catch {
+        return; // It lets nobody look while it is open.
+      } finally {
+        await other?.close?.();
+      }
+      mustBe(got, sampleRecords(0, 2), "what a second one, opened at the same place, reads of a");
+    },
+  ],
+  [
     "a closed journal refuses, and may be closed twice",
     async (journal) => {
+      if (journal.close === undefined) return;
       await journal.append("a", 0, sampleRecords(0, 1));
       await journal.close?.();
       await journal.close?.();
