@@ -29,3 +29,4 @@ export { checkGrant } from "./rules/grants.ts";
 export { newsOf } from "./session/changes.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
 export { answerOf, type SubAgentParts, subAgentOf, waitingIn } from "./sub-agent.ts";
+export { givenBy, resolver } from "./tool/dependency.ts";

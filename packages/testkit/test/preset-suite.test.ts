@@ -1,12 +1,14 @@
 import {
   type AgentOptions,
   agentStrategy,
+  type Model,
   managedContext,
   type Rule,
   type RunOptions,
   type StopRule,
   steerable,
   stepSequence,
+  type Tool,
   thinkActObserve,
   toolWith,
 } from "@rondo/core";
@@ -62,6 +64,17 @@ const defects: { [defect: string]: [caught: string, preset: Made] } = {
   "forgets tools": [
     "it keeps the model and the tools it is given",
     (model, tools) => ({ model, tools: tools.slice(1) }),
+  ],
+  "adds to the list of tools it was given": [
+    "it keeps the model and the tools it is given",
+    (model, tools) => {
+      (tools as Tool[]).push(toolWith(tools[0] as Tool, { name: "more" }));
+      return { model, tools };
+    },
+  ],
+  "is a promise": [
+    "it sets options that there are, and nothing else",
+    (async (model: Model, tools: readonly Tool[]) => ({ model, tools })) as unknown as Made,
   ],
   "takes another model": [
     "it keeps the model and the tools it is given",

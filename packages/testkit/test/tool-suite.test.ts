@@ -97,6 +97,11 @@ const schemaWith = (change: JsonObject): ((good: ToolUnderTest) => Broken) =>
     definition: { ...definition, inputSchema: { ...definition.inputSchema, ...change } },
   }));
 
+const twice = executing(async (_, context) => {
+  const rows = await context.resolve(store);
+  rows.set(String(rows.size), "");
+});
+
 const defects: { [defect: string]: [caught: string, broken: (good: ToolUnderTest) => Broken] } = {
   "says nothing of itself": [
     "it has a name a model can call, and says what it is for",
@@ -151,12 +156,23 @@ const defects: { [defect: string]: [caught: string, broken: (good: ToolUnderTest
     "it says what it does to the world, and does no more",
     () => ({ effect: "write" }),
   ],
-  "does it twice when it is asked twice": [
+  "does it twice when it is asked twice": ["it says what it does to the world, and does no more", twice],
+  "does it twice, in a world that is a map": [
     "it says what it does to the world, and does no more",
-    executing(async (_, context) => {
-      const rows = await context.resolve(store);
-      rows.set(String(rows.size), "");
-    }),
+    (good) => ({ ...twice(good), world: () => (good as ReturnType<typeof note>).rows }),
+  ],
+  "does it twice, in a world that is looked up": [
+    "it says what it does to the world, and does no more",
+    (good) => ({ ...twice(good), world: async () => [...(good as ReturnType<typeof note>).rows] }),
+  ],
+  "changes its arguments when it says what it touches": [
+    "what it touches is a list of names, the same each time",
+    withTool(() => ({
+      keys: (args: never) => {
+        (args as { [name: string]: Json }).name = "other";
+        return ["other"];
+      },
+    })),
   ],
   "touches something else each time": [
     "what it touches is a list of names, the same each time",
@@ -233,6 +249,85 @@ describe("a tool with a defect", () => {
 });
 
 describe("the suite of a tool", () => {
+  const complaint = async (given: Broken, check: string): Promise<string> => {
+    const one = testTool({ ...note(), ...given, name: "bad" }).find(({ name }) => name === `bad: ${check}`);
+    return (await one?.run().then(() => "nothing", String)) ?? "no such check";
+  };
+
+  it("says where arguments that are to fail, or to take long, do neither", async () => {
+    const fails = "where it fails, it throws an error with words, or returns one";
+    expect(await complaint({ fails: [{ nam: "taken" }] }, fails)).toContain(
+      'it refuses arguments that are to be taken, {"nam":"taken"}',
+    );
+    const slow = "an abort is heard in time";
+    expect(await complaint({ slow: { name: "c", text: "" } }, slow)).toContain(
+      'slow: {"name":"c","text":""} did not keep it at work: it returned before its signal fired',
+    );
+    expect(await complaint({ slow: { name: "taken", text: "" } }, slow)).toContain(
+      'did not keep it at work: it threw "the name is taken" before its signal fired',
+    );
+    expect(await complaint({ slow: { nam: "c" } }, slow)).toContain(
+      "it refuses arguments that are to be taken",
+    );
+  });
+
+  it("makes what a key makes once in a call, as the loop does", async () => {
+    const shelf = dependency("shelf", () => ({ kept: 0 }));
+    const counting = tool({
+      name: "counting",
+      description: "Keeps one",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute: async (_, { resolve }) => {
+        (await resolve(shelf)).kept += 1;
+        return `kept ${(await resolve(shelf)).kept}`;
+      },
+    });
+    const checks = testTool({
+      tool: toolWith(counting, {
+        execute: async (args, context) => {
+          const said = await counting.execute(args, context);
+          if (said !== "kept 1") throw new Error(String(said));
+          return said;
+        },
+      }),
+      effect: "read",
+      examples: [{}],
+    });
+    for (const { run } of checks) await run();
+  });
+
+  it("takes a schema whose required members are told by pattern, and none that is no tool", async () => {
+    const byPattern = tool({
+      name: "by_pattern",
+      description: "Takes x1",
+      inputSchema: {
+        type: "object",
+        properties: {},
+        patternProperties: { "^x": { type: "string" } },
+        required: ["x1"],
+      } as object,
+      effect: "read",
+      execute: () => "taken",
+    });
+    for (const { run } of testTool({ tool: byPattern, effect: "read", examples: [{ x1: "a" }] })) await run();
+    const none = { name: "none", execute: () => "" } as unknown as Tool;
+    expect(() => testTool({ tool: none, effect: "read", examples: [{}] })).toThrow(
+      "testTool: option tool: a tool, made with tool(), is needed",
+    );
+  });
+
+  it("says that its world could not be put away, behind whatever else is wrong", async () => {
+    const after = (): void => {
+      throw new Error("it is stuck");
+    };
+    const check = "it says what it does to the world, and does no more";
+    expect(await complaint({ after }, check)).toContain("after() failed, and must not: it is stuck");
+    expect(await complaint({ after, effect: "write" }, check)).toMatch(
+      /its effect, by what the subject says: .*\(And after\(\) failed, and must not: it is stuck\)/s,
+    );
+  });
+
   it("needs an example, and leaves out what it is given no arguments for", () => {
     const { tool: plain } = note();
     expect(() => testTool({ tool: plain, effect: "idempotent", examples: [] })).toThrow(

@@ -50,11 +50,11 @@ export function checksOf(
   return named;
 }
 
-/** Looks at what `open` of a subject gave. @throws RondoError `invalid_request` saying what is needed */
-export function checkOpened(suite: string, needed: ValueCheck, opened: unknown): void {
-  const fault = needed(opened);
+/** Looks at what a function of a subject gave. @throws RondoError `invalid_request` saying what is needed */
+export function checkGave(suite: string, what: string, needed: ValueCheck, given: unknown): void {
+  const fault = needed(given);
   if (fault !== undefined)
-    throw new RondoError("invalid_request", `${suite}: what \`open\` gave cannot be used: ${fault.says}`);
+    throw new RondoError("invalid_request", `${suite}: what \`${what}\` gave cannot be used: ${fault.says}`);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Journal, LogRecord, SessionInfo } from "@rondo/core";
 import { able, callable, finite, flag, text } from "@rondo/core/checks";
 import {
   type Check,
-  checkOpened,
+  checkGave,
   checksOf,
   mustBe,
   type RegisterTest,
@@ -87,7 +87,7 @@ export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Che
 
 async function opened(subject: JournalUnderTest, place: string): Promise<Journal> {
   const journal = await subject.open(place);
-  checkOpened("testJournal", able("a journal (append, read, list)", "append", "read", "list"), journal);
+  checkGave("testJournal", "open", able("a journal (append, read, list)", "append", "read", "list"), journal);
   return journal;
 }
 

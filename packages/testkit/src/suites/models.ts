@@ -5,7 +5,7 @@
 
 import { able, callable, finite, having, listOf, oneOf, text } from "@rondo/core/checks";
 import type { Turn } from "../scripted/turns.ts";
-import { type Check, checkOpened, checksOf, type RegisterTest, subjectCheck, thenLetGo } from "./check.ts";
+import { type Check, checkGave, checksOf, type RegisterTest, subjectCheck, thenLetGo } from "./check.ts";
 import { answering } from "./models/answering.ts";
 import type { ModelLack, OpenModel } from "./models/asking.ts";
 import { breaking } from "./models/breaking.ts";
@@ -59,7 +59,7 @@ export function testModel(subject: ModelUnderTest, test?: RegisterTest): Check[]
     name,
     async () => {
       const open = await subject.open(script);
-      checkOpened("testModel", opened, open);
+      checkGave("testModel", "open", opened, open);
       const trying = async (): Promise<void> => {
         try {
           await body({ open, model: open.model, lacks, abortWithinMs: subject.abortWithinMs ?? 5_000 });

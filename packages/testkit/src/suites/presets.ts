@@ -18,12 +18,12 @@ import {
   type Tool,
   tool,
 } from "@rondo/core";
-import { callable, count, object, text } from "@rondo/core/checks";
+import { callable, count, isPromise, needed, object, text } from "@rondo/core/checks";
 import { differences } from "../matchers/difference.ts";
 import { modelCheck } from "../modelcheck/model-check.ts";
 import { badArgs, call, calls, cut, empty, fail, refuse, say, stall, stop } from "../scripted/turns.ts";
 import { type Script, scripted } from "../scripted.ts";
-import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
+import { type Check, checkGave, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 
 export interface PresetUnderTest {
   /** Stands before the name of every check. */
@@ -148,8 +148,21 @@ const wait = tool({
 });
 const tools = [look, press, wait];
 
-const optionsOf = (subject: PresetUnderTest, model: Model = scripted([])): AgentOptions =>
-  subject.preset(model, tools);
+const agentOptions = needed(
+  "an object of an agent's options, { model, tools, … },",
+  (value) => object(value) === undefined && !isPromise(value),
+);
+
+/** @param given a list of its own, so that what one check lets it do to the list is no other's */
+function optionsOf(
+  subject: PresetUnderTest,
+  model: Model = scripted([]),
+  given: readonly Tool[] = [...tools],
+): AgentOptions {
+  const options = subject.preset(model, given);
+  checkGave("testPreset", "preset", agentOptions, options);
+  return options;
+}
 
 const demands: readonly Demand[] = [
   [
@@ -169,9 +182,15 @@ const demands: readonly Demand[] = [
     "it keeps the model and the tools it is given",
     async (subject) => {
       const model = scripted([]);
-      const options = optionsOf(subject, model);
+      const given = [...tools];
+      const options = optionsOf(subject, model, given);
+      mustBe(
+        given.map(({ name }) => name),
+        tools.map(({ name }) => name),
+        "the list of tools it was given, afterwards",
+      );
       // It may see to what the model is sent; it does not choose another.
-      mustBe(options.model.id, model.id, "the model's id among its options");
+      mustBe((options.model as Model | undefined)?.id, model.id, "the model's id among its options");
       const names = new Set((options.tools ?? []).map(({ name }) => name));
       for (const { name } of tools) ok(names.has(name), `the tool ${name} is gone`);
     },

@@ -5,11 +5,11 @@
 
 import { deepStrictEqual, fail as failed, ok, strictEqual } from "node:assert/strict";
 import { getEventListeners } from "node:events";
+import { inspect } from "node:util";
 import {
   Agent,
   type ArgsCheck,
   compileSchema,
-  type Dependency,
   type Effect,
   type Json,
   type JsonObject,
@@ -25,10 +25,11 @@ import {
   toolWith,
 } from "@rondo/core";
 import { callable, count, finite, having, listOf, object, oneOf, text } from "@rondo/core/checks";
+import { givenBy, resolver } from "@rondo/core/driving";
 import { listIn, membersIn } from "../json.ts";
 import { call, say } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
-import { type Check, checksOf, frozen, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
+import { type Check, checksOf, frozen, mustBe, type RegisterTest, subjectCheck, thenLetGo } from "./check.ts";
 import { schemaProblems } from "./tools/schema-problems.ts";
 
 export interface ToolUnderTest {
@@ -45,7 +46,10 @@ export interface ToolUnderTest {
   slow?: JsonObject;
   /** What the tool is meant to do to the world. */
   effect: Effect;
-  /** The world it touches, as it is now. `read` leaves it as it was; `idempotent` twice is the same as once. */
+  /**
+   * The world it touches, as it is now, or a promise of it: plain data, maps and sets, all of which is compared. `read`
+   * leaves it as it was; `idempotent` twice is the same as once.
+   */
   world?(): unknown;
   /** Put in order before each check, and after it. */
   before?(): void | Promise<void>;
@@ -62,7 +66,12 @@ const checkSubject = subjectCheck<ToolUnderTest>(
   "testTool",
   {
     name: text,
-    tool: having("a tool, made with tool(),", { name: text, execute: callable }),
+    tool: having("a tool, made with tool(),", {
+      name: text,
+      execute: callable,
+      check: callable,
+      definition: object,
+    }),
     examples: listOf(object),
     refuses: listOf(object),
     fails: listOf(object),
@@ -96,11 +105,11 @@ export function testTool(subject: ToolUnderTest, test?: RegisterTest): Check[] {
       name,
       async () => {
         await before?.();
-        try {
-          await body(subject);
-        } finally {
-          await after?.();
-        }
+        await thenLetGo(
+          () => body(subject),
+          "after()",
+          () => after?.(),
+        );
       },
     ]);
   return checksOf(subject.name ?? tool.name, checks, test);
@@ -116,16 +125,15 @@ let keys = 0;
 
 function contextOf(subject: ToolUnderTest, signal: AbortSignal = new AbortController().signal): ToolContext {
   keys += 1;
-  const given = new Map((subject.dependencies ?? []).map((one) => [one.id, one.value]));
+  const given = givenBy(subject.dependencies);
   return {
     signal,
     idempotencyKey: `test/${keys}`,
     callId: `call_${keys}`,
     update: () => {},
     now: () => Date.now(),
-    deps: Object.fromEntries(given),
-    resolve: async <T>(key: Dependency<T>): Promise<T> =>
-      given.has(key.id) ? (given.get(key.id) as T) : ((await key.create()) as T),
+    deps: given,
+    resolve: resolver(given),
   };
 }
 
@@ -141,12 +149,20 @@ async function run(
 /** What its check makes of arguments that it must take. */
 async function taken(subject: ToolUnderTest, args: JsonObject): Promise<never> {
   const checked = await check(subject, args);
-  if (!checked.ok) failed(`its own example ${JSON.stringify(args)} is refused: ${checked.error}`);
+  if (!checked.ok)
+    failed(`it refuses arguments that are to be taken, ${JSON.stringify(args)}: ${checked.error}`);
   return checked.value as never;
 }
 
 async function check({ tool }: ToolUnderTest, args: JsonObject): Promise<ArgsCheck> {
   return tool.check(structuredClone(args), { coerce: true, unknownKeys: "allow" });
+}
+
+/** The world as it is now, in words: what it holds may change later. */
+async function worldNow(world: () => unknown): Promise<string> {
+  const all = Number.POSITIVE_INFINITY;
+  const bounds = { depth: all, maxArrayLength: all, maxStringLength: all, breakLength: all };
+  return inspect(await world(), { ...bounds, getters: true });
 }
 
 /** One call by a scripted model, through the whole loop. */
@@ -274,17 +290,13 @@ const demands: readonly Demand[] = [
       mustBe(tool.effect, effect, "its effect, by what the subject says");
       if (world === undefined || effect === "write") return;
       for (const example of examples) {
-        const before: string = JSON.stringify(world());
+        const before = await worldNow(world);
         const context = contextOf(subject);
         await run(subject, example, context);
-        const once: string = JSON.stringify(world());
+        const once = await worldNow(world);
         if (effect === "read") strictEqual(once, before, `${JSON.stringify(example)} changed the world`);
         await run(subject, example, context);
-        strictEqual(
-          JSON.stringify(world()),
-          once,
-          `${JSON.stringify(example)} twice is not the same as once`,
-        );
+        strictEqual(await worldNow(world), once, `${JSON.stringify(example)} twice is not the same as once`);
       }
     },
   },
@@ -294,7 +306,7 @@ const demands: readonly Demand[] = [
     async body(subject) {
       for (const example of subject.examples) {
         const value = await taken(subject, example);
-        const [one, other] = [0, 1].map(() => subject.tool.keys?.(value));
+        const [one, other] = [0, 1].map(() => subject.tool.keys?.(frozen(value)));
         ok(
           Array.isArray(one) && one.every((key) => typeof key === "string"),
           `keys are ${JSON.stringify(one)}`,
@@ -332,9 +344,10 @@ const demands: readonly Demand[] = [
     needs: ({ fails }) => fails !== undefined && fails.length > 0,
     async body(subject) {
       for (const args of subject.fails ?? []) {
+        const value = await taken(subject, args);
         let returned: unknown;
         try {
-          returned = await run(subject, args);
+          returned = await subject.tool.execute(value, contextOf(subject));
         } catch (thrown) {
           ok(thrown instanceof Error, `${JSON.stringify(args)}: it threw ${typeof thrown}, no Error`);
           ok(thrown.message.trim() !== "", `${JSON.stringify(args)}: its error has no message`);
@@ -350,20 +363,32 @@ const demands: readonly Demand[] = [
     needs: ({ slow }) => slow !== undefined,
     async body(subject) {
       const controller = new AbortController();
-      const working = run(subject, subject.slow ?? {}, contextOf(subject, controller.signal));
-      const settled = working.then(
-        () => "returned",
-        (thrown: unknown) => messageOf(thrown),
+      const args = subject.slow ?? {};
+      const value = await taken(subject, args);
+      let came: string | undefined;
+      const working = async (): Promise<unknown> =>
+        subject.tool.execute(value, contextOf(subject, controller.signal));
+      const settled = working().then(
+        () => {
+          came = "it returned";
+        },
+        (thrown: unknown) => {
+          came = `it threw ${JSON.stringify(messageOf(thrown))}`;
+        },
       );
       // It is to be at work when the signal fires.
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      ok(
+        came === undefined,
+        `slow: ${JSON.stringify(args)} did not keep it at work: ${came} before its signal fired`,
+      );
       controller.abort(new Error("enough"));
       const most = subject.abortWithinMs ?? 2_000;
       let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<undefined>((resolve) => {
-        timer = setTimeout(() => resolve(undefined), most);
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, most);
       });
-      const came = await Promise.race([settled, late]);
+      await Promise.race([settled, late]);
       clearTimeout(timer);
       ok(came !== undefined, `it was still at work ${most} ms after its signal fired`);
       strictEqual(getEventListeners(controller.signal, "abort").length, 0, "it still listens to its signal");

@@ -13,6 +13,9 @@ const one = ["items", "additionalProperties", "not", "if", "then", "else", "cont
 const several = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const named = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
+/** Members that may know of properties as well. */
+const elsewhere = ["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref"];
+
 const numbers = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 
@@ -32,7 +35,7 @@ export function schemaProblems(schema: Json, root: Json = schema, path: string =
     const known = schema.properties;
     if (!Array.isArray(required) || required.some((name) => typeof name !== "string"))
       complain("required", "a list of names");
-    else if (typeof known === "object" && known !== null)
+    else if (typeof known === "object" && known !== null && !elsewhere.some((member) => member in schema))
       for (const name of required)
         if (!Object.hasOwn(known, name as string))
           found.push(`${path}/required names ${JSON.stringify(name)}, which is no property`);
