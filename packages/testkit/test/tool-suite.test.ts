@@ -306,7 +306,7 @@ describe("the suite of a tool", () => {
         properties: {},
         patternProperties: { "^x": { type: "string" } },
         required: ["x1"],
-      } as object,
+      },
       effect: "read",
       execute: () => "taken",
     });
