@@ -8,9 +8,12 @@ export interface Clock {
   now(): number;
   /** In [0, 1). */
   random(): number;
-  /** Calls `then` once, `ms` milliseconds from now (0 to 2^31 - 1). Returns how to prevent that. */
+  /** Calls `then` once, `ms` milliseconds from now (0 to {@link longestWait}). Returns how to prevent that. */
   after(ms: number, then: () => void): () => void;
 }
+
+/** The longest a clock can be asked to wait at once, in milliseconds. Who waits for longer looks at the time and asks again. */
+export const longestWait: number = 2 ** 31 - 1;
 
 /** The host's own clock, looked up at each call: fake timers of a test runner set both, or waits would never end. */
 export const systemClock: Clock = {

@@ -19,6 +19,7 @@ import {
   some,
   text,
 } from "./checks.ts";
+import { longestWait } from "./clock.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
@@ -70,8 +71,6 @@ export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
   timeoutMs?: number;
 }
 
-/** The longest that clocks wait. */
-const longest = 2 ** 31 - 1;
 /** Longer than anything runs. A number that JSON holds. */
 const never = 2 ** 52;
 
@@ -171,7 +170,7 @@ async function work(
   const leave = (): void => {
     // What is not at work yet is told once it is.
     if (leaving !== undefined && session.status === "running")
-      void session.drain({ withinMs: leaving === "now" ? 0 : longest }).catch(() => {});
+      void session.drain({ withinMs: leaving === "now" ? 0 : longestWait }).catch(() => {});
   };
   // Whoever leaves drops what is under way, and wants it to go on elsewhere.
   const abort = (): void => {

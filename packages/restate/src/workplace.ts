@@ -5,15 +5,12 @@
 // nothing is done twice. Another process has no such workplace: what was at work is lost to it, and it says so.
 
 import { type Clock, type Fact, RondoError, type State } from "@rondo/core";
-import { AtWork, isRunning, type Shell } from "@rondo/core/driving";
+import { AtWork, isRunning, longestWait, type Shell } from "@rondo/core/driving";
 
 type Driving = ConstructorParameters<typeof AtWork>[1];
 
 /** How long work goes on that nobody asks for any more, in milliseconds. */
 const orphanMs = 60_000;
-
-/** The longest that clocks wait, in milliseconds. */
-const longest = 2 ** 31 - 1;
 
 /** Whether tools are at work in a process: sub-agents are with objects of their own. */
 export function toolsAreAtWork({ run }: State): boolean {
@@ -113,7 +110,7 @@ export class Workplace {
       };
       this.#wakers.add(heard);
       if (at === Infinity) return;
-      cancel = clock.after(Math.min(Math.max(0, at - clock.now()), longest), () => {
+      cancel = clock.after(Math.min(Math.max(0, at - clock.now()), longestWait), () => {
         this.#wakers.delete(heard);
         resolve();
       });

@@ -5,6 +5,7 @@
 // only grows, and only the newest writes. Time only decides when a silent holder may be replaced; a clock that is set
 // wrong makes somebody wait or replaces somebody too early, and never lets two write.
 
+import { longestWait } from "../clock.ts";
 import { invalidRequest, RondoError } from "../errors.ts";
 import type { LeaseRequest } from "../journal.ts";
 
@@ -40,7 +41,7 @@ export function takeLease(
   gone: boolean = false,
 ): LeaseState {
   const { owner, ttlMs, takeOver = false } = request;
-  if (!(ttlMs > 0 && ttlMs <= 2 ** 31 - 1))
+  if (!(ttlMs > 0 && ttlMs <= longestWait))
     throw invalidRequest(`a lease needs a time of 1 to 2^31 - 1 ms, not ${ttlMs}`);
   if (owner === "") throw invalidRequest("a lease needs the name of its owner");
   if (state !== undefined && !takeOver && isHeld(state, now, gone)) throw heldBy(session, state);

@@ -5,7 +5,7 @@
 // what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
 // and what it still says is late.
 
-import { SteadyClock } from "../clock.ts";
+import { longestWait, SteadyClock } from "../clock.ts";
 import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Action } from "./action.ts";
@@ -358,7 +358,7 @@ export class Driver {
       const wake = (): void => resolve(false);
       this.#wake = wake;
       if (until === undefined) return;
-      const left = Math.min(Math.max(0, until - clock.now()), 2 ** 31 - 1);
+      const left = Math.min(Math.max(0, until - clock.now()), longestWait);
       cancel = clock.after(left, () => resolve(true));
     });
     cancel();

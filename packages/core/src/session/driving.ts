@@ -4,6 +4,7 @@
 // has to be let go. What is said in that moment is held, written when nobody stands in the way, and acted on by another
 // stretch of the same drive, so that whoever speaks while the session says `running` is always heard.
 
+import { longestWait } from "../clock.ts";
 import { type RondoError, toRondoError } from "../errors.ts";
 import { Writer } from "../journal/writer.ts";
 import { Driver } from "../loop/drive.ts";
@@ -13,9 +14,6 @@ import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { changeText, newsOf } from "./changes.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
-
-/** A timer that is set for longer fires at once. */
-const longestWait = 2 ** 31 - 1;
 
 export class Driving<Output> {
   readonly #parts: SessionParts;

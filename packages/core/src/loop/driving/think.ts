@@ -5,7 +5,7 @@
 //
 // An answer may be many thousand deltas: each goes through one function here, for each on the way is compiled with all that it calls.
 
-import type { Clock } from "../../clock.ts";
+import { type Clock, longestWait } from "../../clock.ts";
 import { errorWith, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import type { AssistantMessage, Part } from "../../message.ts";
@@ -67,7 +67,7 @@ export function think(
       const idle = begun ? clocks.idleMs : clocks.firstByteMs;
       const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
       if (left > 0) {
-        cancel = clock.after(Math.min(left, clocks.idleMs, 2 ** 31 - 1), watch);
+        cancel = clock.after(Math.min(left, clocks.idleMs, longestWait), watch);
         return;
       }
       const error = ranOut(model, clocks, now - startedAt, begun);
