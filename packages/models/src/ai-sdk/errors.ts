@@ -3,7 +3,7 @@
 // Both sides know errors by structure, not by class, because two copies of a package have two classes. Status and body
 // are read as those of any provider; the retry flag is followed where it says something that the status does not.
 
-import { type ErrorKind, errorWith, type Json, messageOf, RondoError } from "@rondo/core";
+import { causesOf, type ErrorKind, errorWith, type Json, messageOf, RondoError } from "@rondo/core";
 import { withRepair } from "../codecs/with-repair.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { codeOf, networkError } from "../transport/network.ts";
@@ -61,14 +61,8 @@ export function errorFrom(thrown: unknown, id: string, inStream: boolean = false
 }
 
 /** One of ours that went through the AI SDK and came back. */
-function ownError(thrown: unknown): RondoError | undefined {
-  let at = thrown;
-  for (let depth = 0; depth < 4 && at !== undefined && at !== null; depth++) {
-    if (at instanceof RondoError) return at;
-    at = asRecord(at).cause;
-  }
-  return undefined;
-}
+const ownError = (thrown: unknown): RondoError | undefined =>
+  causesOf(thrown).find((one) => one instanceof RondoError);
 
 function headerOf(thrown: unknown): (name: string) => string | null {
   const headers = asRecord(asRecord(thrown).responseHeaders);
