@@ -86,7 +86,7 @@ class HttpModel implements Model {
       const codec = await this.#loaded();
       this.#encoder ??= codec.encoder(this.#target);
       const wire = this.#encoder.encode(request);
-      for (const { code, message } of wire.warnings) io.emit({ type: "warning", code, message });
+      warnOf(wire.warnings, io);
       if (this.#options.send !== undefined)
         return await this.#sendBy(this.#options.send, codec, wire, request, io);
       const credentials = await this.#credentials(false, io.signal);
@@ -110,7 +110,7 @@ class HttpModel implements Model {
       throw thrown;
     });
     if ("answer" in again && call.codec.suspected?.(again.answer, before.target) === undefined) {
-      call.io.emit({ type: "warning", ...suspicion.warning });
+      warnOf([suspicion.warning, ...newsIn(other, call.wire)], call.io);
       return again.answer;
     }
     this.#forget(before);
@@ -125,6 +125,7 @@ class HttpModel implements Model {
   ): Promise<AssistantMessage | undefined> {
     const other = this.#otherwise(call.codec.learned?.(response, before.target), call);
     if (other === undefined) return undefined;
+    warnOf(newsIn(other, call.wire), call.io);
     const again = await this.#attempt(call, other);
     if ("answer" in again) return again.answer;
     const isReasoning = refused.repair === "reasoning" && again.refused.kind === "invalid_request";
@@ -361,6 +362,14 @@ function listening(io: ModelIo): { io: ModelIo; anything(): boolean } {
   };
   return { io: { ...io, emit }, anything: () => anything };
 }
+
+const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
+  for (const { code, message } of warnings) io.emit({ type: "warning", code, message });
+};
+
+/** What a request leaves out that the one before it did not. */
+const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
+  warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));
 
 const unrepaired = (error: RondoError): RondoError => errorWith(error, { repair: undefined });
 

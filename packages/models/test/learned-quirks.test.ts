@@ -528,6 +528,25 @@ describe("a model that learned", () => {
     ]);
   });
 
+  it("says what it leaves out when it asks again at once, and what both requests leave out only once", async () => {
+    const message = "Unsupported parameter: 'temperature' is not supported with this model.";
+    const refusedSetting = refused({ code: "unsupported_parameter", param: "temperature", message });
+    const wire = await serve([refusedSetting, say("one")]);
+    const model = openaiCompatible({ apiKey: "k", baseURL: wire.url, model: "m" });
+    const settings = { temperature: 0.5, providerOptions: { compatible: { odd: 1 } } };
+    const told: string[] = [];
+    for await (const event of new Agent({ model, settings }).stream("go"))
+      if (event.type === "warning") told.push(`${event.code}: ${event.message}`);
+    expect(told).toEqual([
+      expect.stringMatching(/^unsupported_option: .*odd/),
+      expect.stringMatching(/^unsupported_setting: .*temperature/),
+    ]);
+    expect(wire.requests.map(({ body }) => JSON.stringify(body).includes("temperature"))).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it("does not ask again at once where a word of the answer was told", async () => {
     const word = {
       data: { id: "c", choices: [{ index: 0, delta: { role: "assistant", content: "Well" } }] },
