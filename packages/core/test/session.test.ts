@@ -75,6 +75,17 @@ describe("a session", () => {
     ]);
   });
 
+  test("runs a sequence to its end first, where what is said is to be heard after it", async () => {
+    let session: Awaited<ReturnType<Agent["open"]>>;
+    const first = echo("first", { execute: () => session.steer("stop that") });
+    const model = scripted([calls([["first"], ["second"]]), say("ok")]);
+    const tools = [first, echo("second")];
+    session = await new Agent({ model, tools, toolOrder: "sequential", steering: "after_calls" }).open("s");
+    const { messages, toolCalls } = await session.send("go");
+    expect(toolCalls).toBe(2);
+    expect(shortly(messages).slice(3)).toEqual(["tool: second ran", "user: stop that", "assistant: ok"]);
+  });
+
   test("does follow-ups once, when the run would end", async () => {
     const held = hold(say("first done"));
     const session = await new Agent({ model: scripted([held, say("second done")]) }).open("s");

@@ -259,10 +259,13 @@ export const table: Table = {
       "somebody wrote between two calls in sequence",
       "skip the calls that have not started",
       ["acting", "compacting", "ready"],
-      (state, rules) =>
-        optionsOf(state).toolOrder !== "sequential" || !state.inbox.some((one) => one.lane === "steer")
-          ? undefined
-          : closeSome(state, rules, interjectedResult),
+      (state, rules) => {
+        const { toolOrder, steering } = optionsOf(state);
+        if (toolOrder !== "sequential" || steering === "after_calls") return undefined;
+        return state.inbox.some((one) => one.lane === "steer")
+          ? closeSome(state, rules, interjectedResult)
+          : undefined;
+      },
     ),
     row(
       "a call has run past its time",

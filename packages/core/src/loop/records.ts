@@ -118,6 +118,8 @@ export interface RunOptions {
   /** The digest of what the loop itself says to the model. */
   texts?: string;
   toolOrder: "by_effect" | "sequential" | "parallel";
+  /** When a word from outside is heard while calls run one after another. Absent: between two of them. */
+  steering?: "after_calls";
   maxConcurrentTools: number;
   maxCallsPerTurn: number;
   autoExecuteTools: boolean;

@@ -94,6 +94,11 @@ export interface AgentOptions<Output = unknown> {
   /** Default: `by_effect`: together unless what they do or touch conflicts. */
   toolOrder?: RunOptions["toolOrder"];
   /**
+   * When a word from outside (`steer`) is heard while calls run one after another (`toolOrder: "sequential"`). `between_calls`: at
+   * once, and those that have not started are skipped. `after_calls`: when all have run. Default: `between_calls`.
+   */
+  steering?: "between_calls" | "after_calls";
+  /**
    * What becomes of a `write` that a crash cut off, where its tool cannot find out (`reconcile`). `tell`: the model is told
    * that its outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
    */
@@ -249,6 +254,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   maxConcurrentTools: count,
   maxCallsPerTurn: count,
   toolOrder: oneOf("by_effect", "sequential", "parallel"),
+  steering: oneOf("between_calls", "after_calls"),
   onInterrupted: oneOf("tell", "ask"),
   onChanged: oneOf("continue", "refuse"),
   abortGraceMs: finite0,

@@ -127,6 +127,7 @@ function factsOf(
     rules: rules.list.map(({ name, version }) => ({ name, version })),
     texts: given.texts === undefined ? ownTexts() : textsDigest(rules.texts),
     toolOrder: given.toolOrder ?? "by_effect",
+    ...(given.steering === "after_calls" ? { steering: "after_calls" } : {}),
     maxConcurrentTools: given.maxConcurrentTools ?? 8,
     maxCallsPerTurn: given.maxCallsPerTurn ?? 32,
     autoExecuteTools: given.autoExecuteTools ?? true,

@@ -109,6 +109,8 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     tools: tools.map(namingErrors),
     toolChoice: tools.length === 0 ? "none" : "auto",
     toolOrder: "sequential",
+    // A batch runs whole; what is said meanwhile comes before the next request.
+    steering: "after_calls",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
     autoExecuteTools: options.autoExecuteTools ?? true,
     continueRule: continueBy("step_sequence", limited),

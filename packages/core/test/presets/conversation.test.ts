@@ -142,6 +142,43 @@ describe("a word while it works", () => {
     expect(users(model.lastRequest.messages)).toEqual(["go", "hurry", "please"]);
   });
 
+  test("B9.52 B2.11 does not keep the calls of the batch from running", async () => {
+    const reached = deferred();
+    const release = deferred();
+    let ran = 0;
+    const slow = echo("slow", {
+      execute: async () => {
+        reached.resolve();
+        await release.promise;
+        ran += 1;
+        return `slow ${ran}`;
+      },
+    });
+    const { talk: one, model } = await talk(
+      [
+        calls([
+          ["slow", { n: 1 }],
+          ["slow", { n: 2 }],
+        ]),
+        say("done"),
+      ],
+      { tools: [slow] },
+    );
+    const steps = stepsOf(one.run("go"));
+    await reached.promise;
+    one.interrupt("hurry");
+    release.resolve();
+    expect(await steps).toEqual([
+      "call slow",
+      "result slow: slow 1",
+      "call slow",
+      "result slow: slow 2",
+      "interrupted hurry",
+      "final done",
+    ]);
+    expect(users(model.lastRequest.messages)).toEqual(["go", "hurry"]);
+  });
+
   test("B9.52 is taken only while running: said before or after, it is not kept", async () => {
     const { talk: one, model } = await talk([call("ask_user", { question: "?" }), say("done"), say("again")]);
     expect(one.interrupt("early")).toBe(false);

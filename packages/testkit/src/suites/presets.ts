@@ -87,6 +87,7 @@ const optionNames: { readonly [name in keyof Required<AgentOptions>]: true } = {
   maxConcurrentTools: true,
   maxCallsPerTurn: true,
   toolOrder: true,
+  steering: true,
   onInterrupted: true,
   onChanged: true,
   abortGraceMs: true,
