@@ -141,15 +141,25 @@ function interpretedVerdict(json: JsonObject, owner: string): (value: Json) => V
   };
 }
 
-function leafErrors(errors: readonly { keyword: string; instanceLocation: string; error: string }[]): string {
+interface Misfit {
+  keyword: string;
+  instanceLocation: string;
+  error: string;
+}
+
+function leafErrors(errors: readonly Misfit[]): string {
   const leaves = errors.filter((one) => !["properties", "items", "allOf", "$ref"].includes(one.keyword));
   return (leaves.length > 0 ? leaves : errors)
     .map((one) => {
       const path = one.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
-      return path === "" ? one.error : `${path}: ${one.error}`;
+      return path === "" ? saidOf(one) : `${path}: ${saidOf(one)}`;
     })
     .join("; ");
 }
+
+/** The validator's words. Of a limit that is none itself it says that 0 is less than 0. */
+const saidOf = ({ keyword, error }: Misfit): string =>
+  keyword === "exclusiveMinimum" ? error.replace(" is less than ", " is less than or equal to ") : error;
 
 function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"): JsonObject {
   const given = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);

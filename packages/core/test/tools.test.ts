@@ -191,6 +191,29 @@ describe("tool input", () => {
     expect(shortly(messages)[4]).toBe("tool: got 1");
   });
 
+  test("that is just at a limit outside of what is allowed is told so", async () => {
+    const n = { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 9 };
+    const one = echo("one", { inputSchema: { type: "object", properties: { n } } });
+    const model = scripted([
+      calls([
+        ["one", { n: 0 }],
+        ["one", { n: 9 }],
+        ["one", { n: -1 }],
+      ]),
+      say("done"),
+    ]);
+    const { messages } = await new Agent({ model, tools: [one] }).run("go");
+    expect(
+      shortly(messages)
+        .slice(2, 5)
+        .map((line) => line.split("schema: ")[1]),
+    ).toEqual([
+      "n: 0 is less than or equal to 0.",
+      "n: 9 is greater than or equal to 9.",
+      "n: -1 is less than or equal to 0.",
+    ]);
+  });
+
   test("of a schema that cannot say itself as JSON Schema is refused with what to do", () => {
     const inputSchema = v.object({ n: v.number() }) as never;
     expect(() => tool({ name: "one", description: "1", inputSchema, execute: () => "" })).toThrow(
