@@ -218,6 +218,19 @@ describe("a run that goes on under changed code", () => {
     expect([output, end?.reason]).toEqual([{ city: "Oslo" }, "completed"]);
   });
 
+  test("reads such an output as any other of the agent", async () => {
+    const schema = (key: string) =>
+      ({ type: "object", properties: { [key]: { type: "string" } }, required: [key] }) as const;
+    const outputReading = { wholeText: true, camelCaseKeys: true };
+    const { session } = await left(
+      { output: schema("homeTown") },
+      { output: schema("town"), outputReading },
+      [say("Oslo"), say('Here: {"homeTown":"Rome"}'), say('{"home_town":"Oslo"}')],
+    );
+    const { output, end } = await approve(session);
+    expect([output, end?.reason]).toEqual([{ homeTown: "Oslo" }, "completed"]);
+  });
+
   test("replays: what it was told and what it goes on with stand in the records", async () => {
     const { session } = await left({ tools: [ask(), echo("look")] }, { system: "new" }, [say("done")]);
     await approve(session);

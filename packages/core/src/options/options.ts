@@ -37,7 +37,7 @@ import { byContent } from "../rules/stop/by-content.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
 import { textsDigest } from "../rules/texts-digest.ts";
 import { tree } from "../rules/tree.ts";
-import { compileSchema } from "../schema.ts";
+import { type CompiledSchema, compileSchema } from "../schema.ts";
 import type { Provided } from "../tool/dependency.ts";
 import { fitTool } from "../tool/with.ts";
 import { type Tool, toolResult, toolsThere } from "../tool.ts";
@@ -55,8 +55,8 @@ export interface Resolved {
   dependencies: readonly Provided[];
   maskToolErrors: boolean;
   refusesChanges: boolean;
-  /** Checks a text against the output schema. */
-  checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
+  /** Checks a text against the output schema, or another, read as the output is. */
+  checkOutput(text: string, schema?: CompiledSchema): Promise<Fact & { type: "output_checked" }>;
   redact: ((fact: Fact) => Fact) | undefined;
 }
 
@@ -102,7 +102,7 @@ export function resolve(given: AgentOptions): Resolved {
     maskToolErrors: given.toolErrors === "masked",
     refusesChanges: given.onChanged === "refuse",
     redact,
-    checkOutput: (text) => checkOutput(text, output, outputReading),
+    checkOutput: (text, schema = output) => checkOutput(text, schema, outputReading),
   };
 }
 

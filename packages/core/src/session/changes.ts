@@ -9,7 +9,6 @@ import { canonical } from "../json/digest.ts";
 import { isSameModel } from "../loop/folding/same-model.ts";
 import type { CodeChange, Fact, RunOptions } from "../loop/records.ts";
 import type { Resolved } from "../options/options.ts";
-import { checkOutput } from "../output/structured.ts";
 import { compileSchema } from "../schema.ts";
 import { type ValueChange, valueChange } from "./request-changes.ts";
 
@@ -74,7 +73,7 @@ export function checkTold(
 ): Promise<Fact & { type: "output_checked" }> {
   const schema = told?.output?.schema;
   if (schema === undefined || canonical(schema) === canonical(options.output?.schema)) return check(text);
-  return checkOutput(text, compileSchema(schema, "output", true, "any"), {});
+  return check(text, compileSchema(schema, "output", true, "any"));
 }
 
 /** A change in words: `the tool search is gone`. */
