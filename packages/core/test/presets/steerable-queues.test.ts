@@ -255,6 +255,54 @@ describe("nothing is lost and nothing comes twice", () => {
     ]);
   });
 
+  test("a fork asks for its own messages, and so does a fork of it; the session it was taken from hears none of them", async () => {
+    const model = scripted([say("a"), say("b"), say("c"), say("d"), say("e")]);
+    const steering = { now: [] as string[] };
+    const followUps = { now: [] as string[] };
+    const session = await steerableSession("s", {
+      model,
+      getSteeringMessages: () => steering.now.splice(0),
+      getFollowUpMessages: () => followUps.now.splice(0),
+    });
+    await session.send("go");
+    const fork = await session.fork("f");
+    steering.now.push("listen");
+    followUps.now.push("and then");
+    await fork.send("other");
+    expect(delivered(fork)).toEqual(["user: go", "user: other", "user: listen", "user: and then"]);
+    const again = await fork.fork("g", { run: 1 });
+    steering.now.push("hear");
+    await again.send("third");
+    expect(delivered(again)).toEqual(["user: go", "user: third", "user: hear"]);
+    expect(delivered(session)).toEqual(["user: go"]);
+    expect(session.state.inbox).toEqual([]);
+    await session.send("on");
+    expect(delivered(session)).toEqual(["user: go", "user: on"]);
+  });
+
+  test("a fork under another model, with other hooks and fall-backs, asks as well", async () => {
+    const followUps = source([], ["more"]);
+    const steps: string[] = [];
+    const session = await steerableSession("s", {
+      model: scripted([say("a")]),
+      hooks: { prepareStep: () => void steps.push("first") },
+      getFollowUpMessages: followUps.pull,
+    });
+    await session.send("go");
+    const model = scripted([fail("server_error")], { id: "other" });
+    const spare = scripted([say("b"), say("c")], { id: "spare" });
+    const hooks = { prepareStep: () => void steps.push("second") };
+    const fork = await session.fork("f", {
+      model,
+      agent: { hooks, fallback: [spare], retry: { attempts: 1 } },
+    });
+    const { end } = await fork.send("on");
+    expect(end?.reason).toBe("completed");
+    expect(delivered(fork)).toEqual(["user: go", "user: on", "user: more"]);
+    expect([model.calls, spare.calls]).toEqual([1, 2]);
+    expect(steps).toEqual(["first", "second", "second"]);
+  });
+
   test("C1.7 C1.4 steering and follow-ups that a crash cut off are delivered by the next process, once", async () => {
     const journal = memoryJournal();
     const started = deferred();

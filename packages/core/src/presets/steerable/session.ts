@@ -31,14 +31,41 @@ export interface SteerableSessionOptions extends SteerableOptions {
   agent?: Partial<Omit<AgentOptions, "model" | "hooks">>;
 }
 
+/** The session that asks: it is there once the agent has opened it. */
+interface Asking {
+  session?: Session;
+}
+
 /**
  * Opens a steerable session that asks for its messages. `steer` and `followUp` work beside it. A source that throws
- * ends the run with its error.
+ * ends the run with its error. A fork of it asks for its own.
  */
 export async function steerableSession(id: string, options: SteerableSessionOptions): Promise<Session> {
+  const asking: Asking = {};
+  return withForks(await new Agent(pulling(options, asking)).open(id), options, asking);
+}
+
+/** What a fork pulls is queued in the fork: its hooks and its models are its own. */
+function withForks(session: Session, options: SteerableSessionOptions, asking: Asking): Session {
+  asking.session = session;
+  const fork = session.fork.bind(session);
+  session.fork = async (id, given = {}) => {
+    const { hooks = options.hooks, ...more } = given.agent ?? {};
+    const model = given.model ?? options.model;
+    const others = { ...options, model, agent: { ...options.agent, ...more } };
+    const own = hooks === undefined ? others : { ...others, hooks };
+    const next: Asking = {};
+    const { model: asked, hooks: asks = {}, fallback } = pulling(own, next);
+    const agent = { ...more, hooks: asks, ...(fallback === undefined ? {} : { fallback }) };
+    return withForks(await fork(id, { ...given, model: asked, agent }), own, next);
+  };
+  return session;
+}
+
+/** The options of the agent of one session. */
+function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions {
   const { getSteeringMessages, getFollowUpMessages, agent: more = {}, ...rest } = options;
   const { hooks = {} } = rest;
-  const opened: { session?: Session } = {};
   const ask = async (lane: "steer" | "followUp", pull: PullMessages | undefined): Promise<boolean> => {
     const messages = (await pull?.()) ?? [];
     for (const one of messages) opened.session?.[lane](typeof one === "string" ? one : one.content);
@@ -54,7 +81,7 @@ export async function steerableSession(id: string, options: SteerableSessionOpti
       failure ??= thrown;
       return false;
     });
-  const agent = new Agent({
+  return {
     ...steerable({
       ...rest,
       hooks: {
@@ -86,9 +113,7 @@ export async function steerableSession(id: string, options: SteerableSessionOpti
       ? {}
       : { fallback: more.fallback.map((model) => asking(model, askAtEnd)) }),
     model: asking(rest.model, askAtEnd),
-  });
-  opened.session = await agent.open(id);
-  return opened.session;
+  };
 }
 
 /** Whether the call before this one, in the answer's order, was answered without running. */
