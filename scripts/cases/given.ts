@@ -98,6 +98,8 @@ const limitNames: readonly (readonly [RegExp, string])[] = [
   [/^max_(?:malformed_retries|malformed_calls)$/, "malformed_retries"],
   [/^max_(?:structured|output|schema|decode|repair)_(?:retries|repairs|rounds)$/, "decode_retries"],
   [/^(?:stop_sequences?|stops)$/, "stop"],
+  [/^max_(?:output|completion)_tokens$/, "max_tokens"],
+  [/^max_retry_after_ms$/, "max_retry_delay_ms"],
   [/^(?:compact_at|compaction_at|compact_threshold)$/, "compaction_threshold"],
   [/^tool_execution$/, "tool_order"],
 ];
@@ -114,6 +116,15 @@ const mappers: { readonly [option: string]: Mapper } = {
   },
   top_p: (value: number, { agent }) => {
     agent.settings = { ...agent.settings, topP: value };
+  },
+  top_k: (value: number, { agent }) => {
+    agent.settings = { ...agent.settings, topK: value };
+  },
+  presence_penalty: (value: number, { agent }) => {
+    agent.settings = { ...agent.settings, presencePenalty: value };
+  },
+  frequency_penalty: (value: number, { agent }) => {
+    agent.settings = { ...agent.settings, frequencyPenalty: value };
   },
   seed: (value: number, { agent }) => {
     agent.settings = { ...agent.settings, seed: value };

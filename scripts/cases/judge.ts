@@ -91,7 +91,8 @@ function* part(name: string, expect: Expect, subject: Subject): Generator<string
 
 /** Whether a case's expectations need a process of its own to be measured in. */
 export function needsProcess(one: Case): boolean {
-  const parts = [one.expect, one.final_expect, ...(one.turns ?? []).map((turn) => turn.expect)];
+  const turns = [...(one.turns ?? []), ...(one.turns_after ?? [])];
+  const parts = [one.expect, one.final_expect, ...turns.map((turn) => turn.expect)];
   return parts.some((expect) =>
     ["process", "max_cpu_ms", "max_heap_growth_mb"].some((name) => expect?.[name] !== undefined),
   );

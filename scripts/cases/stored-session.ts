@@ -47,21 +47,39 @@ function read(line: string): Data[] {
   }
 }
 
-/** A line as a message of a history: `type` is the role where there is none, calls may stand beside the text. */
+/** A line as a message of a history: `type` is the role where there is none, calls may stand beside the text or among blocks. */
 function message(line: Data): Data {
   const { type, role = type, message: inner, content, tool_calls: calls, ...rest } = line;
-  if (typeof inner === "object" && inner !== null) return message(inner as Data);
+  if (isData(inner)) return message(inner);
+  const { text = content, ...others } = rest;
   if (role === "tool_call") return { role: "assistant", parts: [{ tool_call: { ...rest } }] };
-  if (role === "tool_result" || (role === "tool" && rest.results === undefined)) {
-    const { id, tool_call_id = id, text = content } = rest;
-    return { role: "tool", results: [{ id: tool_call_id, text }] };
-  }
-  const said = rest.text ?? content;
-  if (!Array.isArray(calls)) return { role, ...rest, ...(said === undefined ? {} : { text: said }) };
+  if (role === "tool_result" || (role === "tool" && rest.results === undefined))
+    return { role: "tool", results: [result({ ...others, text })] };
+  const blocks = (Array.isArray(content) ? content : []).filter(isData);
+  const results = blocks.filter((block) => block.type === "tool_result");
+  if (results.length > 0) return { role: "tool", results: results.map(result) };
   const parts = [
-    ...(said === undefined ? [] : [{ text: said }]),
-    ...calls.map((call: unknown) => ({ tool_call: call })),
+    ...(typeof text === "string" ? [{ text }] : []),
+    ...blocks.flatMap(part),
+    ...(Array.isArray(calls) ? calls.filter(isData) : []).map((call) => ({ tool_call: called(call) })),
   ];
-  const { text: _, ...others } = rest;
-  return { role, ...others, parts };
+  return { role, ...others, ...(parts.length > 0 ? { parts } : {}) };
+}
+
+const isData = (value: unknown): value is Data => typeof value === "object" && value !== null;
+
+/** A block of a provider's list as a part. */
+function part(block: Data): Data[] {
+  if (block.type === "tool_use" || block.type === "tool_call") return [{ tool_call: called(block) }];
+  return typeof block.text === "string" ? [{ text: block.text }] : [];
+}
+
+/** A call in the words of the cases, of Chat Completions or of Claude. */
+function called({ id, function: fn, input, ...call }: Data): Data {
+  const { name = call.name, arguments: args = call.arguments ?? input } = isData(fn) ? fn : {};
+  return { id, name, ...(typeof args === "string" ? { arguments_raw: args } : { arguments: args ?? {} }) };
+}
+
+function result({ id, tool_call_id = id, tool_use_id = tool_call_id, text, content = text }: Data): Data {
+  return { id: tool_use_id, text: typeof content === "string" ? content : JSON.stringify(content ?? "") };
 }

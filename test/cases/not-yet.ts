@@ -28,6 +28,8 @@ export const ambiguous: { readonly [what: string]: string } = {
   "R192-openai_text_repeat final_expect.loop_outcome: fail":
     "an end by the rule against repetition is an error, too",
   "R222x expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R222-chat expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R222-claude expect.loop_outcome: final": "a session that was loaded comes to its end as well",
   "R225xb turns[0].loop_outcome: run_tools_then_continue":
     "a real tool that refuses has run, and has come to nothing",
   "R242xe expect.loop_outcome: run_tools_then_continue": "of running and refusing it is the running",
