@@ -13,7 +13,7 @@ export function isOverflowText(text: string): boolean {
 const overflowWords: RegExp = new RegExp(
   [
     "(?:prompts?|inputs?|request|conversation|messages)(?: tokens?| length)?(?: \\([^)]{1,40}\\))? (?:is |was |are )?too long",
-    "max(?:imum)? (?:context|prompt|input|model)(?: tokens?)? (?:length|limit|characters)",
+    "max(?:imum)? (?:context|prompt|input|model|sequence)(?: tokens?)? (?:length|limit|characters)",
     "maximum number of (?:input |prompt |total )?tokens",
     "context length is only",
     "context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed",
@@ -24,10 +24,12 @@ const overflowWords: RegExp = new RegExp(
     "prompt_tokens[^.]{0,40} must be less than",
     "inputs[`'\"]* must have less than \\d+ tokens",
     "when (?:the )?context (?:the )?overflows",
-    "(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出)",
+    "(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出|超限)",
     "exceeded (?:the )?model(?:'s)? token limit",
-    "(?:prompt|input|total) tokens[^.]{0,60}exceeds?\\b",
-    "tokens in the (?:prompt|input|messages)[^.]{0,40}exceeds?\\b",
+    "(?:prompt|input|total) tokens[^.]{0,60}exceed(?:s|ed)?\\b",
+    "tokens in (?:the|your) (?:prompt|input|messages|request)[^.]{0,40}exceeds?\\b",
+    "(?<!daily |monthly )\\btoken limit exceeded",
+    "too many total text bytes",
     "(?:prompt|input)(?: length)? exceeds? max",
     "(?:prompt|input) length[^.]{0,40}exceeds?\\b",
     "(?:prompt|input|request) has [\\d,]+ tokens?, but",
@@ -39,7 +41,7 @@ const overflowWords: RegExp = new RegExp(
     "too many (?:input )?tokens",
     "too (?:large|long|big) for (?:model with \\d+|(?:the |this )?(?:model'?s? )?context)",
     "(?:exceeds?|than)[^.]{0,20} (?:max_(?:seq_len|num_tokens|model_len)|the engine's max)",
-    "\\bcontext (?:is |was )?(?:too (?:long|large)|overflow)",
+    "\\bcontext[ _](?:is |was )?(?:too (?:long|large)|overflow)",
     "(?:messages|input|prompt)\\S*[`'\"]*: string too long\\. Expected a string with maximum length \\d{5,}",
     "string value length \\(\\d+\\) exceeds the maximum",
   ].join("|"),
@@ -48,13 +50,13 @@ const overflowWords: RegExp = new RegExp(
 export const rateWords: RegExp =
   /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 export const moneyWords: RegExp =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume/i;
 export const keyWords: RegExp =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
 export const filterWords: RegExp =
   /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b/i;
 export const capabilityWords: RegExp =
-  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|missing data required for image/i;
+  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
 /**
  * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know. Sent
  * again unchanged it fails again, for ever (F097, F128, F129).

@@ -133,7 +133,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
     // So does what is too long for llama.cpp, which finds that out as it goes, and what it was not built for.
     if (status === 500 && isOverflowText(text)) return "context_overflow";
     if (status === 500 && capabilityWords.test(text)) return "capability";
-    return status === 503 && byCode === undefined ? "overloaded" : "server_error";
+    return status === 503 && (byCode === undefined || isBusy(text)) ? "overloaded" : "server_error";
   }
   if (status === 413 && rateWords.test(text)) return limitKind(facts, codes);
   if (text === "" && facts.json === undefined && (status === 400 || status === 413) && !facts.html) {
@@ -163,6 +163,7 @@ function kindOfWords(
   if (status === 413) return "payload_too_large";
   if (status !== undefined) return moneyWords.test(text) ? "quota_exhausted" : "invalid_request";
   if (byCode !== undefined) return byCode;
+  if (moneyWords.test(text)) return limitKind(facts, []);
   if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return "invalid_request";
   // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
   if (isBusy(text)) return "overloaded";
@@ -182,6 +183,11 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   if (quotas.length > 0 && !/limit: 0\b/.test(facts.message))
     return quotas.some((id) => /perday/i.test(id)) ? "quota_exhausted" : "rate_limit";
   const text = facts.message;
+  // Google has one status for all limits; beside it stands which one it was, or that the money is gone.
+  if (codes.includes("quota_exhausted") || /credits are depleted|spending cap/i.test(text))
+    return "quota_exhausted";
+  // OpenAI gives a day's requests back one by one: of ten thousand the next one is there in nine seconds.
+  if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
   if (/\bper day\b|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text)) return "quota_exhausted";
   const limit = /limit:? (\d+)/i.exec(text)?.[1];
   const requested = /requested:? (\d+)/i.exec(text)?.[1];

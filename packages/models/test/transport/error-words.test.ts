@@ -63,6 +63,26 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
     ["Z.ai by its tokens", 400, says("tokens in request more than max tokens allowed", { code: "1210" })],
     ["a small server", 400, says("Prompt has 9,000 tokens, but the configured context size is 8,192 tokens")],
+    [
+      "SambaNova",
+      400,
+      says("The provided prompt length 17000 exceeds the maximum sequence length of 16384", {
+        code: "invalid_request",
+      }),
+    ],
+    [
+      "SambaNova, of what it was asked to generate",
+      400,
+      says(
+        "Requested generation length 5000 is not possible! The provided prompt length 14000 plus the requested generation length exceeds the maximum sequence length of 16384",
+      ),
+    ],
+    ["a gateway, in one word", 400, says("context_overflow")],
+    ["Claude on Bedrock, by bytes", 400, { message: "too many total text bytes: 9437184 > 9000000" }],
+    ["GLM's gateways", 400, says("输入长度超限")],
+    ["a server without words of a prompt", 400, says("Token limit exceeded")],
+    ["of a request's tokens", 400, says("The number of tokens in your request exceeds the limit of 128000")],
+    ["of what was too many", 400, says("Number of input tokens exceeded the maximum of 128000")],
   ],
   invalid_request: [
     [
@@ -119,6 +139,56 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["LiteLLM's cap", 429, says("request failed", { code: "terminal_quota_exhausted" })],
     ["Nous, of a paid model", 404, says("Not Found", { code: "insufficient_credits_for_paid_model" })],
     ["a plan's week", 429, says("Weekly/Monthly Limit Exhausted.", { code: "1310" })],
+    [
+      "LiteLLM's budget",
+      429,
+      says("Budget has been exceeded! Current cost: 76.16, Max budget: 10.0", {
+        type: "budget_exceeded",
+        code: "429",
+      }),
+    ],
+    [
+      "LiteLLM's budget of a user",
+      400,
+      says("ExceededBudget: End User=x over budget. Spend=0.0008, Budget=0.0001", { type: "auth_error" }),
+    ],
+    [
+      "LiteLLM's budget of a key",
+      401,
+      says("Authentication Error, ExceededTokenBudget: Current spend for token: 1.1", { type: "auth_error" }),
+    ],
+    ["LiteLLM's budget in other words", 429, says("Ask your administrator.", { type: "budget_exceeded" })],
+    ["xAI's free day", 429, { code: "subscription:free-usage-exhausted", error: "tokens: 10/10" }],
+    [
+      "Google's prepaid account",
+      429,
+      says("Your prepayment credits are depleted. Please go to AI Studio.", { status: "RESOURCE_EXHAUSTED" }),
+    ],
+    [
+      "Google's cap on spending",
+      429,
+      says("Your project has exceeded its monthly spending cap.", { status: "RESOURCE_EXHAUSTED" }),
+    ],
+    [
+      "Google's plan of five hours",
+      429,
+      says("You have exhausted your capacity on this model. Your quota will reset after 5h59m59s.", {
+        status: "RESOURCE_EXHAUSTED",
+        details: [{ reason: "QUOTA_EXHAUSTED" }, { retryDelay: "21599.96s" }],
+      }),
+    ],
+    [
+      "Azure's gateway, as a 403",
+      403,
+      { statusCode: 403, message: "Out of call volume quota. Quota will be replenished in 07:01:20." },
+    ],
+    [
+      "a day that is over for minutes",
+      429,
+      says("Rate limit reached on tokens per day (TPD): Limit 100000. Please try again in 5m45.6s.", {
+        code: "rate_limit_exceeded",
+      }),
+    ],
   ],
   content_filter: [
     [
@@ -165,6 +235,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       says("image input is not supported - hint: you may need the mmproj"),
     ],
     ["llama.cpp without a template", 500, says("tools param requires --jinja flag, tools are not supported")],
+    ["llama.cpp without a template, in its own words", 500, says("tools param requires --jinja flag")],
     ["Groq", 400, says("`tool calling` is not supported with this model")],
   ],
   // What sounds like one of those and is none.
@@ -181,6 +252,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["Alibaba's burst, through a gateway", 400, says("Upstream error: Request rate increased too quickly.")],
     ["tokens of a minute", 429, says("Too many tokens, please wait before trying again.")],
     ["a monthly plan's minute", 429, says("Rate limit exceeded: 20 requests per minute")],
+    [
+      "OpenAI, where a day's requests come back one by one",
+      429,
+      says(
+        "Rate limit reached for gpt-4o on requests per day (RPD): Limit 10000, Used 10000, Requested 1. Please try again in 8.64s.",
+        { type: "requests", code: "rate_limit_exceeded" },
+      ),
+    ],
   ],
   permission: [["a plain no", 403, says("You have no access to this model")]],
   server_error: [
@@ -208,6 +287,16 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       says("Please retry later.", { code: "upstream_unavailable" }),
     ],
     ["a 503 with such words", 503, says("Context size has been exceeded.")],
+    [
+      "OpenAI's 503",
+      503,
+      says("That model is currently overloaded with other requests.", { type: "server_error" }),
+    ],
+    [
+      "Groq's flex tier",
+      498,
+      says("Flex tier capacity exceeded", { type: "capacity_exceeded", code: "capacity_exceeded" }),
+    ],
   ],
 };
 

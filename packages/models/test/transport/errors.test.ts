@@ -344,6 +344,20 @@ describe("errors inside a successful answer", () => {
       "server_error",
       { error: { code: 499, message: "The operation was cancelled.", status: "CANCELLED" } },
     ],
+    ["money, in words alone", "quota_exhausted", { error: "you have reached your weekly usage limit" }],
+    [
+      "money, of a request that is called a bad one",
+      "quota_exhausted",
+      {
+        type: "error",
+        error: { type: "invalid_request_error", message: "Your credit balance is too low to go on." },
+      },
+    ],
+    [
+      "a server that failed over its bills",
+      "server_error",
+      { error: { type: "server_error", message: "The billing service did not answer" } },
+    ],
     ["nothing known", "stream_error", {}],
   ];
   it.each(frames)("%s is %s", (_title, kind, body, code) => {
