@@ -35,6 +35,41 @@ describe("what is misspelt is refused where it is given, and never taken for wha
       /option times: a whole number of at least 0 is needed, not "2"/,
     ],
     [
+      "a tool's name that is a pattern",
+      () => kit.expectRun(run).not.toHaveCalled(any(/delete/)),
+      /toHaveCalled: option name: a name is needed, not an object/,
+    ],
+    [
+      "a tool's name that is nothing",
+      () => kit.expectRun(run).not.toHaveCalled(any(undefined)),
+      /toHaveCalled: option name: a name is needed, not undefined/,
+    ],
+    [
+      "the name of a tool that somebody is asked about",
+      () => kit.expectRun(run).not.toHaveAsked(any({ name: "look" })),
+      /toHaveAsked: option name: a name is needed, not an object/,
+    ],
+    [
+      "no calls in order",
+      () => kit.expectRun(run).toHaveCalledInOrder([]),
+      /toHaveCalledInOrder: option calls: a list of at least one call, .* is needed, not a list/,
+    ],
+    [
+      "calls in order that are no list",
+      () => kit.expectRun(run).not.toHaveCalledInOrder(any("look")),
+      /option calls: a list of at least one call, .* is needed, not "look"/,
+    ],
+    [
+      "the reason of an end",
+      () => kit.expectRun(run).not.toEnd(any("max_step")),
+      /toEnd: option reason: .*max_steps.* not "max_step"/,
+    ],
+    [
+      "an answer that is nothing",
+      () => kit.expectRun(run).toHaveAnswered(undefined),
+      /toHaveAnswered: option wanted: a text, a pattern, .* is needed, not undefined/,
+    ],
+    [
       "what was spent",
       () => kit.expectRun(run).not.toHaveSpent(any({ stepz: 1 })),
       /toHaveSpent: option stepz: .* did you mean steps\?/,

@@ -9,11 +9,16 @@ import { differences, shown, type Wanted } from "./difference.ts";
 import { requestsOf } from "./sent.ts";
 import { type Story, storyOf, type ToldCall, type ToldSpending } from "./story.ts";
 import {
+  askedName,
   type CalledOptions,
+  calledName,
   calledOptions,
+  orderedCalls,
   sentOptions,
   type WantedNumber,
   type WantedSpending,
+  wantedAnswer,
+  wantedEnd,
   wantedSpending,
 } from "./wanted.ts";
 
@@ -63,6 +68,7 @@ export const rondoMatchers: {
   [Name in keyof RondoMatchers]: (received: unknown, ...wanted: Given<Name>) => MatcherResult;
 } = {
   toHaveCalled(received, name, args, options = {}) {
+    checkGiven(calledName, { name }, "toHaveCalled");
     checkGiven(calledOptions, options, "toHaveCalled");
     const story = storyOf(received);
     const ways = story.calls.map((call) => unlike(call, name, args, options));
@@ -79,6 +85,7 @@ export const rondoMatchers: {
   },
 
   toHaveCalledInOrder(received, wanted) {
+    checkGiven(orderedCalls, { calls: wanted }, "toHaveCalledInOrder");
     const story = storyOf(received);
     let found = 0;
     for (const call of story.calls) {
@@ -100,6 +107,7 @@ export const rondoMatchers: {
   },
 
   toEnd(received, reason, wanted) {
+    checkGiven(wantedEnd, { reason }, "toEnd");
     const story = storyOf(received);
     const { end } = story;
     const unlikeEnd = end === undefined || wanted === undefined ? [] : differences(wanted, end);
@@ -114,6 +122,7 @@ export const rondoMatchers: {
   },
 
   toHaveAnswered(received, wanted) {
+    checkGiven(wantedAnswer, { wanted }, "toHaveAnswered");
     const story = storyOf(received);
     if (isText(wanted)) {
       const pass = holds(wanted, story.text);
@@ -130,6 +139,7 @@ export const rondoMatchers: {
   },
 
   toHaveAsked(received, name, args) {
+    checkGiven(askedName, { name }, "toHaveAsked");
     const story = storyOf(received);
     const asked: ToldCall[] = story.asked.map((call) => ({ id: "", ...call }));
     const ways = asked.map((call) => unlike(call, name ?? call.name, args, {}));

@@ -3,6 +3,7 @@
 // A word that nobody knows would be looked for nowhere, and the test would pass: an expectation that is not checked is
 // worse than none.
 
+import { endReasons } from "@rondo/core";
 import {
   anything,
   type Check,
@@ -10,8 +11,10 @@ import {
   either,
   flag,
   membersOf,
+  name,
   needed,
   number,
+  oneOf,
   whole,
 } from "@rondo/core/checks";
 import type { ToldSpending } from "./story.ts";
@@ -58,6 +61,35 @@ export const wantedSpending: Check = membersOf<ToldSpending>({
   cacheWriteTokens: wantedNumber,
   reasoningTokens: wantedNumber,
 });
+
+/** The tool that is meant: a pattern, or nothing, would be called by nobody. */
+export const calledName: Check = membersOf<{ name: string }>({ name }, ["name"]);
+
+/** The tool that somebody was asked about; without a name it is any. */
+export const askedName: Check = membersOf<{ name: string }>({ name });
+
+/** Calls in order. Of none at all anything would be true. */
+export const orderedCalls: Check = membersOf<{ calls: unknown }>(
+  {
+    calls: needed(
+      "a list of at least one call, each the tool's name or [name, args],",
+      (calls) =>
+        Array.isArray(calls) &&
+        calls.length > 0 &&
+        calls.every((one: unknown) => name(Array.isArray(one) ? one[0] : one) === undefined),
+    ),
+  },
+  ["calls"],
+);
+
+/** Why a run is to have ended. */
+export const wantedEnd: Check = membersOf<{ reason: string }>({ reason: oneOf(...endReasons) });
+
+/** What is to have been answered. An output that is not there is like nothing. */
+export const wantedAnswer: Check = membersOf<{ wanted: unknown }>(
+  { wanted: needed("a text, a pattern, or what the typed output is like", (one) => one !== undefined) },
+  ["wanted"],
+);
 
 /** Which request is meant. */
 export const sentOptions: Check = membersOf<{ at: number }>({
