@@ -207,6 +207,14 @@ describe("a diff", () => {
     });
   });
 
+  test("tells tokens that nobody counted of neither side, and how many calls were not counted", async () => {
+    const counted = [call("look"), [say("done"), usage({ inputTokens: 20, outputTokens: 4 })]];
+    const [a, b] = [await ran([say("done")]), await ran(counted)];
+    const found = diff(a.records, b.records, a.rules);
+    expect(found.a).not.toHaveProperty("tokens");
+    expect([found.a.uncounted, found.b.tokens, found.b.uncounted]).toEqual([1, 24, 1]);
+  });
+
   test("of a session that has no records is refused: a journal gives as much for an id that it does not know", async () => {
     const { records, rules } = await ran([say("done")]);
     for (const [a, b, which] of [

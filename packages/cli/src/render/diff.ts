@@ -5,7 +5,7 @@ import type { Paint } from "../console/console.ts";
 import { plainText } from "../console/plain-text.ts";
 import { oneLine, shortArgs } from "../console/shorten.ts";
 import { endText } from "./ending.ts";
-import { counted } from "./usage.ts";
+import { costText, counted } from "./usage.ts";
 
 export interface DiffOptions {
   full: boolean;
@@ -71,14 +71,19 @@ function momentLines(moment: Moment | undefined, column: number, full: boolean):
 }
 
 function sumLines(side: Side, column: number): string[] {
-  const { models, steps, toolCalls, tokens, usd, end, text } = side;
-  const cost = usd === undefined ? "cost unknown" : `$${usd.toPrecision(2)}`;
+  const { models, steps, toolCalls, end, text } = side;
   return [
     `model ${models.join(", ") || "none"}`,
-    `${counted(steps, "step")}, ${counted(toolCalls, "call")}, ${counted(tokens, "token")}, ${cost}`,
+    `${counted(steps, "step")}, ${counted(toolCalls, "call")}, ${spentText(side)}`,
     end === undefined ? "not ended" : endText(end),
     text === "" ? "" : `text: ${oneLine(text, column * 3)}`,
   ].flatMap((line) => (line === "" ? [] : wrapped(plainText(line), column)));
+}
+
+function spentText({ tokens, uncounted, usd }: Side): string {
+  if (tokens === undefined) return "usage unknown";
+  const cost = costText({ tokens, usd });
+  return `${uncounted > 0 ? "at least " : ""}${counted(tokens, "token")}${cost === "" ? "" : `, ${cost}`}`;
 }
 
 /** A text in lines of so many characters. */

@@ -32,7 +32,7 @@ export function spendText(spend: Spend, modelCalls: number): string {
 }
 
 /** Money of a whole run: empty where nothing was spent, `cost unknown` where no price or count is known. */
-export function costText(spend: Spend): string {
+export function costText(spend: { readonly tokens: number; readonly usd: number | undefined }): string {
   if (spend.usd === undefined) return spend.tokens === 0 ? "" : "cost unknown";
   if (spend.usd === 0) return "";
   return `$${spend.usd >= 0.01 ? spend.usd.toFixed(2) : spend.usd.toPrecision(2)}`;

@@ -36,7 +36,10 @@ export interface Side {
   models: string[];
   steps: number;
   toolCalls: number;
-  tokens: number;
+  /** Input and output together; absent when nobody counted any, and the least it was where `uncounted` is not 0. */
+  tokens?: number;
+  /** Model calls whose tokens nobody counted. */
+  uncounted: number;
   /** Absent when nobody knows. */
   usd?: number;
   end?: RunEnd;
@@ -195,6 +198,7 @@ function sideOf(records: readonly LogRecord[], from: number, rules: Rules): Side
     if (at >= from) moments.push(...momentsOf(record, before, state));
   });
   const { run } = state;
+  const { tokens, uncounted } = run?.spend ?? { tokens: 0, uncounted: 0 };
   const parts = records[from];
   return {
     ...(parts === undefined ? {} : { parts }),
@@ -202,7 +206,8 @@ function sideOf(records: readonly LogRecord[], from: number, rules: Rules): Side
     models: [...models],
     steps: run?.steps ?? 0,
     toolCalls: run?.toolCalls ?? 0,
-    tokens: run?.spend.tokens ?? 0,
+    ...(tokens === 0 && uncounted > 0 ? {} : { tokens }),
+    uncounted,
     ...(run?.spend.usd === undefined ? {} : { usd: run.spend.usd }),
     ...(run?.end === undefined ? {} : { end: run.end }),
     text: run?.text ?? run?.lastText ?? "",
@@ -278,5 +283,7 @@ function forkText(record: RecordOf<"opened">): string {
   const { from, options } = record;
   const edited = from?.edited === undefined ? "" : `, the result of ${from.edited} edited`;
   const other = options === undefined ? "" : `, ${options.models.map((model) => model.id).join(", ")}`;
-  return `forked from ${from?.session ?? "another session"} after ${from?.seq ?? 0} records${edited}${other}`;
+  const shared = from?.seq ?? 0;
+  const after = `${shared} ${shared === 1 ? "record" : "records"}`;
+  return `forked from ${from?.session ?? "another session"} after ${after}${edited}${other}`;
 }
