@@ -14,7 +14,7 @@ import { noRules } from "../summary.ts";
 export const replayRun: Command = {
   name: "replay",
   words: "RUN",
-  does: "Make every request of a run again from its records, without model and tools, and tell the first that differs",
+  does: "Make every request of a run again from its records, without model and tools, and tell the first that differs; exit code 1 when one does",
   maxWords: 1,
   options: {
     json: { type: "boolean", does: "Print one JSON object" },
