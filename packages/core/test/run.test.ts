@@ -2,14 +2,17 @@
 
 import {
   Agent,
+  type AgentOptions,
   budget,
   emptyAnswers,
   isPaired,
   type Model,
   type ModelEvent,
+  managedContext,
   maxSteps,
   RondoError,
   type Rule,
+  steerable,
   stopWhen,
   textOf,
 } from "@rondo/core";
@@ -25,6 +28,7 @@ import {
   say,
   scripted,
   stop,
+  type Turn,
   think,
   throwing,
   usage,
@@ -237,6 +241,39 @@ describe("a run", () => {
     expect(events.find((event) => event.type === "fallback")).toMatchObject({ from: "first", to: "second" });
     expect(events.at(-1)).toMatchObject({ type: "run_end", text: "from the second" });
   });
+
+  test.each([
+    ["no retries", (model: Model): AgentOptions => ({ model, retry: null })],
+    ["the steerable preset", (model: Model) => steerable({ model })],
+    ["the managed context", (model: Model) => managedContext({ model })],
+    [
+      "the managed context, its retries used up",
+      (model: Model) => managedContext({ model, llmRetry: "by_kind", llmMaxRetries: 0 }),
+    ],
+  ])(
+    "falls back with %s as well, once a model, and ends with the last one's error",
+    async (_name, options) => {
+      const failing = (id: string, ...turns: Turn[]) => scripted(turns, { id });
+      const first = failing("first", fail("overloaded", { status: 529 }));
+      const second = failing("second", fail("auth", { status: 401 }));
+      const third = failing("third", say("from the third"));
+      const all = [first, second, third];
+      const agent = new Agent({ ...options(first), fallback: [second, third] });
+      expect((await agent.run("go")).text).toBe("from the third");
+      expect(all.map(({ calls }) => calls)).toEqual([1, 1, 1]);
+      const lost = failing("lost", fail("auth", { message: "no such key", status: 401 }));
+      const spent = failing("spent", fail("overloaded", { status: 529 }));
+      const ended = new Agent({ ...options(spent), fallback: [lost], throwOnError: false });
+      expect((await ended.run("go")).end).toMatchObject({
+        reason: "error",
+        error: { kind: "auth", status: 401 },
+      });
+      const refused = failing("refused", fail("invalid_request", { status: 400 }));
+      const other = failing("other");
+      await new Agent({ ...options(refused), fallback: [other], throwOnError: false }).run("go");
+      expect(other.calls).toBe(0);
+    },
+  );
 
   test("tells watchers to discard what they saw of an answer that broke off, and runs nothing of it", async () => {
     let ran = 0;

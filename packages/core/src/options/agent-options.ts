@@ -71,7 +71,7 @@ export interface AgentOptions<Output = unknown> {
   budget?: Budget;
   /** How many sub-agents a run may start, those that they start among them. Default: 64. */
   maxSubAgents?: number;
-  /** Default: 4 attempts, 500 ms doubled up to 30 s, a provider's wish up to 60 s. `null`: never. */
+  /** Default: 4 attempts, 500 ms doubled up to 30 s, a provider's wish up to 60 s. `null`: never; a `fallback` is asked at once. */
   retry?: Retry | null;
   /** Default: connect 10 s, first byte 120 s, idle 60 s, total 10 min. In milliseconds. */
   clocks?: Partial<RunOptions["clocks"]>;

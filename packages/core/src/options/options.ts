@@ -30,7 +30,7 @@ import { overflow } from "../rules/overflow.ts";
 import { textsWith } from "../rules/own-texts.ts";
 import { repairs } from "../rules/repairs.ts";
 import { repeats } from "../rules/repeats.ts";
-import { retry } from "../rules/retry.ts";
+import { fallback, retry } from "../rules/retry.ts";
 import { tellRoom } from "../rules/room.ts";
 import { type Rule, type Rules, stopWhen } from "../rules/rule.ts";
 import { byContent } from "../rules/stop/by-content.ts";
@@ -257,6 +257,8 @@ function rulesOf(given: AgentOptions): Rules {
     ...(given.malformedRetries === null ? [] : [malformedCalls(given.malformedRetries) as Rule]),
     ...(given.emptyNudges === null ? [] : [emptyAnswers(given.emptyNudges) as Rule]),
     ...own,
+    // Whoever never tries a model again may still have another one.
+    ...(given.retry === null && (given.fallback ?? []).length > 0 ? [fallback()] : []),
     ...(tell.length === 0 ? [] : [tellRoom(tell, estimator) as Rule]),
     ...(given.budget === undefined ? [] : [budget(given.budget)]),
     tree(given.maxSubAgents ?? 64) as Rule,

@@ -14,8 +14,8 @@ import {
   oneOf,
   rising,
 } from "../checks.ts";
-import { type ErrorKind, errorKinds } from "../errors.ts";
-import { optionsOf } from "../loop/state.ts";
+import { type ErrorData, type ErrorKind, errorKinds } from "../errors.ts";
+import { optionsOf, runOf, type State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 export interface Retry {
@@ -88,15 +88,35 @@ export function retry(options: Retry = {}): Rule {
           evidence: { ...evidence, waitMs },
         };
       }
-      const model = run.model + 1;
-      if (model < optionsOf(state).models.length && !noFallback.has(error.kind))
-        return { follows: { do: "ask_again", model }, evidence };
+      const model = nextModel(state, error);
+      if (model !== undefined) return { follows: { do: "ask_again", model }, evidence };
       const message = tooLong
         ? `${error.message} (the provider asks to wait ${seconds(error.retryAfterMs)} s; at most ${seconds(longestRetryAfterMs)} s are waited)`
         : error.message;
       return { follows: { do: "stop", reason: "error", error: { ...error, message } }, evidence };
     },
   };
+}
+
+/** Falls back to the next model, and tries none again: for agents without the rule above. */
+export function fallback(): Rule {
+  return {
+    name: "fallback",
+    version: 1,
+    judge(_memory, state): Judgement | undefined {
+      const error = state.run?.failure?.error;
+      const model = error && nextModel(state, error);
+      return model === undefined
+        ? undefined
+        : { follows: { do: "ask_again", model }, evidence: { kind: error?.kind ?? "" } };
+    },
+  };
+}
+
+/** The model to fall back to after a failure for good; undefined when there is none, or it would meet the same. */
+export function nextModel(state: State, error: Pick<ErrorData, "kind">): number | undefined {
+  const model = runOf(state).model + 1;
+  return model < optionsOf(state).models.length && !noFallback.has(error.kind) ? model : undefined;
 }
 
 const seconds = (ms: number | undefined): number => Math.round((ms ?? 0) / 100) / 10;

@@ -5,6 +5,7 @@
 
 import { type ChecksOf, finite0, from0, listOf, oneOf, whole } from "../../checks.ts";
 import type { ErrorData } from "../../errors.ts";
+import { nextModel } from "../../rules/retry.ts";
 import type { Judgement, Rule } from "../../rules/rule.ts";
 import { failureKind, failureTexts, isPassing } from "./failures.ts";
 
@@ -73,6 +74,8 @@ export function managedRetry(options: ManagedRetry): Rule<number> | undefined {
         const follows = { do: "ask_again" as const, until: at + waitMs };
         return { follows, evidence: { ...evidence, waitMs, delaySource } };
       }
+      // Another model, where the agent has one, is the agent's own rule's to say.
+      if (nextModel(state, error) !== undefined) return undefined;
       return { follows: { do: "stop", reason: "error", error: plan.error }, evidence };
     },
   };
