@@ -158,7 +158,7 @@ function unlikeExpected(
   if (output !== undefined) expect("toHaveAnswered", run, output);
   if (spent !== undefined) expect("toHaveSpent", run, spent as WantedSpending);
   if (calls !== undefined) {
-    expect("toHaveCalledInOrder", run, calls);
+    if (calls.length > 0) expect("toHaveCalledInOrder", run, calls);
     const made = run.messages.flatMap((one) => (one.role === "assistant" ? callsOf(one) : [])).length;
     if (made !== calls.length) reasons.push(`the model made ${made} calls, not ${calls.length}`);
   }

@@ -48,8 +48,8 @@ export async function steerableSession(id: string, options: SteerableSessionOpti
 /** What a fork pulls is queued in the fork: its hooks and its models are its own. */
 function withForks(session: Session, options: SteerableSessionOptions, asking: Asking): Session {
   asking.session = session;
-  const fork = session.fork.bind(session);
-  session.fork = async (id, given = {}) => {
+  const plain = session.fork.bind(session);
+  const fork: Session["fork"] = async (id, given = {}) => {
     const { hooks = options.hooks, ...more } = given.agent ?? {};
     const model = given.model ?? options.model;
     const others = { ...options, model, agent: { ...options.agent, ...more } };
@@ -57,8 +57,9 @@ function withForks(session: Session, options: SteerableSessionOptions, asking: A
     const next: Asking = {};
     const { model: asked, hooks: asks = {}, fallback } = pulling(own, next);
     const agent = { ...more, hooks: asks, ...(fallback === undefined ? {} : { fallback }) };
-    return withForks(await fork(id, { ...given, model: asked, agent }), own, next);
+    return withForks(await plain(id, { ...given, model: asked, agent }), own, next);
   };
+  session.fork = fork;
   return session;
 }
 
