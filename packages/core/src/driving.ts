@@ -5,7 +5,7 @@
 // no part of the face of agents, and may change with any version.
 
 export type { AgentParts } from "./agent.ts";
-export { longestWait, SteadyClock } from "./clock.ts";
+export { SteadyClock } from "./clock.ts";
 export { capArrival } from "./context/cap/arrival.ts";
 export { readArgs, readInput, readMessage, type Start } from "./input.ts";
 export { logEvent } from "./logger.ts";

@@ -1,6 +1,6 @@
 // The face of @rondo/core.
 export { Agent, type StepStream } from "./agent.ts";
-export { type Clock, systemClock } from "./clock.ts";
+export { type Clock, longestWait, systemClock } from "./clock.ts";
 export { type ContextAccount, type ContextSource, contextSources } from "./context/account.ts";
 export { type ExcerptAbout, excerptOf } from "./context/cap/excerpt.ts";
 export type {

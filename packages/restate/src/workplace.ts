@@ -4,8 +4,8 @@
 // node died, a step was thought to be stuck. The work then goes on, and whoever asks again is given what came of it;
 // nothing is done twice. Another process has no such workplace: what was at work is lost to it, and it says so.
 
-import { type Clock, type Fact, RondoError, type State } from "@rondo/core";
-import { AtWork, isRunning, longestWait, type Shell } from "@rondo/core/driving";
+import { type Clock, type Fact, longestWait, RondoError, type State } from "@rondo/core";
+import { AtWork, isRunning, type Shell } from "@rondo/core/driving";
 
 type Driving = ConstructorParameters<typeof AtWork>[1];
 

@@ -3,7 +3,7 @@
 // Looking asks nothing of anybody else: loopback addresses, or the one the user set for Ollama. A server that does not
 // answer at once is not there. Whatever comes of it is said in words, because nobody may wonder which model a run had.
 
-import { type Json, type Model, messageOf, RondoError } from "@rondo/core";
+import { type Json, longestWait, type Model, messageOf, RondoError } from "@rondo/core";
 import { compatibleServers } from "../compat/choose.ts";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { listIn, objectIn, parseJson, textIn } from "../json-values.ts";
@@ -124,7 +124,7 @@ async function look(
 ): Promise<{ models: readonly string[] } | { why: string }> {
   const controller = new AbortController();
   const leave = (): void => controller.abort(signal?.reason);
-  const timer = setTimeout(() => controller.abort(), timeoutMs);
+  const timer = setTimeout(() => controller.abort(), Math.min(timeoutMs, longestWait));
   signal?.addEventListener("abort", leave, { once: true });
   if (signal?.aborted === true) leave();
   try {

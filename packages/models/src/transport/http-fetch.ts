@@ -3,6 +3,7 @@
 // Redirects are not followed. fetch does not tell when its connection stands, so that both clocks are one here. A fetch
 // on Node brings undici's own limits (300 s of silence); when they strike, the error says so.
 
+import { longestWait } from "@rondo/core";
 import {
   type BodySink,
   defaultClocks,
@@ -77,7 +78,8 @@ function watching({ url, signal, clocks }: HttpRequest): Watch {
   const onAbort = (): void => give(abortedError(signal));
   signal.addEventListener("abort", onAbort, { once: true });
   const ms = firstByteMs > 0 ? firstByteMs + connectMs : 0;
-  const timer = ms > 0 ? setTimeout(() => give(timeoutError(url, "firstByteMs", ms)), ms) : undefined;
+  const strike = (): void => give(timeoutError(url, "firstByteMs", ms));
+  const timer = ms > 0 ? setTimeout(strike, Math.min(ms, longestWait)) : undefined;
   const stopClock = (): void => clearTimeout(timer);
   const settle = (): void => {
     stopClock();

@@ -7,7 +7,7 @@
 import type * as Http from "node:http";
 import type * as Https from "node:https";
 import type * as Url from "node:url";
-import { RondoError } from "@rondo/core";
+import { longestWait, RondoError } from "@rondo/core";
 import {
   type BodySink,
   defaultClocks,
@@ -229,7 +229,9 @@ class Exchange {
 
   #clock(name: "connectMs" | "firstByteMs", ms: number): void {
     this.#stopClock();
-    if (ms > 0) this.#timer = setTimeout(() => this.#give(timeoutError(this.#request.url, name, ms)), ms);
+    if (!(ms > 0)) return;
+    const strike = (): void => this.#give(timeoutError(this.#request.url, name, ms));
+    this.#timer = setTimeout(strike, Math.min(ms, longestWait));
   }
 
   #stopClock(): void {

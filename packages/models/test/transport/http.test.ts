@@ -254,6 +254,16 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
+  it("waits by clocks that are longer than any timer", async () => {
+    await withServer(
+      (_request, response) => void setTimeout(() => response.end("here"), 20),
+      async ({ url }) => {
+        const clocks = { connectMs: 2 ** 40, firstByteMs: 2 ** 40 };
+        expect(await bodyText(await client.request(post(url, { clocks })))).toBe("here");
+      },
+    );
+  });
+
   it("keeps no clock after the first byte", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
