@@ -4,6 +4,7 @@
 // stream. Whoever stops reading, or aborts, stops the model.
 
 import type { AssistantMessage, Model, ModelEvent } from "@rondo/core";
+import { settle } from "../codecs/openai/settle.ts";
 import { errorTo } from "./errors.ts";
 import { readOptions, ToolMemory } from "./read-options.ts";
 import type { CallOptions, GenerateResult, StreamPart } from "./spec.ts";
@@ -37,7 +38,7 @@ export class CallsAbroad {
         },
       });
       return {
-        content: contentOf(message, this.#version),
+        content: contentOf(settle(message), this.#version),
         finishReason: finishReason(message.stop),
         usage: specUsage(message.usage),
         warnings,
@@ -70,7 +71,7 @@ export class CallsAbroad {
     };
     const done = (message: AssistantMessage): void => {
       begin();
-      writer.finish(message);
+      writer.finish(settle(message));
       outlet.end();
     };
     const failed = (thrown: unknown): void => {

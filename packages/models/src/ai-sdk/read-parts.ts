@@ -18,6 +18,7 @@ export class PartReader {
   readonly #open = new Map<string, string>();
   /** Calls that were announced: ours (false until they came whole), and the provider's own. */
   readonly #calls = new Map<string, boolean>();
+  #nameless = 0;
   readonly #theirs = new Set<string>();
   /** Sources that came before the text they support. */
   #sources: Json[] = [];
@@ -213,7 +214,8 @@ export class PartReader {
 
   #call(told: Told): void {
     const id = text(told.toolCallId);
-    const key = `call:${id}`;
+    // Under no id at all each is one of its own.
+    const key = id === "" && this.#calls.get(id) ? `call:/${this.#nameless++}` : `call:${id}`;
     this.#calls.set(id, true);
     this.#answer.call(key, { id, name: text(told.toolName) });
     // Version 4 demands text; a provider that gives the value itself is understood all the same.

@@ -247,6 +247,18 @@ describe("fromAiSdk: an answer", () => {
     expect(answer.content[0]).toMatchObject({ rawArgs: '{"q":', argsError: expect.stringContaining("JSON") });
   });
 
+  it("keeps calls apart that have no id", async () => {
+    const calls = ["a", "b"].map(
+      (q): V4Part => ({ type: "tool-call", toolCallId: "", toolName: "lookup", input: `{"q":"${q}"}` }),
+    );
+    const announced: V4Part = { type: "tool-input-start", id: "", toolName: "lookup" };
+    for (const parts of [calls, [announced, ...calls]])
+      expect((await ask(mock([...parts, finish("tool-calls")])).answer).content).toMatchObject([
+        { name: "lookup", args: { q: "a" } },
+        { name: "lookup", args: { q: "b" } },
+      ]);
+  });
+
   it("comes whole from a model that cannot stream, and when no stream is wanted", async () => {
     const whole = new MockLanguageModelV4({
       doGenerate: () =>

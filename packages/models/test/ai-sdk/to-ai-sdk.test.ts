@@ -1,4 +1,4 @@
-import { RondoError } from "@rondo/core";
+import { callsOf, RondoError, textOf } from "@rondo/core";
 import { toAiSdk } from "@rondo/models";
 import {
   badArgs,
@@ -182,6 +182,23 @@ describe("toAiSdk", () => {
       expect(model.lastRequest.messages.at(-1)).toMatchObject({ role: "tool", isError: true });
     }
     expect(ran).toBe(0);
+  });
+
+  it("gives each call an id where the provider has none, so that every result finds its call", async () => {
+    const asked = ["Oslo", "Rome"].map((city) => call("weather", { city }, { id: "" }));
+    for (const run of [generateText, streamText]) {
+      const model = scripted([asked, say("done")]);
+      const options = { model: toAiSdk(model), prompt: "x", tools: { weather }, stopWhen: stepCountIs(3) };
+      await (await run(options)).text;
+      const [, answer, ...results] = model.lastRequest.messages;
+      const ids = answer?.role === "assistant" ? callsOf(answer).map(({ id }) => id) : [];
+      expect(new Set(ids).size).toBe(2);
+      expect(ids).not.toContain("");
+      expect(results.map((one) => (one.role === "tool" ? [one.callId, textOf(one)] : one))).toEqual([
+        [ids[0], '{"city":"Oslo","degrees":21}'],
+        [ids[1], '{"city":"Rome","degrees":21}'],
+      ]);
+    }
   });
 
   it("asks for typed output with its schema", async () => {
