@@ -27,11 +27,8 @@ export function renderResult(value: unknown): CallResult {
       ...(value.spent === undefined ? {} : { spent: value.spent }),
     };
   }
-  const lazy = lazyKind(value);
-  if (lazy !== undefined)
-    return renderThrown(
-      `Error: the tool returned ${lazy}, which nobody reads: it must return what came of it, and tell its progress by update()`,
-    );
+  const lazy = lazinessOf(value);
+  if (lazy !== undefined) return renderThrown(`Error: ${lazy}`);
   const parts = Array.isArray(value) ? (value as unknown[]).map(outputPart) : [];
   if (parts.length > 0 && parts.every((part) => part !== undefined)) return ok(parts);
   return ok([{ type: "text", text: textFor(value) }]);
@@ -47,7 +44,15 @@ export function renderThrown(text: string): CallResult {
   return { content: shown([{ type: "text", text }]), isError: true, code: "threw" };
 }
 
-/** What has still to be pulled, or to be waited for, is no result: as JSON it would be `{}`. Collections are none of it. */
+/** What is wrong with a value that has still to be pulled, or to be waited for, which is no result; undefined for any other. */
+export function lazinessOf(value: unknown): string | undefined {
+  const kind = lazyKind(value);
+  return kind === undefined
+    ? undefined
+    : `the tool returned ${kind}, which nobody reads: it must return what came of it, and tell its progress by update()`;
+}
+
+/** As JSON it would be `{}`. Collections are none of it. */
 function lazyKind(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) && value.filter(isUnheard).length === value.length && value.length > 0)

@@ -430,6 +430,14 @@ describe("what a tool puts out", () => {
       "Generated file ... ",
     ],
     ["a number", 5, "tool response: 5."],
+    ["a map", new Map([["a", 1]]), 'tool response: {"a":1}.'],
+    [
+      "an error",
+      { why: new RangeError("far") },
+      'tool response: {"why":{"name":"RangeError","message":"far"}}.',
+    ],
+    ["bytes", { all: new Uint8Array(9) }, 'tool response: {"all":"[binary, 9 bytes]"}.'],
+    ["a text as JSON", { type: "json", json: "a" }, 'tool response: "a".'],
     [
       "pieces, joined without anything between",
       [{ type: "text", text: "a" }, { type: "link", url: "u" }, png],
@@ -441,6 +449,23 @@ describe("what a tool puts out", () => {
     const { result } = await play({ model, tools: [look] });
     expect(answersOf(result)).toEqual([text]);
     expect(model.requests[1]?.messages.at(-1)?.content).toEqual([{ type: "text", text }]);
+  });
+
+  test("E5.27 what nobody has waited for, or pulled, is a failure of the tool, and no empty answer", async () => {
+    const logged: unknown[] = [];
+    const error = (_what: string, more: unknown): void => void logged.push(more);
+    const logger = { debug() {}, info() {}, warn() {}, error };
+    for (const value of [new Response("body"), (function* () {})(), [Promise.resolve(1)]]) {
+      const model = scripted([call("look"), done]);
+      const { result } = await play({ model, logger, tools: [noting("look", [], () => value)] });
+      expect(answersOf(result)).toEqual(["tool invoke error: failed to execute tool"]);
+    }
+    const reason = (kind: string) => expect.stringContaining(`the tool returned ${kind}, which nobody reads`);
+    expect(logged).toEqual(
+      ["an object of the kind Response", "an object of the kind Generator", "a list of promises"].map(
+        (kind) => ({ tool: "look", reason: reason(kind) }),
+      ),
+    );
   });
 });
 

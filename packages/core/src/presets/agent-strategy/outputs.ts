@@ -6,6 +6,8 @@
 import { messageOf } from "../../errors.ts";
 import { base64 } from "../../input.ts";
 import type { ContentPart, FilePart, JsonObject, Message } from "../../message.ts";
+import { textFor as shownAsText } from "../../tool/outputs.ts";
+import { lazinessOf } from "../../tool/render.ts";
 import { ToolResult } from "../../tool.ts";
 
 /** Reads a local file for the user. Undefined: there is none. Rejects when it may not or cannot be read. */
@@ -20,6 +22,7 @@ const failedFile = "Failed to process generated image file.";
  * What a tool returned as one result.
  * @param root local images begin with it and a slash
  * @param failed hears why a local file could not be read: the user reads a fixed text, for the reason may hold a path
+ * @throws Error what is wrong with a value that is no result yet
  */
 export async function strategyResult(
   value: unknown,
@@ -27,6 +30,8 @@ export async function strategyResult(
   root: string,
   failed: (reason: string) => void,
 ): Promise<ToolResult> {
+  const lazy = lazinessOf(value);
+  if (lazy !== undefined) throw new Error(lazy);
   const given = value instanceof ToolResult ? value : undefined;
   const outputs = outputsOf(given === undefined ? value : given.content);
   let text = "";
@@ -108,12 +113,10 @@ function textFor(output: unknown): string {
   return `tool response: ${jsonText(output)}.`;
 }
 
+/** JSON, also of what has none in a language whose collections, errors and circles are objects. */
 function jsonText(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return String(value);
-  }
+  if (typeof value === "object" && value !== null) return shownAsText(value);
+  return JSON.stringify(value) ?? String(value);
 }
 
 /** The output as the user's program gets it, whatever else was made of it. */
