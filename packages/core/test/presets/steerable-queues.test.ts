@@ -2,6 +2,7 @@
 
 import {
   Agent,
+  DoneSignal,
   isPaired,
   memoryJournal,
   type Session,
@@ -189,6 +190,21 @@ describe("pulled messages", () => {
     expect(end?.reason).toBe("error");
     expect(end?.error?.message).toContain("getSteeringMessages failed: the line is dead");
     expect(shortly(messages).at(-1)).toBe("tool: look ran");
+  });
+
+  test("a source that throws behind the last call of a run is not held against the next run", async () => {
+    let asked = 0;
+    const session = await steerableSession("s", {
+      model: scripted([call("finish"), say("on it")]),
+      tools: [echo("finish", { execute: () => new DoneSignal("all done") })],
+      getSteeringMessages: () => {
+        asked += 1;
+        if (asked === 2) throw new Error("the line is dead");
+        return [];
+      },
+    });
+    expect((await session.send("go")).end?.reason).toBe("done_tool");
+    expect((await session.send("again")).text).toBe("on it");
   });
 });
 

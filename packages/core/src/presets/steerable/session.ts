@@ -98,6 +98,8 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
           return hooks.beforeTool?.(call);
         },
         async prepareStep(step) {
+          // No call comes before the first step: what failed behind one ended with its run.
+          if (step.step === 1) failure = undefined;
           if (failure !== undefined) {
             const message = `getSteeringMessages failed: ${messageOf(failure)}`;
             const cause = failure;
