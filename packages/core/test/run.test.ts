@@ -483,6 +483,18 @@ describe("a run", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
+  test("leaves no calls of an answer that was cut off to anybody: the model is told, and asked again", async () => {
+    const model = scripted([[call("look"), stop("max_tokens")], call("look", { a: 2 })]);
+    const { end, pending, messages } = await new Agent({
+      model,
+      tools: [echo("look")],
+      autoExecuteTools: false,
+    }).run("go");
+    expect(end?.reason).toBe("requires_action");
+    expect(pending).toMatchObject([{ name: "look", args: { a: 2 } }]);
+    expect(shortly(messages)[2]).toContain("look was not executed: the message was cut off");
+  });
+
   test("rejects with the run's error when told to throw", async () => {
     const failing = new Agent({ model: scripted([fail("auth")]), throwOnError: true }).run("go");
     await expect(failing).rejects.toMatchObject({ name: "RondoError", kind: "auth" });

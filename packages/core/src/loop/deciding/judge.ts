@@ -53,7 +53,8 @@ function firstJudgement(state: State, rules: Rules): Judged {
     return judgement && { ...judgement, rule: rule.name, evidence: evidenceOf(judgement) };
   });
   if (judged !== undefined) {
-    if (judged.follows.do !== "act" || optionsOf(state).autoExecuteTools) return judged;
+    const runs = judged.follows.do === "act" && judged.answerAll === undefined;
+    if (!runs || optionsOf(state).autoExecuteTools) return judged;
     return { ...judged, follows: { do: "stop", reason: "requires_action" }, rule: "auto_execute_tools" };
   }
   // No rule spoke: a failure ends the run, an answer is final.
