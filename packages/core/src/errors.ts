@@ -200,9 +200,25 @@ export function messageOf(thrown: unknown): string {
   try {
     // Whoever makes errors may have put anything in place of the message.
     if (thrown instanceof Error) return String(thrown.message || thrown.name);
-    return typeof thrown === "string" ? thrown : String(thrown);
+    const text = typeof thrown === "string" ? thrown : String(thrown);
+    return text === "[object Object]" ? (wordsIn(thrown) ?? text) : text;
   } catch {
     return "something that cannot be put into words was thrown";
+  }
+}
+
+const mostWords = 1_000;
+
+/** Of an object that is no error, as some clients throw them: its message, or all of it as JSON. */
+function wordsIn(thrown: unknown): string | undefined {
+  const { message } = Object(thrown) as { message?: unknown };
+  if (typeof message === "string" && message !== "") return message;
+  try {
+    const json = JSON.stringify(thrown) ?? "{}";
+    if (json === "{}") return undefined;
+    return json.length <= mostWords ? json : `${json.slice(0, mostWords).toWellFormed()}…`;
+  } catch {
+    return undefined;
   }
 }
 

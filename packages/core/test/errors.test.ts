@@ -2,6 +2,7 @@
 
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
+import { messageOf } from "../src/errors.ts";
 import { errorWith, RondoError } from "../src/index.ts";
 
 test("an error that is printed lists what is known of it, and nothing that is not", () => {
@@ -15,4 +16,20 @@ test("an error that is printed lists what is known of it, and nothing that is no
 
 test("a wait that is no number is unknown", () => {
   expect(new RondoError("rate_limit", "slow", { retryAfterMs: Number.NaN }).retryAfterMs).toBeUndefined();
+});
+
+test.each([
+  [{ message: "row not found", code: "PGRST116" }, "row not found"],
+  [{ code: 5, details: "no such row" }, '{"code":5,"details":"no such row"}'],
+  [[{ code: 5 }], '[{"code":5}]'],
+  [{ message: "" }, '{"message":""}'],
+  [{ message: { text: "in parts" } }, '{"message":{"text":"in parts"}}'],
+  [{ text: "x".repeat(2_000) }, `{"text":"${"x".repeat(991)}…`],
+  [{}, "[object Object]"],
+  [{ size: 1n }, "[object Object]"],
+  [{ toString: () => "as it says itself" }, "as it says itself"],
+  [[1, 2], "1,2"],
+  [undefined, "undefined"],
+])("what is thrown and is no error is told by its message, or as JSON", (thrown, words) => {
+  expect(messageOf(thrown)).toBe(words);
 });
