@@ -33,6 +33,11 @@ describe("an option that another library has is told by its name here:", () => {
     [{ hooks: { wrapToolCall: () => {} } }, "here it is permission, beforeTool and afterTool"],
     [{ experimental_context: {} }, "here it is dependencies: [dependency(…).as(value)]"],
     [{ checkpointer: {} }, "here it is journal, and agent.open(id)"],
+    [{ previousResponseId: "r" }, "here it is journal, and agent.open(id)"],
+    [{ convertToLlm: () => [] }, "here it is hooks.transformContext"],
+    [{ shouldStopAfterTurn: () => true }, "here it is rules: maxSteps(n), or a function that is a stop rule"],
+    [{ errorHandlers: {} }, "here it is end of the result, or throwOnError"],
+    [{ clientTools: {} }, 'here it is tools with permission: "ask", or autoExecuteTools: false'],
     [{ handoffs: [] }, "here it is subAgent(…) among the tools"],
     [{ needsApproval: true }, 'here it is permission: "ask" of the tool, or hooks.permission'],
     [{ budget: { requests: 5 } }, "option budget.requests: there is no such option; here it is modelCalls"],
@@ -90,6 +95,12 @@ describe("an option that another library has is told by its name here:", () => {
       "option system: it is an option of the agent, not of one run: new Agent({ system })",
     ],
     [{ stream: true }, "here it is stream() in place of run()"],
+    [{ streamMode: "values" }, "here it is the events of stream()"],
+    [{ configurable: { thread_id: "a" } }, "here it is session"],
+    [{ message_history: [] }, "here it is the first argument"],
+    [{ instructions: "Be brief." }, "option instructions: there is no such option; here it is system"],
+    [{ temperature: 0 }, "here it is settings.temperature"],
+    [{ usage_limits: {} }, "here it is budget, and maxSteps"],
   ])("of a run: %j: %s", async (given, words) => {
     const agent = new Agent({ model: scripted([say("no")]) });
     await expect(agent.run("go", given as RunOverrides)).rejects.toThrow(words);

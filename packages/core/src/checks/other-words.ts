@@ -85,7 +85,12 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...settings(),
   ...meaning("system", "instructions", "systemPrompt", "prompt", "stateModifier"),
   ...meaning("maxSteps", ...stepCount),
-  ...meaning("rules: maxSteps(n), or a function that is a stop rule", "stopWhen", "stopConditions"),
+  ...meaning(
+    "rules: maxSteps(n), or a function that is a stop rule",
+    "stopWhen",
+    "stopConditions",
+    "shouldStopAfterTurn",
+  ),
   ...meaning("budget, and maxSteps", "usageLimits", "limits"),
   ...meaning("output", "responseFormat", "outputType", "outputSchema", "structuredOutput", "schema"),
   ...meaning("output", "structuredOutputModel", "structuredOutputSchema", "resultType"),
@@ -100,6 +105,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning("hooks.beforeTool", "beforeToolCall", "wrapToolCall"),
   ...meaning("hooks.afterTool", "afterToolCall"),
   ...meaning("hooks.transformContext", "transformContext", "historyProcessors", "callModelInputFilter"),
+  ...meaning("hooks.transformContext", "convertToLlm"),
   ...meaning("the event run_end, or hooks.onFinish where it gives more work", "onFinish", "onEnd"),
   ...meaning("hooks, or rules", "middleware", "processors", "inputProcessors", "outputProcessors", "plugins"),
   ...meaning("hooks, rules, or a refined output schema", "guardrails", "inputGuardrails", "outputGuardrails"),
@@ -110,10 +116,14 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "timeout",
     "timeoutMs",
   ),
-  ...meaning("signal of run(), stream() or send()", "abortSignal", "signal"),
+  ...meaning("signal of run(), stream() or send()", "abortSignal", "signal", "cancelSignal"),
+  ...meaning("end of the result, or throwOnError", "errorHandlers"),
   ...meaning("journal, and agent.open(id)", "checkpointer", "memory", "session", "store", "storage"),
   ...meaning("journal, and agent.open(id)", "sessionManager", "sessionId", "threadId"),
+  ...meaning("journal, and agent.open(id)", "conversationId", "previousResponseId"),
   ...meaning("what run(), stream() or send() is given", "messages", "history", "input", "initialState"),
+  ...meaning("what run(), stream() or send() is given", "messageHistory"),
+  ...meaning('tools with permission: "ask", or autoExecuteTools: false', "clientTools"),
   ...meaning("subAgent(…) among the tools", "handoffs", "subAgents", "agents"),
   ...meaning("dependencies: [dependency(…).as(value)]", ...things),
   ...meaning(
@@ -178,22 +188,23 @@ export const hookWords: (name: string) => string | undefined = saying(() => [
 /** Of a session's next run. */
 export const runWords: (name: string) => string | undefined = saying(() => [
   ...meaning("signal", "abortSignal"),
-  ...meaning("session", "sessionId", "threadId", "conversationId"),
+  ...meaning("session", "sessionId", "threadId", "conversationId", "thread", "memory", "configurable"),
+  ...meaning("the events of stream()", "streamMode"),
   ...meaning("onEvent of run(), or subscribe() of a session", ...told),
   ...meaning("dependencies: [dependency(…).as(value)]", "context", ...things),
   ...meaning("maxSteps of the agent", ...stepCount),
   ...meaning("stream() in place of run()", "stream"),
-  ...meaning("the first argument", "prompt", "messages", "history", "input"),
+  ...meaning("the first argument", "prompt", "messages", "history", "input", "messageHistory"),
 ]);
 
-/** Of a single run, given what may be said of an agent: an agent's options are not a run's. */
+/** Of a single run, given what may be said of an agent: an agent's options are not a run's, whatever they are called. */
 export const overrideWords =
   (options: () => object) =>
   (name: string): string | undefined =>
     runWords(name) ??
     (Object.hasOwn(options(), name)
       ? `it is an option of the agent, not of one run: new Agent({ ${name} })`
-      : undefined);
+      : agentWords(name));
 
 /** Of a tool's result. */
 export const resultWords: (name: string) => string | undefined = saying(() => [
