@@ -1,6 +1,13 @@
 // The suites' own words: whoever fails a check reads what it is, what it must be, and what to do.
 
-import { type Journal, type LogRecord, memoryBlobs, memoryJournal } from "@rondo/core";
+import {
+  type BlobLimits,
+  type BlobStore,
+  type Journal,
+  type LogRecord,
+  memoryBlobs,
+  memoryJournal,
+} from "@rondo/core";
 import { type Check, say, scripted, testBlobs, testJournal, testModel } from "@rondo/testkit";
 import { expect, test } from "vitest";
 
@@ -152,5 +159,28 @@ test("a journal that fails to close is told so, behind whatever else is wrong, a
   const [first] = testJournal({ name: "mine", open: () => undefined as unknown as Journal });
   await expect(first?.run()).rejects.toThrow(
     "testJournal: what `open` gave cannot be used: a journal (append, read, list) is needed, not undefined",
+  );
+});
+
+test("a store that was not opened, or that keeps a bound of its own beside another, reads what is needed", async () => {
+  const [first] = testBlobs({ name: "mine", open: () => ({}) as BlobStore });
+  await expect(first?.run()).rejects.toThrow(
+    "testBlobs: what `open` gave cannot be used: a store of texts (put, get, delete) is needed, not an object",
+  );
+  const texts = memoryBlobs();
+  const open = (_place: string, limits?: BlobLimits): BlobStore => {
+    const own = memoryBlobs(limits);
+    return {
+      ...own,
+      async put(session, text, origin) {
+        const put = await own.put(session, text, origin);
+        if (put.ok) await texts.put(session, text, origin);
+        return put;
+      },
+      get: (session, ref) => texts.get(session, ref),
+    };
+  };
+  expect(await complaints(testBlobs({ name: "mine", open, durable: true }))).toContain(
+    "one kept 15 bytes of a session, the other 6 more, and 20 is the bound of both together",
   );
 });

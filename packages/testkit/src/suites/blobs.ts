@@ -4,8 +4,8 @@
 
 import { match, ok, strictEqual } from "node:assert/strict";
 import type { BlobLimits, BlobOrigin, BlobPut, BlobStore } from "@rondo/core";
-import { callable, flag, text } from "@rondo/core/checks";
-import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
+import { able, callable, flag, text } from "@rondo/core/checks";
+import { type Check, checkGave, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 
 export interface BlobStoreUnderTest {
   /** Stands before the name of every case. */
@@ -35,7 +35,17 @@ export function testBlobs(subject: BlobStoreUnderTest, test?: RegisterTest): Che
   const wanted = subject.durable === true ? [...cases, ...durableCases] : cases;
   const checks = wanted.map(([name, body], number): [string, () => Promise<void>] => [
     name,
-    () => body(async (limits) => subject.open(`blobs-${number}`, limits)),
+    () =>
+      body(async (limits) => {
+        const store = await subject.open(`blobs-${number}`, limits);
+        checkGave(
+          "testBlobs",
+          "open",
+          able("a store of texts (put, get, delete)", "put", "get", "delete"),
+          store,
+        );
+        return store;
+      }),
   ]);
   return checksOf(subject.name, checks, test);
 }
@@ -199,7 +209,10 @@ const durableCases: typeof cases = [
       const [one, other] = [await open(limits), await open(limits)];
       const { ref } = kept(await one.put("a", "x".repeat(15), origin));
       mustBe(await other.get("a", ref), "x".repeat(15), "the text after opening again");
-      ok(!(await other.put("a", "y".repeat(6), origin)).ok);
+      ok(
+        !(await other.put("a", "y".repeat(6), origin)).ok,
+        "one kept 15 bytes of a session, the other 6 more, and 20 is the bound of both together",
+      );
       kept(await other.put("a", "x".repeat(15), origin));
     },
   ],
