@@ -36,6 +36,7 @@ import { warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { fewerFiles } from "./refusals/count.ts";
 import { refusedFile } from "./refusals/place.ts";
+import { refusesStream } from "./refusals/stream.ts";
 import { refusalIn, responseIn } from "./refusals/told-otherwise.ts";
 import { bearer, hasAuthorization, joinURL, merged } from "./request-head.ts";
 import { defaultClient } from "./transport/default-client.ts";
@@ -103,7 +104,7 @@ class HttpModel implements Model {
   /** The answer, or the one to another request where it lets one suspect what the server is and that one bears it out. */
   async #unsuspected(answer: AssistantMessage, call: Call, before: Known): Promise<AssistantMessage> {
     const suspicion = call.codec.suspected?.(answer, before.target);
-    const other = this.#otherwise(suspicion?.compat, call);
+    const other = this.#otherwise(quirked(before.target, suspicion?.compat), call);
     if (suspicion === undefined || other === undefined) return answer;
     const again = await this.#attempt(call, other).catch((thrown: unknown) => {
       this.#forget(before);
@@ -123,9 +124,16 @@ class HttpModel implements Model {
     call: Call,
     before: Known,
   ): Promise<AssistantMessage | undefined> {
-    const other = this.#otherwise(call.codec.learned?.(response, before.target), call);
+    const { target } = before;
+    const unstreamed = target.stream !== false && refusesStream(response);
+    const other = this.#otherwise(
+      unstreamed ? { ...target, stream: false } : quirked(target, call.codec.learned?.(response, target)),
+      call,
+    );
     if (other === undefined) return undefined;
-    warnOf(newsIn(other, call.wire), call.io);
+    const message = `${this.id} was asked for a stream and refused it: its answers come whole from now on`;
+    const unlike = unstreamed ? [{ code: "unsupported_setting", message }] : [];
+    warnOf([...unlike, ...newsIn(other, call.wire)], call.io);
     const again = await this.#attempt(call, other);
     if ("answer" in again) return again.answer;
     const isReasoning = refused.repair === "reasoning" && again.refused.kind === "invalid_request";
@@ -209,12 +217,12 @@ class HttpModel implements Model {
   }
 
   /** The same request to a server that is known better now, where that makes another one of it. */
-  #otherwise(compat: Target["compat"], { codec, request, wire: before }: Call): WireRequest | undefined {
-    if (compat === undefined) return undefined;
-    const target = { ...this.#target, compat };
+  #otherwise(target: Target | undefined, { codec, request, wire: before }: Call): WireRequest | undefined {
+    if (target === undefined) return undefined;
     const encoder = codec.encoder(target);
     const wire = encoder.encode(request);
-    if (wire.body === before.body) return undefined;
+    // Of some protocols the path says whether it is a stream.
+    if (wire.body === before.body && wire.path === before.path) return undefined;
     this.#target = target;
     this.#encoder = encoder;
     return wire;
@@ -370,6 +378,10 @@ const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
 /** What a request leaves out that the one before it did not. */
 const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
   warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));
+
+/** The server as it is known with another quirk. */
+const quirked = (target: Target, compat: Target["compat"]): Target | undefined =>
+  compat === undefined ? undefined : { ...target, compat };
 
 const unrepaired = (error: RondoError): RondoError => errorWith(error, { repair: undefined });
 

@@ -501,6 +501,34 @@ describe("a model that learned", () => {
     ]);
   });
 
+  it.each([
+    [
+      "OpenAI's, of an account",
+      "Your organization must be verified to stream this model. Please go to: https://x",
+    ],
+    ["OpenAI's, of a model", "Unsupported value: 'stream' does not support true with this model."],
+    ["a gateway's", "Streaming is not supported for this model"],
+  ])("asks for whole answers where no stream is given, and says so once: %s", async (_whose, message) => {
+    const wire = await serve([
+      refused({ code: "unsupported_value", param: "stream", message }),
+      say("one"),
+      say("two"),
+    ]);
+    const agent = new Agent({ model: openai.chat("o3", { apiKey: "k", baseURL: wire.urlFor("openai") }) });
+    const warned: string[] = [];
+    for (const text of ["one", "two"]) {
+      const run = agent.stream("go");
+      for await (const event of run) if (event.type === "warning") warned.push(event.code);
+      expect((await run.result).text).toBe(text);
+    }
+    expect(warned).toEqual(["unsupported_setting"]);
+    expect(wire.requests.map(({ body }) => JSON.stringify(body).includes('"stream":true'))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
   it("leaves out what an event of such a stream complains of", async () => {
     const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
     const wire = await serve([insideOfClaudes({ type: "invalid_request_error", message }), say("one")]);

@@ -23,9 +23,9 @@ const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i
 const noUsage: RegExp =
   /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|extra)|(?:unrecogni[sz]ed|unknown|unsupported|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i;
 
-/** A choice that forces a call, refused: mostly by a model that thinks (F135). */
+/** A choice that forces a call, refused: mostly by a model that thinks (F135); of OpenRouter's by none that it could ask, with a 404. */
 const noForcing: RegExp =
-  /(?:not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not support|unsupported|incompatible|must be [`'"\\]*auto|only[^{}]{0,20}auto)/i;
+  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not support|unsupported|incompatible|must be [`'"\\]*auto|only[^{}]{0,20}auto)/i;
 
 /** Tools and thinking, each taken without the other. */
 const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
@@ -79,7 +79,10 @@ export function learned(
     if (!compat.alternate && noAlternation.test(words))
       return { ...target.compat, alternate: true, systemFirstOnly: true };
   }
-  if (status !== 400 && status !== 422) return undefined;
+  if (![400, 404, 422].includes(status)) return undefined;
+  if (compat.forcedChoice !== "never" && noForcing.test(words))
+    return { ...target.compat, forcedChoice: "never" };
+  if (status === 404) return undefined;
   if (!compat.plainSchemas && noGrammar.test(words)) return { ...target.compat, plainSchemas: true };
   if (compat.toolImages && noToolFiles.test(words)) return { ...target.compat, toolImages: false };
   if ((compat.nullContent ? noNullContent : noEmptyContent).test(words))
@@ -96,8 +99,6 @@ export function learned(
   if (compat.streamUsage && noUsage.test(words)) return { ...target.compat, streamUsage: false };
   if (compat.reasoningWithTools && noThinkingWithTools.test(words))
     return { ...target.compat, reasoningWithTools: false };
-  if (compat.forcedChoice !== "never" && noForcing.test(words))
-    return { ...target.compat, forcedChoice: "never" };
   const [, other] = useInstead.exec(words) ?? [];
   const field = fields.find((one) => one === other?.toLowerCase());
   if (field !== undefined)
