@@ -222,6 +222,11 @@ class LlamaFile implements Model {
       );
     const asked = request.settings.maxOutputTokens ?? Number.POSITIVE_INFINITY;
     const grammar = await this.#grammar(loaded, request.outputSchema, io);
+    const { reasoning } = request.settings;
+    if (typeof reasoning === "string" && reasoning !== "off") {
+      const message = `${this.id} knows no levels of reasoning: ${reasoning} was left out; { budgetTokens } bounds it`;
+      io.emit({ type: "warning", code: "unsupported_setting", message });
+    }
     const answer = new Answer(this.origin, io.emit);
     let outputTokens = 0;
     try {

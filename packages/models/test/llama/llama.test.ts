@@ -103,6 +103,16 @@ it.each<[string, SchemaLike, string, unknown]>([
   expect(unknownTo(schemas[0])).toEqual([]);
 });
 
+it("a level of reasoning, which no model file has, is left out with a warning; a number of tokens is not", async () => {
+  const { library } = played('{"response":"hi"}');
+  const model = llama({ modelPath: "/m.gguf", library });
+  const told = async (reasoning: "off" | "high" | { budgetTokens: number }) =>
+    (await hear(model, { ...ask, settings: { reasoning } })).warnings;
+  expect(await told("high")).toEqual(["unsupported_setting"]);
+  expect(await told("off")).toEqual([]);
+  expect(await told({ budgetTokens: 64 })).toEqual([]);
+});
+
 it("tools are held to by the protocol's grammar, however many there are", async () => {
   const { library, schemas } = played('{"response":"done"}');
   const many = Array.from({ length: 60 }, (_, at) =>
