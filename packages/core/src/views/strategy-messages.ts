@@ -317,6 +317,8 @@ export class StrategyView {
         context: "",
       });
     this.#push({ type: "json", json: { execution_metadata: executionMetadata(this.#costs) } });
+    // The next run of the session has a bill of its own.
+    this.#costs.length = 0;
   }
 
   // ---- logs ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,13 @@
 // The strategy view: what the user reads, what the logs hold, and the bill.
 
-import { Agent, agentStrategy, type JsonObject, type StrategyMessage, strategyMessages } from "@rondo/core";
+import {
+  Agent,
+  agentStrategy,
+  type JsonObject,
+  type StrategyMessage,
+  StrategyView,
+  strategyMessages,
+} from "@rondo/core";
 import {
   badArgs,
   call,
@@ -383,6 +390,23 @@ describe("the bill", () => {
       ["scripted Thought", "error", "down"],
       ["ROUND 2", "error", "down"],
     ]);
+  });
+
+  test("E7.35 is one run's: a view that hears a whole session bills each run by itself", async () => {
+    const model = scripted([
+      [say("one"), usage({ inputTokens: 3, outputTokens: 2 })],
+      [say("two"), usage({ inputTokens: 10, outputTokens: 1 })],
+    ]);
+    const session = await new Agent(agentStrategy({ model })).open("s");
+    const messages: StrategyMessage[] = [];
+    const view = new StrategyView({ model }, (message) => messages.push(message));
+    session.subscribe((event) => view.hear(event));
+    await session.send("1");
+    expect(metadataOf(messages)).toMatchObject({ total_tokens: 5, prompt_tokens: 3 });
+    await session.send("2");
+    expect(metadataOf(messages)).toMatchObject({ total_tokens: 11, prompt_tokens: 10 });
+    const ids = logsOf(messages).flatMap(({ id, status }) => (status === "start" ? [id] : []));
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test("E7.36 follows one message of the context's items, also of none, and no message without a context", async () => {
