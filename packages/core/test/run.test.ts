@@ -181,6 +181,15 @@ describe("a run", () => {
     expect(messages).toHaveLength(2);
   });
 
+  test("has the words of a refusal for its text where no rule hears of one, whichever model refuses", async () => {
+    const refused = (id: string) => scripted([refuse("I will not.")], { id });
+    const alone = await new Agent({ model: refused("one"), refusals: null }).run("go");
+    expect([alone.text, alone.end?.reason]).toEqual(["I will not.", "completed"]);
+    const model = scripted([fail("auth")], { id: "one" });
+    const spare = await new Agent({ model, fallback: [refused("two")], refusals: null }).run("go");
+    expect([spare.text, spare.end?.reason]).toEqual(["I will not.", "completed"]);
+  });
+
   test("ends as refused with the provider's words, asks no more, and does not store the refusal", async () => {
     const model = scripted([refuse("I can't help with that.")]);
     const { end, text, messages } = await new Agent({ model }).run("go");

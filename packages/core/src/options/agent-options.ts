@@ -119,7 +119,7 @@ export interface AgentOptions<Output = unknown> {
   pauseResumes?: number | null;
   /** Default: 1. `null`: the continue rule decides. */
   emptyNudges?: number | null;
-  /** `null`: a refused answer is one like any other, and the continue rule decides. Default: it ends the run. */
+  /** `null`: a refused answer is one like any other, its words a text, and the continue rule decides. Default: it ends the run. */
   refusals?: null;
   /** `null`: a request that is refused for something in it fails. Default: what can be left out is, once a run, and an output limit that does not fit is lowered. */
   repairs?: null;

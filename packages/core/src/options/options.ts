@@ -42,6 +42,7 @@ import type { Provided } from "../tool/dependency.ts";
 import { fitTool } from "../tool/with.ts";
 import { type Tool, toolResult, toolsThere } from "../tool.ts";
 import { type AgentOptions, checkOptions } from "./agent-options.ts";
+import { speaking } from "./spoken-refusals.ts";
 
 /** Options, resolved. */
 export interface Resolved {
@@ -106,7 +107,8 @@ export function resolve(given: AgentOptions): Resolved {
   };
 }
 
-const modelsOf = ({ model, fallback = [] }: AgentOptions): Model[] => [model, ...fallback];
+const modelsOf = ({ model, fallback = [], refusals }: AgentOptions): Model[] =>
+  refusals === null ? [model, ...fallback].map(speaking) : [model, ...fallback];
 
 /** The options as facts of a run. @param schema of the typed output */
 function factsOf(

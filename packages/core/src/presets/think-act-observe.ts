@@ -10,7 +10,7 @@ import { invalidRequest, messageOf } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../message.ts";
-import { type Model, modelFace, type Settings } from "../model.ts";
+import type { Model, Settings } from "../model.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Texts } from "../rules/texts.ts";
@@ -83,7 +83,7 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
   const max = iterationsOf(options.maxIterations);
   const reached = `Max iterations (${max}) reached${limitText === "reached" ? "" : " without completion"}`;
   return {
-    model: inWords(model),
+    model,
     ...(system === null ? {} : { system }),
     tools: registered(tools, logger).map(plainTool),
     continueRule: byStopReason(),
@@ -101,22 +101,6 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
     ...(options.settings === undefined ? {} : { settings: options.settings }),
     ...(options.hooks === undefined ? {} : { hooks: options.hooks }),
     ...(logger === undefined ? {} : { logger }),
-  };
-}
-
-/** The model, whose refusals are texts: this system knows no other words. */
-function inWords(model: Model): Model {
-  return {
-    ...modelFace(model),
-    async call(request, io) {
-      const message = await model.call(request, io);
-      if (!Array.isArray(message?.content) || message.content.every(({ type }) => type !== "refusal"))
-        return message;
-      const content = message.content.map((part) =>
-        part.type === "refusal" ? { type: "text" as const, text: part.text } : part,
-      );
-      return { ...message, content };
-    },
   };
 }
 
