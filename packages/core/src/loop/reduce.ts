@@ -116,7 +116,6 @@ function fold(state: State, record: LogRecord, last: number): State {
     case "model_started":
       return {
         ...state,
-        touchedAt: record.at,
         rewritten: state.rewritten.length === 0 ? state.rewritten : [],
         run: startModel(run, record),
       };

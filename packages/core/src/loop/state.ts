@@ -193,7 +193,7 @@ export interface State {
   readonly lastTokens?: number | undefined;
   /** What has changed the history, other than by adding to it, since a model was last asked. */
   readonly rewritten: readonly string[];
-  /** When a model was last asked. */
+  /** When the request was made that a model last answered. */
   readonly touchedAt?: number;
   /** The last compaction: how long the history was after it, and whether it helped. `inARow`: how many came one answer after the other. */
   readonly compacted?: { length: number; answers: number; helped: boolean; inARow: number };

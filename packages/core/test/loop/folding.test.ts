@@ -296,7 +296,6 @@ describe("a model call", () => {
     const state = stateOf({ notBefore: 5, failure: { error, at: 1, rand: 0 } }, { rewritten: ["cut"] });
     const after = fold(state, { type: "model_started", step: 2, attempt: 3, model: 0 });
     expect(after).toMatchObject({
-      touchedAt: 2_000,
       rewritten: [],
       run: { notBefore: undefined, failure: undefined, call: { startedAt: 2_000, step: 2, attempt: 3 } },
     });

@@ -5,11 +5,12 @@ import {
   type AgentOptions,
   isPaired,
   type Message,
+  memoryJournal,
   steerable,
   systemClock,
   textOf,
 } from "@rondo/core";
-import { call, calls, type ScriptedModel, say, scripted, type Turn } from "@rondo/testkit";
+import { call, calls, fail, type ScriptedModel, say, scripted, stall, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo } from "../support.ts";
 
@@ -116,5 +117,35 @@ describe("pruning, which is off", () => {
       ]);
       expect(again).toHaveLength(4_900);
     }
+  });
+
+  test("C5.40 a request that came to nothing left no cache: made again, by a retry or after a crash, it is cut as before", async () => {
+    let now = 1_000_000;
+    const clock = {
+      ...systemClock,
+      now: () => now,
+      after: (ms: number, then: () => void) => systemClock.after(Math.min(ms, 1), then),
+    };
+    const journal = memoryJournal();
+    const open = async (script: readonly Turn[], options: object) => {
+      const [agent, model] = agentOf(script, 4_900, {
+        clock,
+        journal,
+        guard: null,
+        prune: { mode: "cache-ttl", keepLastAssistants: 1 },
+      });
+      const context = { ...agent.context, window: 4_000 };
+      return { session: await new Agent({ ...agent, ...options, context }).open("s"), model };
+    };
+    const script = [call("read"), say("one"), fail("overloaded"), stall()];
+    const { session, model } = await open(script, { retry: { baseMs: 0 } });
+    await session.send("first");
+    now += 6 * 60_000;
+    session.send("second").catch(() => {});
+    await expect.poll(() => model.calls).toBe(4);
+    const after = await open([say("two")], {});
+    await after.session.resume();
+    const requests = [...model.requests.slice(-2), ...after.model.requests];
+    expect(requests.map(({ messages }) => lengths(messages))).toEqual([[3_086], [3_086], [3_086]]);
   });
 });

@@ -53,6 +53,8 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
     ids,
     answers: state.answers + 1,
     lastTokens: tokensOf(record.message.usage),
+    // A request that came to nothing is made again as it was.
+    touchedAt: run.call.startedAt,
     run: settleCancel({
       ...run,
       call: undefined,
