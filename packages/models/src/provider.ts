@@ -32,7 +32,7 @@ import {
 import { keepingRaw } from "./keep-raw.ts";
 import { loadOnce } from "./load-once.ts";
 import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
-import { warnOverWindow } from "./over-window.ts";
+import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { fewerFiles } from "./refusals/count.ts";
 import { refusedFile } from "./refusals/place.ts";
@@ -193,6 +193,7 @@ class HttpModel implements Model {
       const heard = listening(io);
       try {
         const answer = await receive(response, codec, target, heard.io);
+        demandRoom(this.id, answer, this.facts);
         warnOverWindow(this.id, answer, this.facts, io);
         return { answer };
       } catch (thrown) {

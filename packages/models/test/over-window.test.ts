@@ -34,6 +34,43 @@ test("an answer to more than the window holds comes with a warning", async () =>
   ]);
 });
 
+const cut = async (finish: string, counts: object, message: object = {}): Promise<string | undefined> => {
+  const body = {
+    choices: [{ index: 0, message: { role: "assistant", content: "", ...message }, finish_reason: finish }],
+    usage: counts,
+  };
+  const headers = { "content-type": "application/json" };
+  const model = openaiCompatible({
+    baseURL: "http://127.0.0.1:1/v1",
+    provider: "xiaomi",
+    apiKey: "k",
+    model: "m",
+    facts: { contextWindow: 100_000 },
+    fetch: () => Promise.resolve(new Response(JSON.stringify(body), { headers })),
+  });
+  const { end } = await new Agent({ model, context: { compaction: null } }).run("go");
+  return end?.error === undefined ? end?.reason : `${end.error.kind}: ${end.error.message}`;
+};
+
+test.each([
+  ["a limit that was reached without a word", "length", { prompt_tokens: 99_500, completion_tokens: 0 }],
+  ["the word for it", "model_context_window_exceeded", { prompt_tokens: 1, completion_tokens: 0 }],
+])("a prompt that left no room for an answer is too long: %s", async (_title, finish, counts) => {
+  expect(await cut(finish, counts)).toBe(
+    "context_overflow: the conversation leaves xiaomi/m no room for an answer",
+  );
+});
+
+test.each([
+  ["a prompt that left room", "length", { prompt_tokens: 90_000, completion_tokens: 0 }, {}],
+  ["tokens that came to nothing", "length", { prompt_tokens: 99_500, completion_tokens: 400 }, {}],
+  ["a word", "length", { prompt_tokens: 99_500, completion_tokens: 0 }, { content: "W" }],
+  ["nobody's count", "length", {}, {}],
+  ["a word, and the window is full", "model_context_window_exceeded", {}, { content: "W" }],
+])("another answer that was cut off is what it was: %s", async (_title, finish, counts, message) => {
+  expect(await cut(finish, counts, message)).toBe("truncated");
+});
+
 test("a full window is no more than that", async () => {
   expect(await answered(200_000)).toEqual([]);
 });

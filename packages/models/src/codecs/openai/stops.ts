@@ -1,7 +1,7 @@
 // The room of stop words: what each word of the two OpenAI protocols means, and of the servers that speak them.
 //
-// The tables are total by rule: a word that is not here is `unknown`, never an error. What the run does next is decided
-// from the content together with the word, never here.
+// The tables are total by rule: a word that is not here is `unknown`, unless it calls itself an error. What the run does
+// next is decided from the content together with the word, never here.
 
 import type { StopKind } from "@rondo/core";
 
@@ -68,5 +68,8 @@ export const openaiResponsesStops: { readonly [word: string]: StopKind } = {
 export function stopOf(stops: { readonly [word: string]: StopKind }, word: string): StopKind {
   const folded = word.toLowerCase().replaceAll("-", "_").replace(/:.*/s, "");
   for (const one of [word, folded]) if (Object.hasOwn(stops, one)) return stops[one] ?? "unknown";
-  return "unknown";
+  return failing.test(folded) ? "error" : "unknown";
 }
+
+/** `upstream_error`, `internal_server_error`, `generation_failed`: what came before is no answer, and no call of it may run. */
+const failing: RegExp = /(?:^|_)(?:error|failed|failure)(?:_|$)/;
