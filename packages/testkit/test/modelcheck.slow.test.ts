@@ -94,6 +94,15 @@ describe("the model checker over a user's rules and tools", () => {
     expect(story).toMatch(/the loop: start them\.?/);
   });
 
+  it("takes no word for a yes, nor a promise of one", () => {
+    const words = { later: async () => Promise.reject(new Error("no")), never: () => undefined } as unknown;
+    const { broken } = modelCheck({ promises: words as ReturnType<typeof promises>, states: 20 });
+    expect(broken.map(({ promise }) => promise).sort()).toEqual([
+      "later: it must say true or false, at once",
+      "never: it must say true or false, at once",
+    ]);
+  });
+
   it("finds a rule that says another thing each time it is asked", () => {
     let asked = 0;
     const moody: StopRule = () => {

@@ -5,6 +5,7 @@
 
 import { needed } from "../checks.ts";
 import { isObject } from "../json/object.ts";
+import { endReasons } from "../loop/records.ts";
 
 /** What may be said at a moment: in words, and whether it was. */
 interface Form {
@@ -15,19 +16,24 @@ interface Form {
 const isText = (value: unknown): boolean => typeof value === "string";
 const isOneOf = (value: unknown, ...words: readonly string[]): boolean => words.includes(value as string);
 
+/** The end of a run needs a reason. */
+const isEnd = ({ do: does, reason }: { readonly [member: string]: unknown }): boolean =>
+  isOneOf(does, "land", "stop") && isText(reason);
+
 const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStart"]: Form } = {
   decide: {
     words:
       '{ do: "land" or "stop", reason, evidence }, { do: "nudge", text, evidence } or { do: "hide_tool", tool, evidence }',
-    fits: ({ do: does, reason, text, tool }) =>
-      (isOneOf(does, "land", "stop") && isText(reason)) ||
-      (does === "nudge" && isText(text)) ||
-      (does === "hide_tool" && isText(tool)),
+    fits: (said) =>
+      isEnd(said) ||
+      (said.do === "nudge" && isText(said.text)) ||
+      (said.do === "hide_tool" && isText(said.tool)),
   },
   judge: {
-    words: '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }',
+    words:
+      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason',
     fits: ({ follows }) =>
-      isObject(follows) && isOneOf(follows.do, "act", "ask_again", "finish", "land", "stop"),
+      isObject(follows) && (isOneOf(follows.do, "act", "ask_again", "finish") || isEnd(follows)),
   },
   judgeCall: {
     words: '{ do: "run" } or { do: "answer", code, text }',
@@ -47,9 +53,33 @@ export function heard<Said>(moment: keyof typeof forms, said: Said | undefined):
   if (said === undefined) return undefined;
   const { words, fits } = forms[moment];
   const wrong = needed(`${words}, or nothing,`, (given) => isObject(given) && fits(given))(said);
-  if (wrong === undefined) return said;
+  if (wrong === undefined) return withReason(said);
   const word = isObject(said) ? said.do : undefined;
   throw new TypeError(
     typeof word === "string" ? `${wrong.says} with do: ${JSON.stringify(word)}` : wrong.says,
   );
+}
+
+/** The reasons are a closed list: whoever reads of an end knows all of them. @throws TypeError for another */
+function withReason<Said>(said: Said): Said {
+  const { follows = said } = said as { follows?: unknown };
+  const ending = follows as { readonly [member: string]: unknown };
+  if (!isEnd(ending) || isOneOf(ending.reason, ...endReasons)) return said;
+  throw new TypeError(
+    `one of ${endReasons.join(", ")} is needed for a reason, not ${JSON.stringify(ending.reason)}`,
+  );
+}
+
+/**
+ * When a rule wants to be asked, if that is a time. One that is none would never come, and nobody would hear of it.
+ * @throws TypeError saying what it gave
+ */
+export function heardTime(time: number | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const wrong = needed(
+    "a time in milliseconds since 1970, or nothing,",
+    (given) => typeof given === "number" && !Number.isNaN(given),
+  )(time);
+  if (wrong !== undefined) throw new TypeError(wrong.says);
+  return time;
 }

@@ -80,6 +80,24 @@ const notWords: [string, Record<string, (...given: never[]) => unknown>, string]
     'is needed, not an object with do: "stopp"',
   ],
   ["decide", { decide: () => "stop" }, 'is needed, not "stop"'],
+  [
+    "decide",
+    { decide: () => ({ do: "land", reason: "because", evidence: {} }) },
+    'turn_stopped, aborted, error is needed for a reason, not "because"',
+  ],
+  [
+    "judge",
+    { judge: () => ({ follows: { do: "stop", reason: "because" }, evidence: {} }) },
+    'is needed for a reason, not "because"',
+  ],
+  ["judge", { judge: () => ({ follows: { do: "stop" }, evidence: {} }) }, "is needed, not an object"],
+  [
+    "wakeAt",
+    { wakeAt: () => "soon", decide: () => undefined },
+    'a time in milliseconds since 1970, or nothing, is needed, not "soon"',
+  ],
+  ["wakeAt", { wakeAt: async () => 5, decide: () => undefined }, "is needed, not a promise"],
+  ["wakeAt", { wakeAt: () => Number.NaN, decide: () => undefined }, "is needed, not NaN"],
 ];
 
 test.each(notWords)(

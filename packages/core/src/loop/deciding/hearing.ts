@@ -4,7 +4,7 @@
 // becomes one record, with its name and its evidence.
 
 import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersOf } from "../../rules/rule.ts";
-import { heard } from "../../rules/said.ts";
+import { heard, heardTime } from "../../rules/said.ts";
 import { type Action, record } from "../action.ts";
 import type { ResultCode } from "../records.ts";
 import { type Call, inFlight, optionsOf, type Run, running, runOf, type State } from "../state.ts";
@@ -24,7 +24,7 @@ export function wakeTime(state: State, rules: Rules): number | undefined {
   for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
   if (run.landing === undefined)
     for (const { rule, place } of speakersOf(rules, "wakeAt")) {
-      const time = rule.wakeAt(state.memories[place], state);
+      const time = heardTime(rule.wakeAt(state.memories[place], state));
       // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
       if (time !== undefined && time > state.now) earliest = Math.min(earliest, time);
     }
@@ -68,7 +68,7 @@ export function spokenAgainst(
 export function timedDecision(state: State, rules: Rules): Action | undefined {
   if (runOf(state).landing !== undefined) return undefined;
   return firstSaid(rules, state, "wakeAt", (rule, memory) => {
-    const time = rule.wakeAt(memory, state);
+    const time = heardTime(rule.wakeAt(memory, state));
     return time !== undefined && time <= state.now ? decided(state, rule, memory) : undefined;
   });
 }
