@@ -42,12 +42,13 @@ function mustRun(io: ModelIo): void {
     });
 }
 
-/** Sampling means nothing to a planner: what was asked for and is not done is said. */
+/** Sampling means nothing to a planner, nor does thinking: what was asked for and is not done is said. */
 function warn(request: ModelRequest, io: ModelIo): void {
   const { settings } = request;
-  const idle = (
-    ["temperature", "topP", "topK", "frequencyPenalty", "presencePenalty", "stop", "maxOutputTokens"] as const
-  ).filter((name) => settings[name] !== undefined);
+  const names = ["temperature", "topP", "topK", "frequencyPenalty", "presencePenalty", "stop"] as const;
+  const idle = ([...names, "maxOutputTokens", "reasoning"] as const).filter(
+    (name) => settings[name] !== undefined && settings[name] !== "off",
+  );
   if (idle.length > 0)
     io.emit({
       type: "warning",

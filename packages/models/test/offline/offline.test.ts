@@ -128,6 +128,13 @@ describe("the offline model", () => {
   it("warns of settings that mean nothing to it", async () => {
     const { events } = await step([userText("hello")], { settings: { temperature: 0 } });
     expect(events[0]).toMatchObject({ type: "warning", code: "unsupported_setting" });
+    const thinking = await step([userText("hello")], { settings: { reasoning: "low" } });
+    expect(thinking.events[0]).toMatchObject({
+      type: "warning",
+      message: expect.stringMatching(/ignores reasoning$/),
+    });
+    const off = await step([userText("hello")], { settings: { reasoning: "off", seed: 7 } });
+    expect(off.events[0]).not.toMatchObject({ type: "warning" });
   });
 });
 
