@@ -226,8 +226,8 @@ export type Follows =
       /** Make the history smaller first: sum it up, or only cut its longest texts. */
       reduce?: "compact" | "cut";
     }
-  /** This is the answer. */
-  | { do: "finish" }
+  /** This is the answer. `text`: what it says, where that is not its own text. */
+  | { do: "finish"; text?: string }
   /** Settle the calls, then one last turn without tools. */
   | { do: "land"; reason: EndReason }
   /** Settle the calls (closing those that did not run), then end. */

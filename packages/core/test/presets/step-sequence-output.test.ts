@@ -1,6 +1,14 @@
 // The step sequence's typed output: its two phases, what each request carries, and how often it is asked for.
 
-import { isPaired, LoopState, memoryJournal, textOf } from "@rondo/core";
+import {
+  isPaired,
+  LoopState,
+  type Message,
+  memoryJournal,
+  type Policy,
+  terminateWithOutput,
+  textOf,
+} from "@rondo/core";
 import { call, type Script, type ScriptedModel, say } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -90,6 +98,18 @@ describe("the answer", () => {
     const { thrown } = await pulled(sequence([say("Rome")], { output, decodingErrors: "raw" }).agent);
     expect(thrown).toMatchObject({ kind: "structured_output", message: "the text is not JSON" });
     expect(thrown).not.toHaveProperty("code");
+  });
+
+  test("B1.5 B3.19 is what the policy ends with, also where the model said more", async () => {
+    const inside: Policy = ({ text }) => terminateWithOutput(text.replace(/^.*?(?={)|[^}]*$/gs, ""));
+    const typed = await pulled(sequence([say(`Here: ${rome}.`)], { output, policy: inside }).agent);
+    expect(typed.steps).toEqual([`final ${rome}`]);
+    expect([typed.result?.text, textOf(typed.result?.messages.at(-1) as Message)]).toEqual([
+      rome,
+      `Here: ${rome}.`,
+    ]);
+    const plain = await pulled(sequence([say("So.")], { policy: () => terminateWithOutput("") }).agent);
+    expect([plain.steps, plain.result?.text]).toEqual([["final "], ""]);
   });
 
   test("B3.20 is asked for again twice, with the same words, each a thought; the third that does not fit is an error", async () => {

@@ -209,7 +209,8 @@ describe("a rule made of a policy", () => {
   test.each([
     [continueWithTools, { do: "act" }, {}],
     [continueWithThinking, { do: "ask_again" }, {}],
-    [terminateWithOutput("so"), { do: "finish" }, {}],
+    [terminateWithOutput(""), { do: "finish" }, {}],
+    [terminateWithOutput("so"), { do: "finish", text: "so" }, {}],
     [
       immediately({ reason: "duplicate_call", tool: "look", count: 3 }),
       { do: "stop", reason: "duplicate_call", text: "" },

@@ -278,7 +278,7 @@ export function follow(run: Run, follows: Follows, because: Because, text: strin
         ...(follows.reduce === "compact" ? { compacting: newCompaction(because) } : {}),
       };
     case "finish":
-      return { ...run, answer: { text } };
+      return { ...run, answer: { text: follows.text ?? text } };
     case "land":
       return { ...run, landing: run.landing ?? { reason: follows.reason, ...because } };
     case "stop":

@@ -57,6 +57,7 @@ export type Policy = (answer: Answer, history: CallHistory) => PolicyDecision;
 export const continueWithTools: PolicyDecision = { decision: "continueWithTools" };
 export const continueWithThinking: PolicyDecision = { decision: "continueWithThinking" };
 
+/** The run has its answer. @param text what is answered, and checked where it is to be typed; mostly the answer's own */
 export function terminateWithOutput(text: string): PolicyDecision {
   return { decision: "terminateWithOutput", text };
 }
@@ -178,10 +179,11 @@ export function continueBy(name: string, policy: Policy): Rule {
         named: (tool) => countOf(counts, tool),
         equal: (tool, rawArgs) => countOf(counts, equalKey(tool, rawArgs)),
       };
-      const decided = policy({ stop: message.stop, text: textOf(message), calls }, history);
+      const text = textOf(message);
+      const decided = policy({ stop: message.stop, text, calls }, history);
       // A thought is part of the conversation; only what is asked for in another's place is not.
       const store = decided.decision === "continueWithThinking" ? { store: true } : {};
-      return { follows: followsFrom(decided), ...store, evidence: evidenceOf(decided, message.stop) };
+      return { follows: followsFrom(decided, text), ...store, evidence: evidenceOf(decided, message.stop) };
     },
   };
   return rule;
@@ -190,14 +192,15 @@ export function continueBy(name: string, policy: Policy): Rule {
 /** The raw bytes decide: the order of keys matters. */
 const equalKey = (tool: string, rawArgs: string): string => `${tool} ${digest(rawArgs)}`;
 
-function followsFrom(decided: PolicyDecision): Follows {
+/** @param own the answer's text, which is the output unless the policy has another */
+function followsFrom(decided: PolicyDecision, own: string): Follows {
   switch (decided.decision) {
     case "continueWithTools":
       return { do: "act" };
     case "continueWithThinking":
       return { do: "ask_again" };
     case "terminateWithOutput":
-      return { do: "finish" };
+      return decided.text === own ? { do: "finish" } : { do: "finish", text: decided.text };
     case "terminateImmediately": {
       const { reason } = decided.because;
       return { do: "stop", reason: reason satisfies EndReason, text: "" };
