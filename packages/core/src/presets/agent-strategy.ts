@@ -41,6 +41,7 @@ import { checkedArguments } from "./agent-strategy/arguments.ts";
 import { strategyModel } from "./agent-strategy/model.ts";
 import { type LocalFiles, modelMessages, strategyResult } from "./agent-strategy/outputs.ts";
 import { besides } from "./besides.ts";
+import { heardAlone } from "./heard-alone.ts";
 
 export interface AgentStrategyOptions {
   model: Model;
@@ -150,15 +151,11 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     texts: strategyTexts(maximum),
     toolOrder: "sequential",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
-    onTruncated: "run_complete",
     retry: null,
     repairs: null,
-    repeats: null,
+    // A round without calls is the last one, however its answer ended; one without a word is not kept.
+    ...heardAlone,
     emptyNudges: 0,
-    // A round without calls is the last one, however its answer ended.
-    malformedRetries: null,
-    pauseResumes: null,
-    degenerateRetries: null,
     // A strategy shows its model every result whole.
     throwOnError: true,
     context: noContext,

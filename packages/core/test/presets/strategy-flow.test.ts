@@ -8,7 +8,7 @@ import {
   type Message,
   shouldContinue,
 } from "@rondo/core";
-import { call, calls, fail, part, say, scripted, stop, usage } from "@rondo/testkit";
+import { call, calls, fail, part, say, scripted, stop, think, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { answersOf, dataOf, logsOf, noting, order, play, textsOf } from "./strategy-support.ts";
 
@@ -311,6 +311,15 @@ describe("the flow", () => {
         "finish ROUND 1",
       ]);
       expect(textsOf(messages)).toEqual([result.text]);
+    }
+  });
+
+  test("E2.4 E2.12 an answer that was cut off before its first word is the last as well, whatever the model could give", async () => {
+    for (const answer of [[], [think("so")]]) {
+      const facts = { maxOutputTokens: 8_000 };
+      const model = scripted([[answer, stop("max_tokens")], say("more")], { facts });
+      const { result } = await play({ model, settings: { maxOutputTokens: 100 } });
+      expect([model.calls, result.end?.reason, result.text]).toEqual([1, "empty_response", ""]);
     }
   });
 
