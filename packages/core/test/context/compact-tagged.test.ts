@@ -359,6 +359,24 @@ describe("what is left of the history", () => {
     expect(history.slice(2).map(textOf)).toEqual(["go", "one\n\ntwo\n\nthree", "Continue."]);
   });
 
+  test("D8.43 a turn that goes on for long does not fill the window: what was compacted before keeps a share of it, or goes", () => {
+    const step = (at: number): Message[] => [
+      answer(`${at} ${"x".repeat(400)}`, `c${at}`),
+      result(`c${at}`, "y"),
+    ];
+    const room = (window: number): string[] => {
+      let history: Message[] = [user("go")];
+      for (let at = 1; at <= 4; at += 1) {
+        const longer = [...history, ...step(at)];
+        const plan = planCompaction(longer, tagged(), { estimator: quarter, window });
+        history = (plan && compacted(longer, plan, [reply], tagged())) ?? longer;
+      }
+      return history.slice(2).map((message) => textOf(message).replace(/ x+/g, ""));
+    };
+    expect(room(100_000)).toEqual(["go", "1\n\n2\n\n3\n\n4", "Continue."]);
+    expect(room(800)).toEqual(["go", "4", "Continue."]);
+  });
+
   test("D8.43 the same word is the user's own where no compaction was, and where nothing was answered before it", () => {
     const asked = [user("go"), answer("one"), user("Continue."), answer("two")];
     expect(compact(asked, tagged())?.slice(2).map(textOf)).toEqual(["Continue.", "two"]);

@@ -169,10 +169,10 @@ function tailOf(
   settings: CompactionSettings,
   memories: ReadonlySet<number>,
 ): Place[] {
-  const pinned = new Set(plan.pinned);
+  const elsewhere = new Set([...plan.pinned, ...plan.told]);
   const tail: Place[] = [];
   for (let at = plan.keepFrom; at < history.length; at += 1)
-    if (history.at(at)?.role !== "system" && !memories.has(at) && !pinned.has(at)) tail.push({ at });
+    if (history.at(at)?.role !== "system" && !memories.has(at) && !elsewhere.has(at)) tail.push({ at });
   return settings.format === "tagged" && settings.form === "marked" ? textsOf(history, tail, memories) : tail;
 }
 

@@ -39,6 +39,8 @@ export interface CompactionPlan {
   pinned: number[];
   /** Where the tail starts: the last turns. */
   keepFrom: number;
+  /** What does not stay of the tail: answers that an earlier compaction told already. */
+  told: number[];
   /** Tokens before, by estimate times `scale`. */
   before: number;
   /** How many tokens the provider counted for one that was estimated; 1 or more. */
@@ -73,11 +75,16 @@ export function planCompaction(
   const pinned = settings.keepTask ? pinnedOf(history, users).filter((at) => at < keepFrom) : [];
 
   const kept = new Set(pinned);
+  const marked = tagged && settings.form === "marked";
+  const told = marked
+    ? toldBefore(history, sizes, { keepFrom, isOurs, room: (settings.keepShare * window) / scale })
+    : [];
   const gone = indicesOf(
     history,
-    (message, at) => message.role !== "system" && !kept.has(at) && (at < keepFrom || memories.has(at)),
+    (message, at) =>
+      message.role !== "system" && !kept.has(at) && (at < keepFrom || memories.has(at) || told.includes(at)),
   );
-  const thinned = tagged && settings.form === "marked" ? thinnedOf(history, keepFrom, memories) : [];
+  const thinned = marked ? thinnedOf(history, keepFrom, memories) : [];
   const least = settings.minGain === null ? -1 : settings.minGain * estimated;
   const most = [...gone, ...thinned].reduce((sum, at) => sum + (sizes[at] as number), 0);
   const fresh = [...gone.filter((at) => !memories.has(at)), ...thinned];
@@ -90,8 +97,8 @@ export function planCompaction(
   const resultCharacters = cutFor(settings, reading);
   // Texts an estimator knows little of cost up to some three times its word; the rest of `scale` is no text of the history's.
   const measure: Measure = (message) => Math.ceil(estimator(message) * Math.min(scale, 3));
-  const told = indicesOf(history, (_message, at) => at < end && !memories.has(at));
-  const { pieces, omitted } = readOf(history, told, { measure, reading, resultCharacters });
+  const read = indicesOf(history, (_message, at) => at < end && !memories.has(at));
+  const { pieces, omitted } = readOf(history, read, { measure, reading, resultCharacters });
   if (pieces.length === 0 && (omitted.length === 0 || settings.onFailure === "keep")) return undefined;
   const parts = partsOf(pieces, reading, settings.summaryMaxTokens ?? 8192);
   return {
@@ -101,10 +108,34 @@ export function planCompaction(
     omitted,
     pinned,
     keepFrom,
+    told,
     before,
     scale,
     resultCharacters,
   };
+}
+
+/** The oldest answers of a turn that was compacted before, beyond the room they may take: a turn that goes on for long must not fill the window. */
+function toldBefore(
+  history: MessageList,
+  sizes: readonly number[],
+  { keepFrom, isOurs, room }: { keepFrom: number; isOurs(at: number): boolean; room: number },
+): number[] {
+  const last = indicesOf(history, (message, at) => at > keepFrom && message.role === "user" && isOurs(at)).at(
+    -1,
+  );
+  const answers = indicesOf(
+    history,
+    (message, at) => at >= keepFrom && at < (last ?? 0) && message.role === "assistant",
+  );
+  let size = answers.reduce((sum, at) => sum + (sizes[at] as number), 0);
+  const told: number[] = [];
+  for (const at of answers) {
+    if (size <= room) break;
+    told.push(at);
+    size -= sizes[at] as number;
+  }
+  return told;
 }
 
 /** What the summariser reads of these messages, and what it is told of those that are too large for it. */

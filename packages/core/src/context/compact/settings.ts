@@ -38,7 +38,7 @@ export interface CompactionOptions {
   model?: string;
   /** Turns that stay: everything from the so-manieth user message from the end on. Default: 1. */
   keepTurns?: number;
-  /** `structured`: the largest share of the window those turns may keep; what is over is summarised, whole answers with their results. Default: 0.3. */
+  /** `structured`: the largest share of the window those turns may keep; what is over is summarised, whole answers with their results. `tagged`: the same of what was answered in a turn before it was compacted last. Default: 0.3. */
   keepShare?: number;
   /** Keep the first user message and the newest request word for word, whatever is summarised. Default: true; `tagged`: false. */
   keepTask?: boolean;
