@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { jsonIn } from "../json/in-text.ts";
+import { placeIn } from "../loop/call-key.ts";
 import type { ResultCode } from "../loop/records.ts";
 import { type AssistantMessage, callsOf, type Json, type JsonObject, type ToolCallPart } from "../message.ts";
 import { failureKind } from "../presets/managed-context/failures.ts";
@@ -64,7 +65,8 @@ function unreadArgs(args: JsonObject, raw: string): Json {
 }
 
 interface Answer {
-  message: AssistantMessage;
+  /** Undefined: another process heard it. */
+  message?: AssistantMessage;
   calls: readonly ToolCallPart[];
   /** Texts that have not been told. */
   texts: string[];
@@ -81,6 +83,17 @@ interface Answer {
   /** What that call says the run's text is. */
   done?: boolean | string;
 }
+
+/** An answer that another process heard, as far as its calls tell: from this place on. */
+const answerElsewhere = (turn: number): Answer => ({
+  calls: [],
+  texts: [],
+  text: "",
+  hosted: 0,
+  turn,
+  held: new Map(),
+  over: false,
+});
 
 /** Renders live events as they come. */
 export class AgentEventsView {
@@ -183,9 +196,11 @@ export class AgentEventsView {
 
   /** Tells it now, or when the calls before it have been told: calls are told in the order the model wrote them. */
   #inTurn(call: CallView, tell: (answer: Answer, at: number) => void): void {
+    this.#answer ??= answerElsewhere(placeIn(call.key));
     const answer = this.#answer;
-    const at = answer?.calls.findIndex((one) => one.id === call.id) ?? -1;
-    if (answer === undefined || at < 0) return;
+    const at =
+      answer.message === undefined ? placeIn(call.key) : answer.calls.findIndex((one) => one.id === call.id);
+    if (at < 0) return;
     const told = (): void => {
       if (!answer.over) tell(answer, at);
     };
@@ -268,7 +283,7 @@ export class AgentEventsView {
 
   #final(reason: string, text: string): string {
     const answer = this.#answer;
-    if (answer === undefined || this.#landing) return text;
+    if (answer?.message === undefined || this.#landing) return text;
     if (reason === "done_tool") return typeof answer.done === "string" ? answer.done : answer.text;
     if (reason === "refused" && text.trim() === "" && answer.text === "") return refusedBy(answer.message);
     return reason === "completed" || (reason === "refused" && answer.text !== "") ? answer.text : text.trim();

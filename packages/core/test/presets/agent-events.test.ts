@@ -5,13 +5,15 @@ import {
   type AgentEvent,
   AgentEventsView,
   agentEvents,
+  DoneSignal,
   managedContext,
+  memoryJournal,
   type Part,
   type RondoEvent,
   tool,
   toolResult,
 } from "@rondo/core";
-import { badArgs, call, calls, fail, part, refuse, say, scripted, think } from "@rondo/testkit";
+import { badArgs, call, calls, fail, part, refuse, say, scripted, type Turn, think } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { doing, finalIn, only, play, typesOf } from "./managed-support.ts";
 
@@ -200,6 +202,30 @@ describe("shapes", () => {
     ];
     for (const event of heard) view.hear(event);
     expect(typesOf(told)).toEqual(["compaction_start", "compaction_complete", "final"]);
+  });
+
+  test("D3.17 D3.18 calls of an answer that another process heard are told as well, and what they end with is the final text", async () => {
+    const journal = memoryJournal();
+    const ask = doing("ask", () => "asked", { effect: "write", permission: "ask" });
+    const finish = doing("finish", () => new DoneSignal());
+    const open = (turns: Turn[]) =>
+      new Agent({ ...managedContext({ model: scripted(turns), tools: [ask, look, finish] }), journal }).open(
+        "s",
+      );
+    const first = [say("let me"), call("look"), call("ask", { a: 1 }), call("finish")];
+    await (await open([first])).send("go");
+    const session = await open([]);
+    const told: AgentEvent[] = [];
+    const view = new AgentEventsView({}, (event) => told.push(event));
+    session.subscribe((event) => view.hear(event));
+    await session.approve(session.pending[0]?.id ?? "");
+    expect(only(told, "tool_result").map(({ tool, result }) => [tool, result])).toEqual([
+      ["ask", "asked"],
+      ["finish", "Task complete"],
+    ]);
+    expect(only(told, "step_start").map(({ step_number }) => step_number)).toEqual([2, 3]);
+    expect(only(told, "tool_call")[0]).toMatchObject({ args: { a: 1 }, raw_args: '{"a":1}' });
+    expect(told.at(-1)).toEqual({ type: "final", content: "let me" });
   });
 
   test("D3.18 a picture in a result is told as base64, from data or from its address", async () => {
