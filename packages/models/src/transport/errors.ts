@@ -72,6 +72,15 @@ const outputLimits: { readonly [kind in ErrorKind]?: (words: string) => number |
   quota_exhausted: paidOutput,
 };
 
+/** Kinds whose request may go again, or that say when. */
+const waiting: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  "rate_limit",
+  "overloaded",
+  "server_error",
+  "timeout",
+  "quota_exhausted",
+]);
+
 function errorFrom(
   httpStatus: number | undefined,
   facts: ErrorFacts,
@@ -82,8 +91,11 @@ function errorFrom(
   const kind = kindOf(status, facts, hints);
   const said = shouldRetry(header);
   const body = facts.json ?? (facts.html ? undefined : facts.message);
+  // 409 and 425 speak of the moment: the same request may do a little later.
+  const retryable =
+    said ?? ((status === 409 || status === 425) && kind === "invalid_request" ? true : undefined);
   const wait =
-    kind === "rate_limit" || kind === "overloaded" || kind === "server_error" || kind === "quota_exhausted"
+    waiting.has(kind) || retryable === true
       ? retryAfterMs({
           header,
           ...(body === undefined ? {} : { body }),
@@ -92,9 +104,6 @@ function errorFrom(
         })
       : undefined;
   const maxOutputTokens = outputLimits[kind]?.(facts.message);
-  // 409 and 425 speak of the moment: the same request may do a little later.
-  const retryable =
-    said ?? ((status === 409 || status === 425) && kind === "invalid_request" ? true : undefined);
   return new RondoError(kind, sentence(kind, httpStatus, facts, hints, header, wait), {
     ...(retryable === undefined ? {} : { retryable }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),

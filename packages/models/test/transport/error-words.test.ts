@@ -96,6 +96,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a template without a system role", 500, says("System role not supported")],
     ["Ollama's template, without a user", 500, says("no user query found")],
     [
+      "Alibaba's guard against loops, through a gateway",
+      500,
+      says("Repetitive tool calls detected in the conversation history.", { type: "invalid_request_error" }),
+    ],
+    [
       "an id that is too long, which is no history",
       400,
       says(

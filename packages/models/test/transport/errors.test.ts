@@ -245,6 +245,16 @@ describe("responses only told in the catalogue's words", () => {
     expect(error.message).toContain("3600 s");
   });
 
+  it("waits as it was asked to wherever the same request may go again, and nowhere else", () => {
+    const asked = (status: number, more: Record<string, string> = {}): number | undefined =>
+      classifyHttpError(response(status, "{}", { "retry-after": "3", ...more })).retryAfterMs;
+    expect([408, 409, 425, 429, 499, 500, 503, 504, 529].map((status) => asked(status))).toEqual(
+      Array(9).fill(3000),
+    );
+    expect(asked(400, { "x-should-retry": "true" })).toBe(3000);
+    expect([400, 401, 403, 404].map((status) => asked(status))).toEqual(Array(4).fill(undefined));
+  });
+
   it("keeps a small body as it is and cuts a large one", () => {
     const small = { error: { message: "m", failed_generation: '{"name":"f"}' } };
     expect(classifyHttpError(response(400, small)).raw).toEqual(small);
