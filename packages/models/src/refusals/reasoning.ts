@@ -10,6 +10,7 @@ const blocks: readonly RegExp[] = [
   /thinking\.signature\W{1,4}field required/i,
   /(?:corrupted|invalid) thought[ _]?signature|thought[ _]?signature is not valid/i,
   /thinking[`'"\\]* (?:or [`'"\\]*redacted_thinking[`'"\\]* )?blocks[^.]{0,80} cannot be modified/i,
+  /when thinking is disabled, an [`'"\\]*assistant[`'"\\]* message [^.]{0,60}cannot contain/i,
   /expected [`'"\\]*thinking[`'"\\]*(?: or [`'"\\]*redacted_thinking[`'"\\]*)?,? but found/i,
   /of type [`'"\\]*reasoning[`'"\\]* was provided without its required following item/i,
   /was provided without its required [`'"\\]*reasoning[`'"\\]* item/i,

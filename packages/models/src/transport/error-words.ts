@@ -58,11 +58,11 @@ export const filterWords: RegExp =
 export const capabilityWords: RegExp =
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
 /**
- * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know; and what
- * Alibaba's guard against loops does. Sent again unchanged it fails again, for ever (F097, F128, F129).
+ * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know; what it can
+ * make no grammar of; and what Alibaba's guard against loops finds. Sent again unchanged it fails again, for ever (F097, F128, F129).
  */
 export const templateWords: RegExp =
-  /failed to parse tool call arguments|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|repetitive tool calls detected|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
+  /failed to parse tool call arguments|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|repetitive tool calls detected|failed to (?:parse grammar|initialize samplers)|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
 /** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio, vLLM. */
 export const callWords: RegExp =
   /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)|error parsing tool call|tool call(?:s|ing)? could not be parsed|xml syntax error on line \d|expected element type <\w+> but have|unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/i;

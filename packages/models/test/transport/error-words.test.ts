@@ -95,6 +95,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
     ["a template without a system role", 500, says("System role not supported")],
     ["Ollama's template, without a user", 500, says("no user query found")],
+    ["llama.cpp, of a grammar", 500, says("Failed to initialize samplers: failed to parse grammar")],
     [
       "Alibaba's guard against loops, through a gateway",
       500,

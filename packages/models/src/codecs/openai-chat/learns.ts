@@ -32,7 +32,7 @@ const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\
 
 /** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
 const noGrammar: RegExp =
-  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
+  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 
 /** What stands for a text beside calls where there is none: an empty one is refused here, null there (F122, F124). */
 const noEmptyContent: RegExp =
@@ -79,11 +79,13 @@ export function learned(
     if (!compat.alternate && noAlternation.test(words))
       return { ...target.compat, alternate: true, systemFirstOnly: true };
   }
+  // A local server finds out as it goes, and says so with a 500.
+  if (!compat.plainSchemas && [400, 422, 500].includes(status) && noGrammar.test(words))
+    return { ...target.compat, plainSchemas: true };
   if (![400, 404, 422].includes(status)) return undefined;
   if (compat.forcedChoice !== "never" && noForcing.test(words))
     return { ...target.compat, forcedChoice: "never" };
   if (status === 404) return undefined;
-  if (!compat.plainSchemas && noGrammar.test(words)) return { ...target.compat, plainSchemas: true };
   if (compat.toolImages && noToolFiles.test(words)) return { ...target.compat, toolImages: false };
   if ((compat.nullContent ? noNullContent : noEmptyContent).test(words))
     return { ...target.compat, nullContent: !compat.nullContent };
