@@ -34,8 +34,8 @@ A script is a list of turns, one a request: a text, a word or a list of words, e
    [{"say": "cut sho"}, {"cutAt": {"frames": 2}, "how": "close"}]]
 
 Words: say, think, refuse, call, badArgs, native, empty, stop, usage, fail, status, cutAt, stallAfter, slow, delay,
-chunks, garbage, duplicate, corrupt, contentType, raw, frames, plainJson, reset, stall. Their members: docs/guide/testing.md
-and the README of @rondo/testkit.
+chunks, garbage, duplicate, corrupt, contentType, raw, frames, plainJson, reset, stall. Their members: the README of
+@rondo/testkit.
 
 Each request is checked against its provider's rules: what breaks one is answered 400, as the provider would.
 
