@@ -32,7 +32,7 @@ export interface JournalUnderTest {
    * (where `durable` is set).
    */
   open(place: string): Journal | Promise<Journal>;
-  /** What is appended is there when the journal is closed and opened again. Default false. */
+  /** What is appended is there when `append` has returned: for a second one opened beside it, and when it is closed and opened again. Default false. */
   durable?: boolean;
   /** It has leases. Default false. */
   leases?: boolean;
