@@ -1,7 +1,22 @@
 // The room of a script's command line: its options, and what cannot be used of them, said in a line before it ends with 2.
+// `--help` prints what the script says of itself at its top.
 
+import { readFileSync } from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { messageOf } from "@rondo/core";
+
+/** Prints the comment that the script opens with, and ends, where help is what was asked for. */
+export function helpWhereAsked(): void {
+  const [, script = "", ...args] = process.argv;
+  if (!args.includes("--help")) return;
+  const lines = readFileSync(script, "utf8").split("\n");
+  const opening = lines.slice(
+    0,
+    lines.findIndex((line) => !line.startsWith("//")),
+  );
+  console.log(opening.map((line) => line.replace(/^\/\/ ?/, "")).join("\n"));
+  process.exit(0);
+}
 
 export class CommandLine {
   readonly #script: string;
@@ -15,10 +30,11 @@ export class CommandLine {
     process.exit(2);
   }
 
-  /** The values of the options that were given, or that they have by default. */
+  /** The values of the options that were given, or that they have by default. Ends with `--help`, unless it is one of them. */
   options<Options extends NonNullable<ParseArgsConfig["options"]>>(
     options: Options,
   ): ReturnType<typeof parseArgs<{ options: Options }>>["values"] {
+    if (options.help === undefined) helpWhereAsked();
     return this.#read(() => parseArgs({ options }).values);
   }
 

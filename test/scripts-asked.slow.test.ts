@@ -1,9 +1,30 @@
 // What a script of the workspace says when it is asked wrongly: 1 is kept for what it found.
 
-import { spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../scripts/packages.ts";
+
+const homes: { readonly [script: string]: string } = {
+  modelcheck: "packages/testkit/src",
+  cluster: "examples",
+};
+
+function asking(script: string, args: readonly string[]): SpawnSyncReturns<string> {
+  const main = join(root, homes[script] ?? "scripts", script, "main.ts");
+  const node = ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", main, ...args];
+  return spawnSync(process.execPath, node, { encoding: "utf8" });
+}
+
+test.each(["crash", "chaos", "fuzz", "mutate", "longrun", "cases", "rules"])(
+  "%s --help says what it does, and how it is asked",
+  (script) => {
+    const { status, stderr, stdout } = asking(script, ["--help"]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(new RegExp(`^\\W?npm run -s ${script}\\b`));
+    expect(stdout).not.toMatch(/^(?:\/\/|import )/m);
+  },
+);
 
 test.each([
   ["crash", ["--only", "("], "--only: Invalid regular expression"],
@@ -15,11 +36,9 @@ test.each([
   ["modelcheck", ["--states", "many"], "--states must be a whole number from 1, not many"],
   ["modelcheck", ["--states", "0"], "--states must be a whole number from 1, not 0"],
   ["longrun", ["--steps", "many"], "--steps must be a whole number of at least 1, not many"],
+  ["cluster", ["--oops"], "Unknown option '--oops'"],
 ])("%s %j is asked wrongly: it says what is wrong, and ends with 2", (script, args, why) => {
-  const home = script === "modelcheck" ? "packages/testkit/src" : "scripts";
-  const main = join(root, home, script, "main.ts");
-  const node = ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", main, ...args];
-  const { status, stderr, stdout } = spawnSync(process.execPath, node, { encoding: "utf8" });
+  const { status, stderr, stdout } = asking(script, args);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).toMatch(new RegExp(`^${script}: `));
   expect(stderr).toContain(why);

@@ -23,12 +23,21 @@ function whole(name: string, text: string): number {
   process.exit(2);
 }
 
-const { values } = parseArgs({
-  options: {
-    sessions: { type: "string", default: "100" },
-    together: { type: "string", default: "20" },
-  },
-});
+function given(): { sessions: string; together: string } {
+  try {
+    return parseArgs({
+      options: {
+        sessions: { type: "string", default: "100" },
+        together: { type: "string", default: "20" },
+      },
+    }).values;
+  } catch (thrown) {
+    console.error(`cluster: ${messageOf(thrown)}`);
+    process.exit(2);
+  }
+}
+
+const values = given();
 const count = whole("sessions", values.sessions);
 const together = whole("together", values.together);
 

@@ -5,10 +5,12 @@
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { helpWhereAsked } from "../command-line.ts";
 import { runCases } from "./run-cases.ts";
 
 const usage = "usage: npm run -s cases -- FILE.jsonl [--only ID[,ID…]] [--json]";
 
+helpWhereAsked();
 try {
   const { positionals, values } = parseArgs({
     allowPositionals: true,

@@ -8,6 +8,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
+import { helpWhereAsked } from "../command-line.ts";
 import { root } from "../packages.ts";
 import { run } from "../run-command.ts";
 import { readBook, readExempt } from "./book.ts";
@@ -39,6 +40,7 @@ async function runTests(letters: string): Promise<Report> {
 }
 
 async function main(): Promise<number> {
+  helpWhereAsked();
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { report: { type: "string" } },
