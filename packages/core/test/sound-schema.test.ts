@@ -36,6 +36,39 @@ describe("a tool's schema", () => {
     ["required with numbers", object({ a: {} }, { required: [1] }), object({ a: {} }, { required: [] })],
     ["alternatives that are none", object({ a: { anyOf: [] } }), object({ a: {} })],
     ["a pattern that is none", object({ a: { pattern: "(" } }), object({ a: {} })],
+    [
+      "words that are null, as some serializers have them",
+      object(
+        {
+          a: {
+            type: "string",
+            title: null,
+            description: null,
+            format: null,
+            pattern: null,
+            minLength: null,
+            enum: null,
+            examples: null,
+            default: null,
+          },
+        },
+        { description: null, additionalProperties: null, minProperties: null },
+      ),
+      object({ a: { type: "string", default: null } }),
+    ],
+    [
+      "bounds that are none",
+      object({
+        a: { minimum: "1", maxItems: "2", multipleOf: 0, minLength: -1, maxLength: 1.5, minItems: 1 },
+      }),
+      object({ a: { minItems: 1 } }),
+    ],
+    ["a type told twice", object({ a: { type: ["string", "string"] } }), object({ a: { type: ["string"] } })],
+    [
+      "words said otherwise",
+      object({ a: { description: 5, examples: "x", uniqueItems: "true", readOnly: false } }),
+      object({ a: { readOnly: false } }),
+    ],
     ["an enum that is no list", object({ a: { enum: "x" } }), object({ a: {} })],
     [
       "a reference to nothing",
@@ -55,6 +88,12 @@ describe("a tool's schema", () => {
   ])("with %s says what is left", async (_, given, left) => {
     expect(declared(given)).toEqual(left);
     expect(await made(given).check({})).toMatchObject({ ok: true });
+  });
+
+  test("that requires a member twice requires it", async () => {
+    const twice = object({ a: {} }, { required: ["a", "a"] });
+    expect(declared(twice)).toEqual(object({ a: {} }, { required: ["a"] }));
+    expect(await made(twice).check({})).toMatchObject({ ok: false });
   });
 
   test("with a circle of references can be called", async () => {

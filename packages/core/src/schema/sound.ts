@@ -30,6 +30,24 @@ const maps: ReadonlySet<string> = new Set([
   "definitions",
   "dependentSchemas",
 ]);
+const isText = (value: Json): boolean => typeof value === "string";
+const isNumber = (value: Json): boolean => typeof value === "number";
+const isCount = (value: Json): boolean => Number.isInteger(value) && Number(value) >= 0;
+const isFlag = (value: Json): boolean => typeof value === "boolean";
+/** What stands behind a word that holds no schema. One that is null, say, makes the whole schema none for who reads it strictly. */
+const shapes: ReadonlyMap<string, (value: Json) => boolean> = new Map([
+  ..."title description format contentEncoding contentMediaType $comment $ref"
+    .split(" ")
+    .map((word) => [word, isText] as const),
+  ..."minimum maximum exclusiveMinimum exclusiveMaximum".split(" ").map((word) => [word, isNumber] as const),
+  ..."minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"
+    .split(" ")
+    .map((word) => [word, isCount] as const),
+  ..."uniqueItems deprecated readOnly writeOnly nullable".split(" ").map((word) => [word, isFlag] as const),
+  ..."enum examples".split(" ").map((word) => [word, (value: Json) => Array.isArray(value)] as const),
+  ["multipleOf", (value: Json) => typeof value === "number" && value > 0],
+  ["pattern", (value: Json) => typeof value === "string" && isPattern(value)],
+]);
 const references: readonly string[] = ["$ref"];
 const names: readonly string[] = ["$id", "$anchor", "$dynamicAnchor"];
 /** Words whose schemas look at the same value: a circle of these alone never comes to an end. */
@@ -71,22 +89,16 @@ function soundWord(word: string, value: Json, isLost: IsLost): Json | undefined 
   switch (word) {
     case "type": {
       if (!Array.isArray(value)) return typeWords.has(value) ? value : undefined;
-      const types = value.filter((one) => typeWords.has(one));
+      const types = [...new Set(value.filter((one) => typeWords.has(one)))];
       return types.length === value.length ? value : types.length === 0 ? undefined : types;
     }
     case "required": {
       if (!Array.isArray(value)) return undefined;
-      const names = value.filter((one) => typeof one === "string");
+      const names = [...new Set(value.filter((one) => typeof one === "string"))];
       return names.length === value.length ? value : names;
     }
-    case "enum":
-      return Array.isArray(value) ? value : undefined;
-    case "pattern":
-      return typeof value === "string" && isPattern(value) ? value : undefined;
-    case "$ref":
-      return typeof value === "string" ? value : undefined;
     default:
-      return value;
+      return shapes.get(word)?.(value) === false ? undefined : value;
   }
 }
 
