@@ -10,6 +10,7 @@ import {
   type ModelEvent,
   managedContext,
   maxSteps,
+  memoryJournal,
   RondoError,
   type Rule,
   steerable,
@@ -319,6 +320,16 @@ describe("a run", () => {
       return events.flatMap((event) => (event.type === "retry" ? [event.discard] : []));
     });
     expect(await Promise.all(discards)).toEqual([[true], [true], [false]]);
+  });
+
+  test("writes that an answer was shown where nothing of it is kept, and only there", async () => {
+    const journal = memoryJournal();
+    const model = scripted([cut({ afterText: "Hel" }), say("Hello")]);
+    const session = await new Agent({ model, journal, ...quick }).open("s");
+    await session.send("go");
+    const failed = (await journal.read("s")).filter((record) => record.type === "model_failed");
+    expect(failed).toMatchObject([{ partial: { content: [{ text: "Hel" }] } }]);
+    expect(failed[0]).not.toHaveProperty("shown");
   });
 
   test("takes whatever a model throws for a failure of the model, not of the loop", async () => {

@@ -105,10 +105,10 @@ export function fallback(): Rule {
     version: 1,
     judge(_memory, state): Judgement | undefined {
       const error = state.run?.failure?.error;
-      const model = error && nextModel(state, error);
-      return model === undefined
-        ? undefined
-        : { follows: { do: "ask_again", model }, evidence: { kind: error?.kind ?? "" } };
+      if (error === undefined) return undefined;
+      const model = nextModel(state, error);
+      if (model === undefined) return undefined;
+      return { follows: { do: "ask_again", model }, evidence: { kind: error.kind } };
     },
   };
 }

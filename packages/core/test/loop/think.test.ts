@@ -26,6 +26,8 @@ interface Watched {
   readonly controller: AbortController;
   /** What was passed on. */
   readonly heard: RondoEvent[];
+  /** Whether any of an answer was. */
+  shown(): boolean;
   /** What the model was called with. */
   readonly given: unknown[];
   emit(event: ModelEvent): void;
@@ -63,6 +65,7 @@ function watch(change: Partial<typeof clocks> = {}): Watched {
     clock,
     controller,
     heard,
+    shown: () => audience.shown,
     given,
     emit: (event) => emit(event),
     leave: () => {
@@ -116,6 +119,23 @@ test("a model's answer is the answer, its events are passed on, and the clocks a
   expect(call.heard).toStrictEqual([...told, warning]);
   expect(call.clock.waits()).toStrictEqual([]);
   expect(call.controller.signal.aborted).toBe(false);
+});
+
+test.each([
+  ["text", delta("s")],
+  ["thoughts", thought("hm")],
+  ["arguments", { type: "tool_args_delta", index: 1, id: "c", name: "f", delta: "{" } as const],
+])("%s that somebody was told are an answer that was shown, and nothing else is", (_what, said) => {
+  const call = watch();
+  call.emit(progress);
+  call.emit({ type: "warning", code: "odd", message: "It is odd." });
+  expect(call.shown()).toBe(false);
+  call.emit(said);
+  expect(call.shown()).toBe(true);
+  const unheard = watch();
+  unheard.leave();
+  unheard.emit(said);
+  expect(unheard.shown()).toBe(false);
 });
 
 test("what is said while nobody listens is kept, and told to nobody", async () => {

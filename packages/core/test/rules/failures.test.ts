@@ -20,11 +20,13 @@ import {
 import { beforeEach, describe, expect, test } from "vitest";
 import { Log } from "../../src/loop/log.ts";
 import { overflow } from "../../src/rules/overflow.ts";
+import { fallback } from "../../src/rules/retry.ts";
 import { acting, answerOf, callOf, finished, stateOf } from "../loop/support.ts";
 import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "./support.ts";
 
 test.each([
   ["retry", 1, retry],
+  ["fallback", 1, fallback],
   ["overflow", 2, overflow],
   ["repairs", 4, repairs],
 ] as const)("%s says nothing where nothing failed", (name, version, make) => {
@@ -44,6 +46,17 @@ describe("a failed model call", () => {
   ): unknown => judgementOf(retry(given), { failure, failures, ...run });
   const last = { model: 1 };
   const network = failureOf("network", {}, 0);
+
+  test("that nothing is tried again for goes to the next model, unless there is none, or it would meet the same", () => {
+    const falls = (failure: Run["failure"], run: Partial<Run> = {}): unknown =>
+      judgementOf(fallback(), { failure, ...run });
+    expect(falls(network)).toStrictEqual({
+      follows: { do: "ask_again", model: 1 },
+      evidence: { kind: "network" },
+    });
+    expect(falls(network, last)).toBeUndefined();
+    expect(falls(failureOf("invalid_request", {}, 0))).toBeUndefined();
+  });
 
   test("that may pass is tried again, after a wait that doubles up to its cap", () => {
     const waits = [0, 1, 2].map((failures) => judged({}, network, failures));
