@@ -14,6 +14,7 @@ import {
   phaseOf,
   type Row,
   type RunEnd,
+  repairTexts,
   type State,
   textOf,
 } from "@rondo/core";
@@ -242,10 +243,12 @@ export function brokenByTable(row: Row, from: Phase, after: State): string[] {
     : [`the table does not know: in ${from}, when ${row.when}, ${row.does}, and then ${to}`];
 }
 
-/** The task, where the settings keep it, and what a person said last: the last of what is no memory of a compaction. */
+/** The task, where the settings keep it, and what a person said last: the last that is no memory of a compaction, nor its word to go on. */
 function tasksOf({ history, options }: State): string[] {
   const said = [...history].filter(({ role }) => role === "user").map(textOf);
-  const own = said.filter((text) => !text.startsWith("["));
+  const isMemory = (text: string): boolean => text.startsWith("[");
+  const goesOn = said.some(isMemory) ? repairTexts.proceed : undefined;
+  const own = said.filter((text) => !isMemory(text) && text !== goesOn);
   const kept = options?.context?.compaction?.keepTask === false ? own.slice(-1) : [own.at(0), own.at(-1)];
   return kept.filter((text) => text !== undefined);
 }
