@@ -102,11 +102,11 @@ export interface Codec {
   /** The quirks of a server as a refusal shows them, where it shows one that was not known. Pure; who keeps them is the model. */
   learned?(response: ErrorResponse, target: Target): Target["compat"];
   /**
-   * The quirks that an answer makes likely, and the warning that tells of them. The request is sent once more as they make
+   * The quirks that an answer makes likely, and a warning where with them something goes out no more. The request is sent once more as they make
    * it; they are kept where that answer makes none likely any more. Pure, like `learned`.
    */
   suspected?(
     answer: AssistantMessage,
     target: Target,
-  ): { compat: NonNullable<Target["compat"]>; warning: { code: string; message: string } } | undefined;
+  ): { compat: NonNullable<Target["compat"]>; warning?: { code: string; message: string } } | undefined;
 }

@@ -111,7 +111,8 @@ class HttpModel implements Model {
       throw thrown;
     });
     if ("answer" in again && call.codec.suspected?.(again.answer, before.target) === undefined) {
-      warnOf([suspicion.warning, ...newsIn(other, call.wire)], call.io);
+      const told = suspicion.warning === undefined ? [] : [suspicion.warning];
+      warnOf([...told, ...newsIn(other, call.wire)], call.io);
       return again.answer;
     }
     this.#forget(before);

@@ -37,16 +37,25 @@ export function learned({ status, body }: ErrorResponse, target: Target): Target
   return quirks === undefined ? undefined : ({ ...target.compat, ...quirks } as Target["compat"]);
 }
 
-/** A Gemini that has nothing to say, without a single token, may have stumbled over signatures of its own. */
+/**
+ * An answer may end with the word that calls want signatures, where others refuse the request. A Gemini that has nothing to
+ * say, without a single token, may have stumbled over signatures of its own.
+ */
 export const suspected: NonNullable<Codec["suspected"]> = (answer, target) => {
-  if (!isSilent(answer) || !googleTraits(target).ownSignatures) return undefined;
   const { provider, model } = target.origin;
+  const { needsSignatures, ownSignatures } = googleTraits(target);
+  if (isUnsigned(answer))
+    return needsSignatures ? undefined : { compat: { ...target.compat, needsSignatures: true } };
+  if (!isSilent(answer) || !ownSignatures) return undefined;
   const message = `${provider}/${model} said nothing to its own thought signatures, and answered without them: they are left out from now on`;
   return {
     compat: { ...target.compat, ownSignatures: false },
     warning: { code: "thinking_dropped", message },
   };
 };
+
+const isUnsigned = ({ content, stop }: AssistantMessage): boolean =>
+  stop.raw?.toUpperCase() === "MISSING_THOUGHT_SIGNATURE" && content.length === 0;
 
 const isSilent = ({ content, stop, usage }: AssistantMessage): boolean =>
   stop.kind === "end_turn" &&
