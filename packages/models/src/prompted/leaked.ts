@@ -3,7 +3,8 @@
 // Such a text never runs (F234), and it is no answer: it is malformed. Of a server on this machine, which is known for
 // that, any call is taken that would run if tools were text. Of any other, only an answer that is nothing but calls in a
 // family's own marks, of tools that are there, where nobody in the conversation wrote of these marks: what a person asked to be
-// shown is an answer. What reads calls is loaded with the first text that may be one.
+// shown is an answer. One that begins so, names a tool and cannot be read is none either, cut or garbled: it is what those
+// servers make of it. What reads calls is loaded with the first text that may be one.
 
 import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf } from "@rondo/core";
 import { loadOnce } from "../load-once.ts";
@@ -12,7 +13,7 @@ import type { Reading } from "./read-answer.ts";
 const families = loadOnce(() => import("./own-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
 /** What every family's marks begin with. */
-const mayBeMark = /^(?:[<[\]]|func)/;
+const mayBeMark = /^(?:[<[\]]|func|```)/;
 
 /** The tool that an answer without calls calls in its text; undefined where it is a text. */
 export async function leakedCall(
@@ -45,10 +46,11 @@ export function malformed(answer: AssistantMessage, tool: string): AssistantMess
 /** The first tool that a text calls which says nothing else. */
 async function wholeLeak(text: string, request: ModelRequest): Promise<string | undefined> {
   if (!mayBeMark.test(text)) return undefined;
-  const { opening, opensCalls } = await families();
+  const { firstNamed, opening, opensCalls } = await families();
   if (!opensCalls(text) || isSpokenOf(opening.exec(text)?.[0] ?? "", request)) return undefined;
   const known = namesIn(request);
-  const { calls, text: said, warnings } = await reading(text, known);
+  const { calls, text: said, warnings, malformed: isBroken } = await reading(text, known);
+  if (isBroken !== undefined && said === "") return firstNamed(text, known);
   const isWhole = said === "" && warnings.length === 0;
   return isWhole && calls.every(({ name, fault }) => known.has(name) && fault === undefined)
     ? calls[0]?.name

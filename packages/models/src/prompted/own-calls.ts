@@ -3,17 +3,29 @@
 // A server without tools for a model hands its words on as they are, and a model falls back to what it was trained on.
 // Here is told what such a call says and where it ends; whether it may run is for who reads the answer (`read-answer.ts`).
 
-import type { CutCall, OwnCall } from "./calls.ts";
+import { type CutCall, type OwnCall, plainName } from "./calls.ts";
 import { elementCall, pairedCall } from "./element-calls.ts";
 import { gemmaCall, pythonCall } from "./loose-notation.ts";
 import { found, parsed, valueEnd } from "./scan.ts";
 
 /** What opens calls, whatever stands in it: in prose nothing else is looked at. */
 export const opening: RegExp =
-  /(?:\]<\]minimax\[>\[)?<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>|<\|open\|>(?:tools<\|sep\|>|call tool=)|<TOOLCALL>|<｜DSML｜(?:tool|function)_calls>|<function(?:=| name=)|<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=|<start_function_call>|<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>|<\|tool_call>|<｜tool▁calls?▁begin｜>|\[(?:TOOL_CALLS|TOOL_REQUEST)\]|\b(?:functools(?=\[)|function call(?=\{))/;
+  /(?:\]<\]minimax\[>\[)?<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>|<\|open\|>(?:tools|call tool=)|<TOOLCALL>|<[｜|]DSML[｜|](?:tool|function)_calls>|<tool_use>|<\|function_call\|>|<\|(?:start\|>assistant|channel\|>commentary) to=functions\.|```tool_code\b|<function(?:=| name=)|<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=|<start_function_call>|<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>|<\|tool_call>|<｜tool[▁_]calls?[▁_]begin｜>|\[(?:TOOL_CALLS|TOOL_REQUEST)\]|\b(?:functools(?=\[)|function call(?=\{))/;
 
 /** Whether a text begins with what opens calls. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
+
+/** Characters in which a call that cannot be read must name its tool. */
+const farthestName = 400;
+
+/** The first tool that a text names. */
+export function firstNamed(text: string, known: ReadonlySet<string>): string | undefined {
+  for (const [word] of text.slice(0, farthestName).matchAll(/[\w.-]{1,128}/g)) {
+    const name = plainName(word, known);
+    if (known.has(name)) return name;
+  }
+  return undefined;
+}
 
 /** What stands around and between calls and says nothing by itself. */
 export const around: RegExp =

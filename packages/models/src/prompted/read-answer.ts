@@ -8,7 +8,7 @@
 import type { StopKind } from "@rondo/core";
 import { type CutCall, type Meaning, meaningOf, type OwnCall, plainName, type WrittenCall } from "./calls.ts";
 import { withoutLeaks } from "./control-tokens.ts";
-import { around, bareCalls, closing, opening, opensCalls, ownCall } from "./own-calls.ts";
+import { around, bareCalls, closing, firstNamed, opening, opensCalls, ownCall } from "./own-calls.ts";
 import { found, parsed, valueEnd } from "./scan.ts";
 
 export interface Reading {
@@ -64,8 +64,6 @@ const invented: RegExp =
 /** The protocol's own tags: behind them a call runs wherever it stands, and what follows it is left out. */
 const ownTag = /^<(?:tool_call|function_call)>$/;
 const unclosedCall = "the answer was cut off before the call was closed";
-/** Characters in which a call that cannot be read must name its tool. */
-const farthestName = 400;
 
 class AnswerReader {
   readonly #body: string;
@@ -102,11 +100,10 @@ class AnswerReader {
   #attempt(): Reading | undefined {
     const text = this.#body;
     if (!opensCalls(text)) return undefined;
-    const name = /\b[\w.-]{1,128}\b/g;
-    for (const [word] of text.slice(0, farthestName).matchAll(name))
-      if (this.#context.known.has(word))
-        return this.#malformed({ texts: [], malformed: `what it says of ${word} is no call` });
-    return undefined;
+    const name = firstNamed(text, this.#context.known);
+    return name === undefined
+      ? undefined
+      : this.#malformed({ texts: [], malformed: `what it says of ${name} is no call` });
   }
 
   /** Values one after another from here on, fences and tags between them skipped. */
