@@ -280,6 +280,18 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     expect(told({ containers: "turn" })).toBeUndefined();
   });
 
+  it("that a tool's schema is none by its checks", () => {
+    const message =
+      "tools.18.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12).";
+    for (const { by, words } of [
+      { by: toldBy(anthropicMessages), words: message },
+      { by: toldBy(bedrockConverse), words: `The model returned the following errors: ${message}` },
+    ]) {
+      expect(by({ message: words })).toEqual({ plainSchemas: true });
+      expect(by({ message: words }, { plainSchemas: true })).toBeUndefined();
+    }
+  });
+
   it.each([
     "container: Input should be a valid string",
     "messages.1.content.0: Invalid `signature` in `thinking` block",

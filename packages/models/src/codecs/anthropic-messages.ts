@@ -49,8 +49,8 @@ const vertex: Host = {
  * `thinkingFill` (what stands for the reasoning of a tool turn that has none), `resumesPauses: false` (a paused answer is gone
  * on with by a word, without what was open in it), `containers: "turn"` (none is named behind what a person said later),
  * `unbindsThinking` (the server leaves out earlier thinking that no longer fits what stands before it, and says so),
- * `refusedBlocks` (types of blocks of its own that it does not take back), `cache: false` (no automatic marks), and any
- * trait of `anthropic/traits.ts` by its name.
+ * `refusedBlocks` (types of blocks of its own that it does not take back), `plainSchemas` (schemas of tools say shapes and
+ * enums alone), `cache: false` (no automatic marks), and any trait of `anthropic/traits.ts` by its name.
  */
 export const anthropicMessages: Codec = {
   api,

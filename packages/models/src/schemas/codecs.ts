@@ -31,9 +31,10 @@ export function sentTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaRoo
   return sent(tool, adaptToolSchema(tool.inputSchema, mode), room, false);
 }
 
-/** A tool as Anthropic takes it, strict or not, wherever its models are served. */
+/** A tool as Anthropic takes it, strict or not, wherever its models are served; with the quirk `plainSchemas` in shapes and enums alone. */
 export function anthropicTool(tool: ToolDefinition, strict: boolean, room: SchemaRoom): SentTool {
-  const whole = sentTool(tool, strict ? "anthropic" : "tool", room);
+  const plain = room.target.compat?.plainSchemas === true;
+  const whole = sentTool(tool, strict ? "anthropic" : plain ? "google-strict" : "tool", room);
   const members = declarable(whole.schema);
   if (members === undefined) return whole;
   const { schema, lost, told } = members;

@@ -1,7 +1,7 @@
 // The room of what a refusal teaches of a server that speaks Anthropic's protocol.
 //
 // DeepSeek, Kimi and MiMo want the thinking of a tool turn back, without a signature (F104); Anthropic itself refuses it so
-// (F101). Some refuse a paused answer that they paused themselves (F016). Nobody's name tells which of them stands behind a
+// (F101). One schema that is not taken fails every request (F136). Some refuse a paused answer that they paused themselves (F016). Nobody's name tells which of them stands behind a
 // gateway.
 
 import type { Json } from "@rondo/core";
@@ -34,6 +34,9 @@ const ownBlocks: ReadonlySet<string> = new Set([
 const boundThinking: RegExp = /bound to a different conversation[^{}]{0,200}block_binding/i;
 const forcedTool: RegExp =
   /tool_choice\b[^{}]{0,80}not supported|thinking may not be enabled when tool_choice forces/i;
+/** A schema that is none by its checks: a pattern, a word of another draft. Which tool has it changes with the list of them. */
+const refusedSchema: RegExp =
+  /\binput_?schema\b[^{}]{0,80}(?:json )?schema is (?:invalid|not valid)|must match json schema draft/i;
 
 type Compat = Target["compat"];
 
@@ -46,6 +49,7 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   if (!refuses) return undefined;
   const block = refusedBlock.exec(words)?.[1];
   if (block !== undefined && !ownBlocks.has(block)) return withoutBlocks(block, compat);
+  if (refusedSchema.test(words)) return unless(compat, "plainSchemas", true);
   if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
   if (openServerTool.test(words) && compat?.resumesPauses !== false)
