@@ -169,6 +169,7 @@ export { requestOf } from "./loop/request.ts";
 export { type Call, emptyState, type Run, type State, type Turn } from "./loop/state.ts";
 export * from "./message.ts";
 export * from "./model.ts";
+export type { Adapt } from "./options/adapted.ts";
 export type { AgentOptions, RunOverrides } from "./options/agent-options.ts";
 export { type Resolved, resolve } from "./options/options.ts";
 export type { Partially } from "./output/partial.ts";

@@ -50,6 +50,7 @@ import type { UnknownKeys } from "../schema/unknown-keys.ts";
 import type { SchemaLike } from "../schema.ts";
 import type { Provided } from "../tool/dependency.ts";
 import type { Tool } from "../tool.ts";
+import { type Adapt, adaptOption } from "./adapted.ts";
 
 export interface AgentOptions<Output = unknown> {
   model: Model;
@@ -57,6 +58,12 @@ export interface AgentOptions<Output = unknown> {
   fallback?: readonly Model[];
   system?: string;
   tools?: readonly Tool[];
+  /**
+   * How each model and each tool is taken, whoever brings it: `model`, `fallback` and `tools`, and what a fork or a single run puts
+   * in their place. `compaction.model` is asked as it is. Presets set it: one of yours beside a preset is in place of its own.
+   * Default: each as it is.
+   */
+  adapt?: Adapt;
   /** Rules of the run: stop rules, limits, your own. A plain function is a stop rule. They come before the built-in ones. */
   rules?: readonly (Rule | StopRule)[];
   /** Whether an answer is final. Default: `byContent()`. */
@@ -227,6 +234,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   fallback: listOf(model),
   system,
   tools,
+  adapt: adaptOption,
   rules: listOf(rule),
   continueRule: (value) => continueFace(value) ?? ruleCheck(value),
   maxSteps: whole,

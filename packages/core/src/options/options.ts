@@ -41,6 +41,7 @@ import { type CompiledSchema, compileSchema } from "../schema.ts";
 import type { Provided } from "../tool/dependency.ts";
 import { fitTool } from "../tool/with.ts";
 import { type Tool, toolResult, toolsThere } from "../tool.ts";
+import { adaptedModel, adaptedTool } from "./adapted.ts";
 import { type AgentOptions, checkOptions } from "./agent-options.ts";
 import { speaking } from "./spoken-refusals.ts";
 
@@ -85,7 +86,8 @@ export function resolve(given: AgentOptions): Resolved {
   const { hooks = {}, toolChoice, dependencies = [], outputReading = {} } = given;
   if (typeof toolChoice === "object" && !tools.has(toolChoice.tool))
     throw wrong("toolChoice", `no tool is named ${JSON.stringify(toolChoice.tool)}; ${toolsThere(tools)}`);
-  const options = factsOf(given, rules, tools, output?.json);
+  const models = modelsOf(given);
+  const options = factsOf(given, rules, tools, models, output?.json);
   for (const rule of rules.list) {
     const complaint = rule.verify?.(options);
     if (complaint !== undefined) throw invalidRequest(complaint);
@@ -96,7 +98,7 @@ export function resolve(given: AgentOptions): Resolved {
     options,
     rules,
     tools,
-    models: modelsOf(given),
+    models,
     compactor: given.context?.compaction?.model,
     hooks,
     dependencies,
@@ -107,14 +109,18 @@ export function resolve(given: AgentOptions): Resolved {
   };
 }
 
-const modelsOf = ({ model, fallback = [], refusals }: AgentOptions): Model[] =>
-  refusals === null ? [model, ...fallback].map(speaking) : [model, ...fallback];
+const modelsOf = ({ model, fallback = [], adapt = {}, refusals }: AgentOptions): Model[] =>
+  [model, ...fallback].map((one) => {
+    const taken = adaptedModel(one, adapt.model);
+    return refusals === null ? speaking(taken) : taken;
+  });
 
 /** The options as facts of a run. @param schema of the typed output */
 function factsOf(
   given: AgentOptions,
   rules: Rules,
   tools: ReadonlyMap<string, Tool>,
+  models: readonly Model[],
   schema: JsonObject | undefined,
 ): RunOptions {
   const { hooks = {}, landing, toolTimeoutMs = 120_000 } = given;
@@ -122,7 +128,7 @@ function factsOf(
   return {
     ...(given.system === undefined ? {} : { system: given.system }),
     tools: [...tools.values()].map((one) => toolFacts(one, toolTimeoutMs)),
-    models: modelsOf(given).map(modelRef),
+    models: models.map(modelRef),
     settings: given.settings ?? {},
     toolChoice: given.toolChoice ?? "auto",
     hooks: hookNames.filter((name) => hooks[name] !== undefined),
@@ -177,7 +183,8 @@ function toolMap(given: AgentOptions, texts: Texts): Map<string, Tool> {
   const passesRaw = given.argumentErrors === "pass_raw";
   const defaults = { coerce: given.coerce ?? true, unknownKeys: given.unknownKeys ?? "allow" };
   const map = new Map<string, Tool>();
-  for (const one of given.tools ?? []) {
+  for (const brought of given.tools ?? []) {
+    const one = adaptedTool(brought, given.adapt?.tool);
     if (map.has(one.name)) throw wrong("tools", `two tools are named ${JSON.stringify(one.name)}`);
     map.set(one.name, fitTool(one, defaults, passesRaw ? rawWay(one, texts) : undefined));
   }

@@ -136,15 +136,20 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
   const timeoutMs = 1_000 * Math.min(1_800, Math.max(60, options.invocationTimeoutSeconds ?? 1_200));
   const vision = features.includes("vision");
   return {
-    model: strategyModel(model, {
-      streams: features.includes("stream_tool_call"),
-      ...(options.countTokens === undefined ? {} : { countTokens: options.countTokens }),
-    }),
+    model,
+    adapt: {
+      model: (one) =>
+        strategyModel(one, {
+          streams: features.includes("stream_tool_call"),
+          ...(options.countTokens === undefined ? {} : { countTokens: options.countTokens }),
+        }),
+      tool: (one) => strategyTool(one, options),
+    },
     system: promptPolicy({
       ...(options.instruction === undefined ? {} : { instruction: options.instruction }),
       ...(options.promptPolicyOverrides === undefined ? {} : { overrides: options.promptPolicyOverrides }),
     }),
-    tools: (options.tools ?? []).map((one) => strategyTool(one, options)),
+    tools: options.tools ?? [],
     maxSteps: maximum,
     onLimit: maximum === 1 ? "stop" : "refuse_tools",
     rules: [skipRepeatedFailures({ runtimeParameters })],

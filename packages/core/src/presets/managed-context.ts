@@ -134,12 +134,18 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
   const { model, maxIterations = 200, canExecuteTool, getIncompleteWorkPrompt, hooks } = options;
   const way = retryWay(options);
   const settings = hostedSettings(model, options.settings, options.hostedTools);
-  const written = emptyAsWritten(model);
-  const asked = (options.hostedTools ?? []).length === 0 ? written : withoutHosted(written);
   const retries = managedRetry(options);
   return {
-    model: way === undefined ? asked : namedFailures(asked, way === "by_status"),
-    tools: (options.tools ?? []).map(managedTool),
+    model,
+    tools: options.tools ?? [],
+    adapt: {
+      model(one) {
+        const written = emptyAsWritten(one);
+        const asked = (options.hostedTools ?? []).length === 0 ? written : withoutHosted(written);
+        return way === undefined ? asked : namedFailures(asked, way === "by_status");
+      },
+      tool: managedTool,
+    },
     rules: [
       ...(retries === undefined ? [] : [retries as Rule]),
       ...(options.requireDoneTool === true ? [requireDone()] : []),

@@ -104,9 +104,10 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
   });
   const limited = options.stepLimit === "in_policy" ? stepLimited(counted, maxSteps) : counted;
   return {
-    model: plainly(options.model),
+    model: options.model,
+    adapt: { model: plainly, tool: namingErrors },
     ...(options.system === undefined ? {} : { system: options.system }),
-    tools: tools.map(namingErrors),
+    tools,
     toolChoice: tools.length === 0 ? "none" : "auto",
     toolOrder: "sequential",
     // A batch runs whole; what is said meanwhile comes before the next request.

@@ -85,7 +85,8 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
   return {
     model,
     ...(system === null ? {} : { system }),
-    tools: registered(tools, logger).map(plainTool),
+    tools: registered(tools, logger),
+    adapt: { tool: plainTool },
     continueRule: byStopReason(),
     // Its error speaks this system's words.
     rules: [maxSteps(max, { onLimit: "error", message: reached })],

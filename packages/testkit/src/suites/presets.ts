@@ -69,6 +69,7 @@ const optionNames: { readonly [name in keyof Required<AgentOptions>]: true } = {
   fallback: true,
   system: true,
   tools: true,
+  adapt: true,
   rules: true,
   continueRule: true,
   maxSteps: true,

@@ -55,9 +55,8 @@ function withForks(session: Session, options: SteerableSessionOptions, asking: A
     const others = { ...options, model, agent: { ...options.agent, ...more } };
     const own = hooks === undefined ? others : { ...others, hooks };
     const next: Asking = {};
-    const { model: asked, hooks: asks = {}, fallback } = pulling(own, next);
-    const agent = { ...more, hooks: asks, ...(fallback === undefined ? {} : { fallback }) };
-    return withForks(await plain(id, { ...given, model: asked, agent }), own, next);
+    const { hooks: asks = {}, adapt = {} } = pulling(own, next);
+    return withForks(await plain(id, { ...given, agent: { ...more, hooks: asks, adapt } }), own, next);
   };
   session.fork = fork;
   return session;
@@ -112,10 +111,7 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
       },
     }),
     ...more,
-    ...(more.fallback === undefined
-      ? {}
-      : { fallback: more.fallback.map((model) => asking(model, askAtEnd)) }),
-    model: asking(rest.model, askAtEnd),
+    adapt: { ...more.adapt, model: (model) => asking(more.adapt?.model?.(model) ?? model, askAtEnd) },
   };
 }
 
