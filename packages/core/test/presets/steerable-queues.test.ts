@@ -271,6 +271,26 @@ describe("nothing is lost and nothing comes twice", () => {
     ]);
   });
 
+  test("nobody is asked behind a summary, which ends no run", async () => {
+    const at: string[] = [];
+    const model = scripted([calls([["look"]]), say("a summary of it all"), say("done")], {
+      facts: { contextWindow: 3_000 },
+    });
+    const session = await steerableSession("s", {
+      model,
+      tools: [echo("look", { execute: () => "x ".repeat(6_000) })],
+      context: { compaction: { keepTurns: 0, minGain: null } },
+      guard: null,
+      getFollowUpMessages: () => {
+        at.push(`behind request ${model.calls}`);
+        return [];
+      },
+    });
+    const { end } = await session.send("go");
+    expect([end?.reason, model.calls]).toEqual(["completed", 3]);
+    expect(at).toEqual(["behind request 3"]);
+  });
+
   test("a fork asks for its own messages, and so does a fork of it; the session it was taken from hears none of them", async () => {
     const model = scripted([say("a"), say("b"), say("c"), say("d"), say("e")]);
     const steering = { now: [] as string[] };

@@ -72,6 +72,8 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
     return messages.length > 0;
   };
   const askAtEnd = async (): Promise<void> => {
+    // A summary is an answer as well, and ends no run.
+    if (opened.session?.state.run?.compacting !== undefined) return;
     if (!(await ask("steer", getSteeringMessages))) await ask("followUp", getFollowUpMessages);
   };
   let failure: unknown;
