@@ -96,6 +96,18 @@ describe("the live view", () => {
     );
   });
 
+  it("shows an answer that comes at once, where one before it broke off in its text", () => {
+    const request: RondoEvent = { type: "request", step: 1, attempt: 2, model: "m", origin, digest: "" };
+    const events: RondoEvent[] = [
+      text("half of"),
+      { type: "fallback", step: 1, from: "a", to: "b", error, discard: true },
+      request,
+      message("The whole."),
+      runEnd("The whole."),
+    ];
+    expect(shown(events)).toMatch(/is void\n\nThe whole\.\n\n$/);
+  });
+
   it("shows reasoning only where it is wanted", () => {
     const events: RondoEvent[] = [
       { type: "reasoning_delta", step: 1, index: 0, text: "let me see" },

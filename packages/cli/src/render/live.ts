@@ -43,6 +43,7 @@ export class LiveView {
   hear(event: RondoEvent): void {
     switch (event.type) {
       case "step_start":
+      case "request":
         this.#shown = "";
         return;
       case "text_delta":

@@ -74,24 +74,27 @@ interface Answer {
   text: string;
   /** Searches the provider made, which count as steps. */
   hosted: number;
-  /** The call whose turn it is. */
-  turn: number;
+  /** The call whose turn it is. Undefined: whichever begins next. */
+  turn: number | undefined;
   /** What has been heard of calls whose turn has not come. */
   held: Map<number, (() => void)[]>;
+  /** Calls whose beginning has been told. */
+  begun: Set<number>;
   /** A call has ended the run: the rest was never reached. */
   over: boolean;
   /** What that call says the run's text is. */
   done?: boolean | string;
 }
 
-/** An answer that another process heard, as far as its calls tell: from this place on. */
-const answerElsewhere = (turn: number): Answer => ({
+/** An answer that another process heard, as far as its calls tell: they are told as they begin. */
+const answerElsewhere = (): Answer => ({
   calls: [],
   texts: [],
   text: "",
   hosted: 0,
-  turn,
+  turn: undefined,
   held: new Map(),
+  begun: new Set(),
   over: false,
 });
 
@@ -184,8 +187,9 @@ export class AgentEventsView {
     });
     const calls = callsOf(message);
     const text = texts.join("\n").trim();
-    const held = new Map();
-    this.#answer = { message, calls, texts, text, hosted: searches.length, turn: 0, held, over: false };
+    const hosted = searches.length;
+    const heard = { held: new Map(), begun: new Set<number>(), over: false };
+    this.#answer = { message, calls, texts, text, hosted, turn: 0, ...heard };
     if (calls.length > 0 || this.#options.requireDoneTool === true) this.#tellTexts();
   }
 
@@ -196,7 +200,7 @@ export class AgentEventsView {
 
   /** Tells it now, or when the calls before it have been told: calls are told in the order the model wrote them. */
   #inTurn(call: CallView, tell: (answer: Answer, at: number) => void): void {
-    this.#answer ??= answerElsewhere(placeIn(call.key));
+    this.#answer ??= answerElsewhere();
     const answer = this.#answer;
     const at =
       answer.message === undefined ? placeIn(call.key) : answer.calls.findIndex((one) => one.id === call.id);
@@ -204,11 +208,15 @@ export class AgentEventsView {
     const told = (): void => {
       if (!answer.over) tell(answer, at);
     };
-    if (at <= answer.turn) told();
+    answer.turn ??= at;
+    if (at === answer.turn) told();
     else answer.held.set(at, [...(answer.held.get(at) ?? []), told]);
   }
 
   #start(call: CallView, answer: Answer, at: number): void {
+    // One that goes on, a sub-agent that waited for somebody, has been told.
+    if (answer.begun.has(at)) return;
+    answer.begun.add(at);
     const { id, name } = call;
     const written = answer.calls[at];
     const args = written?.argsError === undefined ? call.args : unreadArgs(call.args, written.rawArgs);
@@ -249,8 +257,12 @@ export class AgentEventsView {
       answer.over = true;
       answer.done = done;
     }
-    answer.turn = at + 1;
-    for (const told of answer.held.get(answer.turn) ?? []) told();
+    const next = answer.message === undefined ? answer.held.keys().next().value : at + 1;
+    answer.turn = next;
+    if (next === undefined) return;
+    const held = answer.held.get(next) ?? [];
+    answer.held.delete(next);
+    for (const told of held) told();
   }
 
   #retry(event: RondoEvent & { type: "retry" }): void {

@@ -48,13 +48,15 @@ interface OpenLog {
 interface OpenCall {
   call: CallView;
   startedAt: number;
+  told: boolean;
   log?: OpenLog;
   ended?: { at: number; content: readonly ContentPart[]; outcome: CallOutcome };
 }
 
 interface Round {
-  log: OpenLog;
-  thought: OpenLog;
+  /** Undefined, as the thought's: another process began it, and has told that. */
+  log?: OpenLog;
+  thought?: OpenLog;
   /** The thought's log is finished. */
   answered: boolean;
   step: number;
@@ -107,7 +109,7 @@ export class StrategyView {
         if (this.#round !== undefined) this.#round.sawCall = true;
         return;
       case "message":
-        this.#message(event.message);
+        this.#message(event);
         return;
       case "tool_start":
         this.#toolStart(event.call);
@@ -128,7 +130,11 @@ export class StrategyView {
 
   // ---- the answer ----------------------------------------------------------------------------------------------
 
-  #request({ step, attempt, origin }: RondoEvent & { type: "request" }): void {
+  #request({
+    step,
+    attempt,
+    origin,
+  }: Pick<RondoEvent & { type: "request" }, "step" | "attempt" | "origin">): void {
     const open = this.#round;
     if (attempt > 1 && open?.step === step && !open.answered) {
       // A thought that broke off is closed, or all that follows would be part of it.
@@ -141,20 +147,7 @@ export class StrategyView {
     const log = this.#start(`ROUND ${step}`, undefined, "");
     const thought = this.#start(`${origin.model} Thought`, log.id, origin.provider);
     log.provider = origin.provider;
-    this.#round = {
-      log,
-      thought,
-      step,
-      model: origin.model,
-      answered: false,
-      told: "",
-      late: "",
-      sawCall: false,
-      thinking: undefined,
-      response: "",
-      calls: new Map(),
-      outcomes: [],
-    };
+    this.#round = { ...newRound(step, origin.model), log, thought };
   }
 
   #delta(event: RondoEvent & { type: "text_delta" | "reasoning_delta" }): void {
@@ -185,9 +178,11 @@ export class StrategyView {
     this.#push({ type: "text", text });
   }
 
-  #message(message: AssistantMessage): void {
+  #message({ step, message }: RondoEvent & { type: "message" }): void {
+    // Whoever listens from the middle of an answer on hears it whole here.
+    if (this.#round === undefined) this.#request({ step, attempt: 1, origin: message.origin });
     const round = this.#round;
-    if (round === undefined) return;
+    if (round?.thought === undefined) return;
     this.#closeThinking();
     const calls = callsOf(message);
     round.message = message;
@@ -224,9 +219,11 @@ export class StrategyView {
   // ---- calls ---------------------------------------------------------------------------------------------------
 
   #toolStart(call: CallView): void {
+    this.#round ??= { ...newRound(0, ""), answered: true };
     const round = this.#round;
-    if (round === undefined) return;
-    round.calls.set(placeIn(call.key), { call, startedAt: this.#now() });
+    const place = placeIn(call.key);
+    // One that goes on, a sub-agent that waited for somebody, has begun already.
+    if (!round.calls.has(place)) round.calls.set(place, { call, startedAt: this.#now(), told: false });
     this.#tellCalls(round);
   }
 
@@ -249,21 +246,25 @@ export class StrategyView {
     this.#tellCalls(round);
   }
 
-  /** Tells of calls in their order: one that was answered before an earlier one ran waits for it. */
+  /** Tells of calls in their order: one that was answered before an earlier one ran waits for it. Of an answer that another process heard, as they begin. */
   #tellCalls(round: Round): void {
     for (;;) {
-      const open = round.calls.get(round.outcomes.length);
+      const open =
+        round.log === undefined
+          ? [...round.calls.values()].find(({ told }) => !told)
+          : round.calls.get(round.outcomes.length);
       if (open === undefined) return;
       const { call, startedAt, ended } = open;
       open.log ??= this.#start(
         `CALL ${call.name}`,
-        round.log.id,
+        round.log?.id,
         own(this.#options.toolProviders, call.name) ?? "",
         startedAt,
       );
       if (ended === undefined) return;
       for (const part of ended.content) this.#userPart(part);
       this.#finish(open.log, callData(ended.outcome, this.#options), {}, ended.at);
+      open.told = true;
       round.outcomes.push(ended.outcome);
     }
   }
@@ -302,6 +303,7 @@ export class StrategyView {
     this.#round = undefined;
     for (const { log, ended } of round.calls.values())
       if (log !== undefined && ended === undefined) this.#finish(log, {}, {}, this.#now(), error ?? "");
+    if (round.log === undefined || round.thought === undefined) return;
     if (!round.answered) this.#finish(round.thought, {}, logFigures(undefined), this.#now(), error ?? "");
     const data = roundData(round.response, round.outcomes, this.#options);
     this.#finish(round.log, data, logFigures(round.cost), this.#now(), error);
@@ -369,6 +371,19 @@ export class StrategyView {
     return own(prices, model) ?? (given?.origin.model === model ? given.facts?.price : undefined);
   }
 }
+
+const newRound = (step: number, model: string): Round => ({
+  step,
+  model,
+  answered: false,
+  told: "",
+  late: "",
+  sawCall: false,
+  thinking: undefined,
+  response: "",
+  calls: new Map(),
+  outcomes: [],
+});
 
 /** The answer as one text, its reasoning as thought blocks. */
 function responseOf(message: AssistantMessage): string {

@@ -77,6 +77,7 @@ const endings = {
 interface TracedCall {
   call: CallView;
   told: boolean;
+  over: boolean;
   end?: RondoEvent & { type: "tool_end" };
 }
 
@@ -88,7 +89,7 @@ class TraceView {
   #ending: string | undefined;
   /** Calls of the present answer, by their place in it. */
   readonly #calls = new Map<number, TracedCall>();
-  /** The place of the call that is told next. Undefined: the answer was another process's. */
+  /** The place of the call that is told next. Undefined: the answer was another process's, and calls are told as they begin. */
   #place: number | undefined;
   /** The answer may be the last: its calls are told once they have run. */
   #holds = false;
@@ -125,9 +126,7 @@ class TraceView {
         this.#message(event.message);
         return;
       case "tool_start":
-        this.#calls.set(placeIn(event.call.key), { call: event.call, told: false });
-        this.#place ??= placeIn(event.call.key);
-        this.#tellCalls();
+        this.#toolStart(event.call);
         return;
       case "tool_end": {
         const open = this.#calls.get(placeIn(event.call.key));
@@ -163,10 +162,22 @@ class TraceView {
     this.#ending = reason === "end_turn" ? endings.endTurn : calls.length === 0 ? endings.noCalls : undefined;
   }
 
+  /** One that goes on, a sub-agent that waited for somebody, has begun already. */
+  #toolStart(call: CallView): void {
+    const place = placeIn(call.key);
+    if (!this.#calls.has(place)) this.#calls.set(place, { call, told: false, over: false });
+    this.#tellCalls();
+  }
+
+  #nextCall(): TracedCall | undefined {
+    if (this.#place !== undefined) return this.#calls.get(this.#place);
+    return [...this.#calls.values()].find(({ over }) => !over);
+  }
+
   /** Tells of calls in their order: one that was answered before an earlier one ran waits for it. */
   #tellCalls(): void {
     for (;;) {
-      const open = this.#calls.get(this.#place ?? 0);
+      const open = this.#nextCall();
       if (open === undefined) return;
       const { call, end } = open;
       // A call that the last answer asked for and nobody ran has a result only so that the history stays whole.
@@ -177,7 +188,8 @@ class TraceView {
       }
       if (end === undefined) return;
       if (!hidden) this.#observe(end.content);
-      this.#place = placeIn(call.key) + 1;
+      open.over = true;
+      if (this.#place !== undefined) this.#place += 1;
     }
   }
 

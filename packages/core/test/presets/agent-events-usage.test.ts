@@ -179,6 +179,26 @@ describe("the session log", () => {
     }
   });
 
+  test("D10.51 what a hook gives in place of running a tool is an output as well, and what another makes of a result is none", async () => {
+    const journal = memoryJournal();
+    const tools = [doing("look", () => "seen"), doing("peek", () => "peeked")];
+    const model = scripted([calls([["look"], ["peek"]]), say("done")]);
+    const options = {
+      ...managedContext({ model, tools }),
+      hooks: {
+        beforeTool: ({ name }: { name: string }) => (name === "look" ? { result: "by the hook" } : undefined),
+        afterTool: () => ({ content: "made of it" }),
+      },
+      journal,
+    };
+    await new Agent(options).run("go", { session: "s" });
+    const rows = sessionLog(await journal.read("s"), "s", resolve(options).rules);
+    expect(rows.filter((row) => row.type === "tool.output")).toMatchObject([
+      { tool: "look", result_raw: [{ type: "text", text: "by the hook" }] },
+      { tool: "peek", result_raw: [{ type: "text", text: "peeked" }] },
+    ]);
+  });
+
   test("D10.51 a row of a cut result names where the whole of it is, and believes no note of the tool's own", async () => {
     for (const text of ["long line\n".repeat(6_000), "head\n\n[tool output truncated; ref=abc_1]"]) {
       const journal = memoryJournal();

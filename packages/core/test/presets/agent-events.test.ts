@@ -10,6 +10,7 @@ import {
   memoryJournal,
   type Part,
   type RondoEvent,
+  subAgent,
   tool,
   toolResult,
 } from "@rondo/core";
@@ -226,6 +227,43 @@ describe("shapes", () => {
     expect(only(told, "step_start").map(({ step_number }) => step_number)).toEqual([2, 3]);
     expect(only(told, "tool_call")[0]).toMatchObject({ args: { a: 1 }, raw_args: '{"a":1}' });
     expect(told.at(-1)).toEqual({ type: "final", content: "let me" });
+  });
+
+  test("D3.17 such calls are told as they begin, each whole, whichever of them is approved first", async () => {
+    const journal = memoryJournal();
+    const ask = doing("ask", ({ a }) => `asked ${String(a)}`, { effect: "write", permission: "ask" });
+    const open = (turns: Turn[]) =>
+      new Agent({
+        ...managedContext({ model: scripted(turns), tools: [ask] }),
+        toolOrder: "parallel",
+        journal,
+      }).open("s");
+    await (await open([[1, 2, 3].map((a) => call("ask", { a }))])).send("go");
+    const session = await open([say("done")]);
+    const told: AgentEvent[] = [];
+    const view = new AgentEventsView({}, (event) => told.push(event));
+    session.subscribe((event) => view.hear(event));
+    for (const { id } of session.pending.reverse()) await session.approve(id);
+    expect(only(told, "tool_result").map(({ result }) => result)).toEqual(["asked 3", "asked 2", "asked 1"]);
+    const whole = ["step_start", "tool_call", "tool_result", "step_complete"];
+    expect(typesOf(told)).toEqual([...whole, ...whole, ...whole, "final"]);
+  });
+
+  test("D3.17 a sub-agent that waits for somebody and goes on is one call", async () => {
+    const press = doing("press", () => "pressed", { effect: "write", permission: "ask" });
+    const helper = subAgent({
+      name: "helper",
+      description: "helps",
+      agent: new Agent({ model: scripted([call("press"), say("helped")]), tools: [press] }),
+    });
+    const model = scripted([call("helper", { task: "press it" }), say("done")]);
+    const session = await new Agent(managedContext({ model, tools: [helper] })).open("s");
+    const told: AgentEvent[] = [];
+    const view = new AgentEventsView({}, (event) => told.push(event));
+    session.subscribe((event) => view.hear(event));
+    await session.send("go");
+    await session.approve(session.pending[0]?.id ?? "");
+    expect(typesOf(told)).toEqual(["step_start", "tool_call", "tool_result", "step_complete", "final"]);
   });
 
   test("D3.18 a picture in a result is told as base64, from data or from its address", async () => {

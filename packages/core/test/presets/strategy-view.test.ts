@@ -4,9 +4,12 @@ import {
   Agent,
   agentStrategy,
   type JsonObject,
+  memoryJournal,
   type StrategyMessage,
   StrategyView,
   strategyMessages,
+  subAgent,
+  toolResult,
 } from "@rondo/core";
 import {
   badArgs,
@@ -513,6 +516,77 @@ test("any agent's events can be rendered: calls that run together are told in th
     "finish CALL slow",
     "start CALL fast",
     "finish CALL fast",
+  ]);
+});
+
+test("calls of an answer that another process heard are told as they begin, with what their tools have for the user", async () => {
+  const journal = memoryJournal();
+  const chart = { type: "file", mediaType: "image/png", data: "AAEC" } as const;
+  const ask = noting("ask", [], ({ q }) => (q === "chart" ? toolResult([chart]) : "asked"));
+  const tools = [{ ...ask, permission: "ask" as const }];
+  const open = (script: Turn[]) =>
+    new Agent({ model: scripted(script), tools, toolOrder: "parallel", journal }).open("s");
+  await (await open([[say("two"), call("ask", { q: "chart" }), call("ask", { q: "so" })]])).send("go");
+  const session = await open([say("done")]);
+  const messages: StrategyMessage[] = [];
+  const view = new StrategyView({}, (message) => messages.push(message));
+  session.subscribe((event) => view.hear(event));
+  for (const { id } of session.pending.reverse()) await session.approve(id);
+  expect(order(messages)).toEqual([
+    "start CALL ask",
+    "finish CALL ask",
+    "start CALL ask",
+    "file",
+    "finish CALL ask",
+    '"\\n"',
+    "start ROUND 2",
+    "start scripted Thought",
+    '"done"',
+    "finish scripted Thought",
+    "finish ROUND 2",
+    "json",
+  ]);
+  expect(
+    logsOf(messages)
+      .slice(0, 4)
+      .some((log) => log.parent_id !== undefined),
+  ).toBe(false);
+});
+
+test("a sub-agent that waits for somebody and goes on is one call", async () => {
+  const press = { ...noting("press", []), permission: "ask" as const };
+  const helper = subAgent({
+    name: "helper",
+    description: "helps",
+    agent: new Agent({ model: scripted([call("press"), say("helped")]), tools: [press] }),
+  });
+  const model = scripted([call("helper", { task: "press it" }), say("done")]);
+  const session = await new Agent({ model, tools: [helper] }).open("s");
+  const messages: StrategyMessage[] = [];
+  const view = new StrategyView({}, (message) => messages.push(message));
+  session.subscribe((event) => view.hear(event));
+  await session.send("go");
+  await session.approve(session.pending[0]?.id ?? "");
+  expect(order(messages).filter((line) => line.includes("CALL"))).toEqual([
+    "start CALL helper",
+    "finish CALL helper",
+  ]);
+});
+
+test("whoever listens from the middle of an answer on hears it whole when it is whole", async () => {
+  const held = hold(say("rest"));
+  const session = await new Agent({ model: scripted([[say("first "), held]]) }).open("s");
+  const running = session.send("go");
+  await held.reached;
+  const messages: StrategyMessage[] = [];
+  const view = new StrategyView({}, (message) => messages.push(message));
+  session.subscribe((event) => view.hear(event));
+  held.release();
+  await running;
+  expect(textsOf(messages)).toEqual(["first rest"]);
+  expect(order(messages).filter((line) => line.endsWith("ROUND 1"))).toEqual([
+    "start ROUND 1",
+    "finish ROUND 1",
   ]);
 });
 

@@ -7,6 +7,7 @@ import {
   type CallView,
   Chat,
   type RondoEvent,
+  subAgent,
   type ThinkActObserveOptions,
   type TraceOptions,
   thinkActObserve,
@@ -192,6 +193,44 @@ describe("the lines", () => {
     hear({ type: "tool_end", call: taken, content: [{ type: "text", text: "seen" }], isError: false, ms: 1 });
     expect(lines[0]).toBe("[ACT] Executing tool: look");
     expect(lines.at(-1)).toBe("[OBSERVE] Result preview: seen");
+  });
+
+  test("tell the calls of such a run as they begin, whichever of them is approved first", () => {
+    const lines: string[] = [];
+    const hear = trace({ to: (line) => lines.push(line) });
+    const taken = (at: number): CallView => ({ key: `4.${at}`, id: `c${at}`, name: `tool${at}`, args: {} });
+    const ended = (at: number): RondoEvent => ({
+      type: "tool_end",
+      call: taken(at),
+      content: [{ type: "text", text: `result ${at}` }],
+      isError: false,
+      ms: 1,
+    });
+    for (const at of [2, 0, 1]) hear({ type: "tool_start", call: taken(at) });
+    for (const at of [1, 2, 0]) hear(ended(at));
+    expect(lines.filter((line) => /Executing|OBSERVE/.test(line))).toEqual(
+      [2, 0, 1].flatMap((at) => [
+        `[ACT] Executing tool: tool${at}`,
+        `[OBSERVE] Result preview: result ${at}`,
+      ]),
+    );
+  });
+
+  test("tell a sub-agent once that waits for somebody and goes on", async () => {
+    const lines: string[] = [];
+    const press = echo("press", { effect: "write", permission: "ask" });
+    const helper = subAgent({
+      name: "helper",
+      description: "helps",
+      agent: new Agent({ model: scripted([call("press"), say("helped")]), tools: [press] }),
+    });
+    const script = [call("helper", { task: "press it" }), say("done")];
+    const session = await agentOf(script, { tools: [helper] }).open("s");
+    session.subscribe(trace({ to: (line) => lines.push(line) }));
+    await session.send("go");
+    await session.approve(session.pending[0]?.id ?? "");
+    expect(lines.filter((line) => line.includes("Executing"))).toEqual(["[ACT] Executing tool: helper"]);
+    expect(lines).toContain("[OBSERVE] Result preview: helped");
   });
 
   test("tell failed and unknown tools as the model reads them, and nothing of a model that failed", async () => {

@@ -3,7 +3,7 @@
 // The rows are made from the journal alone. What the model was sent is folded from the records before it, as a replay
 // does it, so it is what was sent and not what somebody remembers.
 
-import type { LogRecord } from "../../loop/records.ts";
+import type { CallKey, CallResult, LogRecord, RecordOf } from "../../loop/records.ts";
 import { reduce } from "../../loop/reduce.ts";
 import { requestOf } from "../../loop/request.ts";
 import { callIn, emptyState, isOpen } from "../../loop/state.ts";
@@ -93,10 +93,13 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
         rows.push({ type: "llm.response", ...at, seq, output });
         break;
       }
-      case "tool_finished": {
-        const call = callIn(before.run, record.call);
+      case "tool_finished":
+      case "hook_answered": {
+        const given = resultIn(record);
+        if (given === undefined) break;
+        const call = callIn(before.run, given.call);
         if (call === undefined || call.result !== undefined) break;
-        const { content, isError, ref } = record.result;
+        const { content, isError, ref } = given.result;
         rows.push({
           type: "tool.output",
           ...at,
@@ -112,4 +115,13 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
     }
   }
   return rows;
+}
+
+/** What a call is answered with, by its tool, the loop, or a hook in the tool's place. */
+function resultIn(
+  record: RecordOf<"tool_finished" | "hook_answered">,
+): { call: CallKey; result: CallResult } | undefined {
+  if (record.type === "hook_answered" && record.hook !== "beforeTool") return undefined;
+  const { call, result } = record;
+  return result === undefined ? undefined : { call, result };
 }
