@@ -42,7 +42,7 @@ export function dependency<T>(id: string, create: () => T | Promise<T>): Depende
 /** What was given, by id; what stands later in the lists wins. */
 export type Given = Readonly<Record<string, unknown>>;
 
-export function givenBy(...lists: readonly (readonly Provided[] | undefined)[]): Given {
+export function givenBy(...lists: (readonly Provided[] | undefined)[]): Given {
   const given: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const list of lists) for (const { id, value } of list ?? []) given[id] = value;
   return Object.freeze(given);
