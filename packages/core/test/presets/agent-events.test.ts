@@ -240,11 +240,12 @@ describe("shapes", () => {
       }).open("s");
     await (await open([[1, 2, 3].map((a) => call("ask", { a }))])).send("go");
     const session = await open([say("done")]);
+    const waiting = session.pending;
     const told: AgentEvent[] = [];
     const view = new AgentEventsView({}, (event) => told.push(event));
     session.subscribe((event) => view.hear(event));
-    for (const { id } of session.pending.reverse()) await session.approve(id);
-    expect(only(told, "tool_result").map(({ result }) => result)).toEqual(["asked 3", "asked 2", "asked 1"]);
+    for (const { id } of [1, 0, 2].flatMap((at) => waiting[at] ?? [])) await session.approve(id);
+    expect(only(told, "tool_result").map(({ result }) => result)).toEqual(["asked 2", "asked 1", "asked 3"]);
     const whole = ["step_start", "tool_call", "tool_result", "step_complete"];
     expect(typesOf(told)).toEqual([...whole, ...whole, ...whole, "final"]);
   });
