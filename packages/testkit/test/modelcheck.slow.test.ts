@@ -1,4 +1,4 @@
-import { budget, type Rule, type StopRule, steerable, tool } from "@rondo/core";
+import { budget, type Rule, type State, type StopRule, steerable, tool } from "@rondo/core";
 import { fail, modelCheck, say, scripted } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 
@@ -115,21 +115,70 @@ describe("the model checker over a user's rules and tools", () => {
   });
 
   it("finds a rule that changes what it remembers instead of folding it", () => {
-    const memory = { calls: 0 };
     const impure: Rule<{ calls: number }> = {
       name: "impure",
       version: 1,
-      init: () => memory,
+      init: () => ({ calls: 0 }),
       fold: (seen, record) => {
         if (record.type === "tool_started") seen.calls += 1;
         return seen;
       },
     };
     const { broken } = modelCheck({ rules: [impure as Rule], tools: [test], states: 2_000 });
+    const [{ promise, story }] = broken as [(typeof broken)[0]];
+    expect(promise).toMatch(/^P2: folding tool_started: .*read only property 'calls'/);
+    expect(story).toContain("its fold gives another memory");
+  });
+
+  it("finds a rule that remembers by a variable of its own", () => {
+    let calls = 0;
+    const impure: Rule<number> = {
+      name: "impure",
+      version: 1,
+      init: () => 0,
+      fold: (seen, record) => {
+        if (record.type !== "tool_started") return seen;
+        calls += 1;
+        return calls;
+      },
+    };
+    const { broken } = modelCheck({ rules: [impure as Rule], tools: [test], states: 2_000 });
     expect(broken.map(({ promise }) => promise)).toContain(
       "P3: the rule impure remembers something else when the same records are folded again",
     );
-    expect(broken.map(({ story }) => story).join()).toContain("Its fold must give another memory");
+    expect(broken.map(({ story }) => story).join()).toContain(
+      "Its fold may go by its memory, the record and",
+    );
+  });
+
+  it("finds a rule that writes into the state, a record or a message of it", () => {
+    type Writable = Record<string, unknown>;
+    const judging = (write: (state: State) => unknown): Partial<Rule> => ({
+      judge(_memory, state) {
+        write(state);
+        return undefined;
+      },
+    });
+    const writes: { [what: string]: Partial<Rule> } = {
+      "the run": judging(({ run }) => Object.assign(run as unknown as Writable, { step: 0 })),
+      "the inbox": judging(({ inbox }) => (inbox as unknown[]).push("more")),
+      "a message": judging(({ history }) => {
+        for (const { content } of history) (content as unknown[]).push({ type: "text", text: "more" });
+      }),
+      "a record": {
+        fold(memory, record) {
+          Object.assign(record, { at: 0 });
+          return memory;
+        },
+      },
+    };
+    for (const [what, part] of Object.entries(writes)) {
+      const rule = { name: "writes", version: 1, init: () => 0, fold: (memory: unknown) => memory, ...part };
+      const { broken } = modelCheck({ rules: [rule as Rule], tools: [test], states: 500 });
+      const [first] = broken;
+      expect(first?.promise, what).toMatch(/^P2: .*(read only|not extensible|Cannot delete)/);
+      expect(first?.story, what).toContain("must leave the state, and the memory it is given, as they are");
+    }
   });
 
   it("finds a rule that throws, where it folds and where it decides, and a promise that throws", () => {

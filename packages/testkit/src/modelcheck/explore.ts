@@ -21,6 +21,7 @@ import {
   table,
   userText,
 } from "@rondo/core";
+import { frozen } from "../frozen.ts";
 import type { World } from "./answers.ts";
 import { type Fuel, spend } from "./disturbances.ts";
 import {
@@ -282,8 +283,9 @@ function append(
   const phase = phaseOf(state);
   for (const fact of facts) {
     const at = state.now + (fact === facts[0] ? after : 0);
-    const record: LogRecord = { ...fact, seq: state.seq, at, rand: 0.5 };
-    const next = fold(state, record, subject.rules);
+    const record: LogRecord = frozen({ ...fact, seq: state.seq, at, rand: 0.5 });
+    // Many ways go on from here: what a rule wrote into the state would show on all of them.
+    const next = frozen(fold(state, record, subject.rules));
     shadow = shadowAfter(shadow, record, state);
     broken.push(...brokenByRecord(record, state, next, shadow));
     broken.push(...brokenPromises(subject, { before: state, record, after: next }));

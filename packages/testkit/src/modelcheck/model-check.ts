@@ -190,7 +190,13 @@ const remedies: readonly (readonly [sign: string, remedy: string])[] = [
     "the same state led to two decisions",
     "A rule may go by its memory and the state alone: not by chance, the clock, or a variable of its own.",
   ],
-  ["remembers something else", "Its fold must give another memory, and leave the one it is given as it is."],
+  ["remembers something else", "Its fold may go by its memory, the record and the state alone."],
+  ...["read only property", "not extensible", "Cannot delete property"].map(
+    (sign): readonly [string, string] => [
+      sign,
+      "A rule must leave the state, and the memory it is given, as they are: its fold gives another memory.",
+    ],
+  ),
 ];
 
 function textOf({ states, broken, reached, unreached }: ModelCheck, promises: number): string {

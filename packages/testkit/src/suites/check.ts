@@ -82,15 +82,6 @@ export async function thenLetGo(
   if (failed !== undefined) throw failed.thrown;
 }
 
-/** The value, into which nobody can write any more. */
-export function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(frozen);
-  }
-  return value;
-}
-
 /** Fails where something is not what it must be, saying both. @param what it is, in words: `the answer's text` */
 export function mustBe(actual: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(actual, expected)) return;

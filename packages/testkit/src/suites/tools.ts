@@ -26,10 +26,11 @@ import {
 } from "@rondo/core";
 import { callable, count, finite, having, listOf, object, oneOf, text } from "@rondo/core/checks";
 import { givenBy, resolver } from "@rondo/core/driving";
+import { frozen } from "../frozen.ts";
 import { listIn, membersIn } from "../json.ts";
 import { call, say } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
-import { type Check, checksOf, frozen, mustBe, type RegisterTest, subjectCheck, thenLetGo } from "./check.ts";
+import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck, thenLetGo } from "./check.ts";
 import { schemaProblems } from "./tools/schema-problems.ts";
 
 export interface ToolUnderTest {

@@ -2,9 +2,10 @@
 
 import { deepStrictEqual, match, ok } from "node:assert/strict";
 import { textOf, userText } from "@rondo/core";
+import { frozen } from "../../frozen.ts";
 import { call, say } from "../../scripted/turns.ts";
 import { commonLength } from "../../text.ts";
-import { frozen, mustBe } from "../check.ts";
+import { mustBe } from "../check.ts";
 import { ask, type Demand, longer, requestOf, sameAsDeltas } from "./asking.ts";
 
 export const sending: readonly Demand[] = [
