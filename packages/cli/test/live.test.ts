@@ -60,6 +60,18 @@ describe("the live view", () => {
     );
   });
 
+  it("shows a warning once, however many requests it is told with", () => {
+    const warning = (message: string): RondoEvent => ({
+      type: "warning",
+      code: "unsupported_setting",
+      message,
+    });
+    const child: RondoEvent = { type: "child", call: call("ask", 0), event: warning("no topK") };
+    const screen = shown([warning("no topK"), warning("no seed"), text("So."), warning("no topK"), child]);
+    expect(screen.match(/no topK/g)).toHaveLength(1);
+    expect(screen).toContain("no seed");
+  });
+
   it("shows the answer of a model that streams nothing", () => {
     expect(shown([message("All at once."), runEnd("All at once.")])).toBe("All at once.\n\n");
   });

@@ -35,6 +35,8 @@ export class LiveView {
   #shown = "";
   #said = "";
   #lastCall: string | undefined;
+  /** Warnings that were shown: what a model lacks is told with each request, and read once. */
+  readonly #warned = new Set<string>();
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -86,10 +88,15 @@ export class LiveView {
       if (event.event.type !== "run_start" && event.event.type !== "run_end") this.hear(event.event);
     } else if (event.type === "approval_request") {
       if (approvals) this.#line(`${this.#callLine(event.call)} ${paint("yellow", "needs approval")}`);
-    } else {
+    } else if (event.type !== "warning" || this.#isNew(event)) {
       const said = remarkOn(event);
       if (said !== undefined) this.#line(paint(...said));
     }
+  }
+
+  #isNew({ code, message }: EventOf<"warning">): boolean {
+    const before = this.#warned.size;
+    return this.#warned.add(`${code} ${message}`).size > before;
   }
 
   #message({ message }: EventOf<"message">): void {
