@@ -168,8 +168,8 @@ export class Agent<Output = unknown> {
   }
 
   /** Opens the session of a sub-agent, which belongs to whoever drives its parent. For `subAgent`. */
-  openChild({ session, journal, blobs, clock, graceMs }: ChildPlace): Promise<Session<Output>> {
-    const { options } = this.#resolved;
+  openChild({ session, journal, blobs, clock, graceMs, passedOn }: ChildPlace): Promise<Session<Output>> {
+    const { options, dependencies } = this.#resolved;
     return Session.open<Output>({
       id: session,
       journal,
@@ -177,7 +177,9 @@ export class Agent<Output = unknown> {
       resolved: {
         ...this.#resolved,
         options: { ...options, abortGraceMs: Math.min(options.abortGraceMs, graceMs) },
+        dependencies: [...(passedOn?.byAgent ?? []), ...dependencies],
       },
+      dependencies: passedOn?.forRun,
       logger: this.#given.logger,
       about: this.#given.about,
       lease: this.#given.lease,

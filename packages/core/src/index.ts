@@ -304,7 +304,7 @@ export { type Listener, Session, type SessionStatus } from "./session.ts";
 export type { StepEvent } from "./steps.ts";
 export type { RunStream } from "./stream.ts";
 export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
-export { type Dependency, dependency, type Given, type Provided } from "./tool/dependency.ts";
+export { type Dependency, dependency, type Given, type PassedOn, type Provided } from "./tool/dependency.ts";
 export type { Effect, Permission } from "./tool/effect.ts";
 export type { ToolOutput } from "./tool/outputs.ts";
 export { renderResult } from "./tool/render.ts";

@@ -37,7 +37,7 @@ import type { ToolDefinition } from "./model.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { UnknownKeys } from "./schema/unknown-keys.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
-import type { Dependency, Given } from "./tool/dependency.ts";
+import type { Dependency, Given, PassedOn } from "./tool/dependency.ts";
 import type { Effect, Permission } from "./tool/effect.ts";
 import { outputPart, type ToolOutput } from "./tool/outputs.ts";
 
@@ -74,6 +74,8 @@ export interface ChildPlace {
   readonly clock: Clock;
   /** The bound on its settling once it is aborted, in milliseconds: within its parent's own. */
   readonly graceMs: number;
+  /** What its parent has for the keys of tools. Absent: nothing. */
+  readonly passedOn?: PassedOn;
 }
 
 /** What a sub-agent is started with, or gone on with. */

@@ -81,6 +81,7 @@ export function shellOf(
     ...(gate === undefined ? {} : { gate }),
     clock,
     given: givenBy(resolved.dependencies, dependencies),
+    passedOn: { byAgent: resolved.dependencies, forRun: dependencies ?? [] },
     maskToolErrors: resolved.maskToolErrors,
   };
 }

@@ -39,6 +39,14 @@ export function dependency<T>(id: string, create: () => T | Promise<T>): Depende
   return { id, create, as: (value) => ({ id, value }) };
 }
 
+/** What a run has of the outside, for the sub-agents below it: what its agent gives, and what was given for the run. */
+export interface PassedOn {
+  /** Where a sub-agent's own agent gives nothing. */
+  readonly byAgent: readonly Provided[];
+  /** Before whatever a sub-agent's own agent gives. */
+  readonly forRun: readonly Provided[];
+}
+
 /** What was given, by id; what stands later in the lists wins. */
 export type Given = Readonly<Record<string, unknown>>;
 

@@ -10,6 +10,7 @@ import type { RondoEvent } from "../../events.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
 import type { Journal } from "../../journal.ts";
 import type { Rules } from "../../rules/rule.ts";
+import type { PassedOn } from "../../tool/dependency.ts";
 import type { ChildPlace, ChildStart, Tool } from "../../tool.ts";
 import type { LeftChild, PassedAnswer, Spent, WaitingCall } from "../child-facts.ts";
 import { nothingSpent, spentSince } from "../children.ts";
@@ -25,6 +26,7 @@ interface Place {
   blobs?: BlobStore | undefined;
   tools: ReadonlyMap<string, Tool>;
   clock: Clock;
+  passedOn?: PassedOn;
 }
 
 interface Driving {
@@ -120,9 +122,9 @@ export class Children {
   }
 
   #placeOf(session: string): ChildPlace {
-    const { journalOfChildren: journal, blobs, clock } = this.#place;
+    const { journalOfChildren: journal, blobs, clock, passedOn } = this.#place;
     const graceMs = Math.floor(optionsOf(this.#driving.state()).abortGraceMs * graceShare);
-    return { session, journal, blobs, clock, graceMs };
+    return { session, journal, blobs, clock, graceMs, ...(passedOn === undefined ? {} : { passedOn }) };
   }
 }
 

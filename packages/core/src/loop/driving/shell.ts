@@ -6,7 +6,7 @@ import type { BlobStore } from "../../journal/blobs.ts";
 import type { Journal } from "../../journal.ts";
 import type { Model } from "../../model.ts";
 import type { Rules } from "../../rules/rule.ts";
-import type { Given } from "../../tool/dependency.ts";
+import type { Given, PassedOn } from "../../tool/dependency.ts";
 import type { Tool } from "../../tool.ts";
 import type { Fact } from "../records.ts";
 import type { Asked } from "./ask-hooks.ts";
@@ -33,6 +33,8 @@ export interface Shell {
   clock: Clock;
   /** What was given for the keys of tools. */
   given: Given;
+  /** The same, as sub-agents are handed it. Absent: they are handed nothing. */
+  passedOn?: PassedOn;
   /** Whether the model reads a fixed text where a tool threw. */
   maskToolErrors: boolean;
   /** Where sub-agents keep their sessions. */
