@@ -36,6 +36,25 @@ function marking(): { asked: string[]; adapt: NonNullable<AgentOptions["adapt"]>
 
 const named = (id: string): Model => scripted([calls([["look"]]), say("done")], { id });
 
+describe("a tool under another name", () => {
+  test("is declared by it, called by it, and does what it did", async () => {
+    const model = scripted([calls([["far_look"]]), say("done")]);
+    const { messages } = await new Agent({
+      model,
+      tools: [toolWith(echo("look"), { name: "far_look" })],
+    }).run("go");
+    expect(model.requests[0]?.tools.map(({ name }) => name)).toContain("far_look");
+    expect(messages[2]).toMatchObject({ role: "tool", name: "far_look", isError: false });
+  });
+
+  test("that is still declared by the old one is refused, and told how it is done", () => {
+    const half = { ...echo("look"), name: "far_look" };
+    expect(wordsOf(() => new Agent({ model: named("main"), tools: [half] }))).toBe(
+      'option tools[0]: it is declared as "look" and named "far_look": toolWith(tool, { name }) gives it another name',
+    );
+  });
+});
+
 describe("option adapt", () => {
   test("holds for the model, for a fall-back that hook prepareStep chooses, for a fork's, and once for each call", async () => {
     const { asked, adapt } = marking();

@@ -75,7 +75,7 @@ const madeTool = having("a tool, as tool() makes it,", {
   execute: callable,
 });
 
-const oneTool: Check = hinted(madeTool, (value) => {
+const faceOfTool: Check = hinted(madeTool, (value) => {
   const { run, open, listTools, name, execute } = Object(value) as Readonly<Record<string, unknown>>;
   if (typeof value === "function") return ": call it";
   if (Array.isArray(value)) return ": spread it, ...list";
@@ -84,6 +84,15 @@ const oneTool: Check = hinted(madeTool, (value) => {
   if (typeof listTools === "function") return ": make one of each of the server's tools";
   return typeof name === "string" && typeof execute === "function" ? ": tool({ … }) makes one of it" : "";
 });
+
+/** Offered under one name and known by another, it could never be called. */
+const oneTool: Check = (value) => {
+  const fault = faceOfTool(value);
+  const { name, definition } = Object(value) as { name: string; definition: { name?: unknown } };
+  if (fault !== undefined || definition.name === name) return fault;
+  const as = `it is declared as ${JSON.stringify(definition.name)} and named ${JSON.stringify(name)}`;
+  return { at: "", says: `${as}: toolWith(tool, { name }) gives it another name` };
+};
 
 /** Tools, in a list: each has its name in it. */
 export const tools: Check = hinted(listOf(oneTool), (value) =>

@@ -15,10 +15,13 @@ export function fitTool(
   return executeRaw === undefined ? fitted : { ...fitted, executeRaw };
 }
 
-/** The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class. */
+/**
+ * The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class.
+ * Under another name it is declared by that name as well.
+ */
 export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
+  const { name = tool.name } = change;
   const {
-    name,
     definition,
     effect,
     permission,
@@ -35,7 +38,7 @@ export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
   } = tool;
   return {
     name,
-    definition,
+    definition: name === definition.name ? definition : { ...definition, name },
     effect,
     permission,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
