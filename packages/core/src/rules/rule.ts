@@ -6,7 +6,7 @@
 // What it says becomes a record that carries its name and its evidence.
 
 import { hint, nearest } from "../checks/nearest.ts";
-import { type Check, callable, checkGiven, having, name } from "../checks.ts";
+import { type Check, callable, checkGiven, having, membersOf, name, oneOf, text } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { type ErrorData, messageOf, RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
@@ -187,20 +187,32 @@ export interface RunView {
 }
 
 /**
- * A stop rule as a function: asked before each model call. A text or `true` stops the run, which then lands.
- * The function must be pure: the same view, the same answer.
+ * A stop rule as a function: asked before each model call but the first. A text or `true` stops the run, which then
+ * lands. The function must be pure: the same view, the same answer.
  */
 export type StopRule = (run: RunView) => string | boolean | undefined;
 
+export interface StopOptions {
+  /** Stands in the run's end. Default: the function's own. */
+  name?: string;
+  /** `stop`: the run ends at once, with what there is, and the model is not asked again. Default: `land`. */
+  onLimit?: "land" | "stop";
+}
+
+const stopOptions = membersOf<StopOptions>({ name: text, onLimit: oneOf("land", "stop") });
+
 /**
  * Makes a rule of a function.
- * @param name stands in the run's end; default: the function's own
- * @throws RondoError `invalid_request` for what is no function
+ * @param how what comes of its yes; a text is its name
+ * @throws RondoError `invalid_request` for what is no function, or an option that is none
  */
-export function stopWhen(stop: StopRule, name?: string): Rule {
+export function stopWhen(stop: StopRule, how: string | StopOptions = {}): Rule {
   checkGiven(callable, stop, "stopWhen");
+  const options = typeof how === "string" ? { name: how } : how;
+  checkGiven(stopOptions, options, "stopWhen");
+  const { name = stop.name || "stop_rule", onLimit = "land" } = options;
   return {
-    name: name ?? (stop.name || "stop_rule"),
+    name,
     version: 1,
     decide(_memory, state): Decision | undefined {
       const { run } = state;
@@ -214,7 +226,7 @@ export function stopWhen(stop: StopRule, name?: string): Rule {
       // A promise would be taken for a yes.
       if (said !== true && typeof said !== "string")
         throw new TypeError("it gave an object or a promise, and a text, true or false is needed, at once");
-      return { do: "land", reason: "turn_stopped", evidence: { steps, said } };
+      return { do: onLimit, reason: "turn_stopped", evidence: { steps, said } };
     },
   };
 }

@@ -290,6 +290,18 @@ describe("a stop rule that is a function", () => {
     expect(decided(true, stateOf({ steps: 1 }))).toMatchObject({ do: "land" });
   });
 
+  test("ends the run at once where it is to stop, and lands otherwise", () => {
+    expect(stopWhen(() => "enough", { onLimit: "stop" }).decide?.(undefined, stateOf({ steps: 1 }))).toEqual({
+      do: "stop",
+      reason: "turn_stopped",
+      evidence: { steps: 1, said: "enough" },
+    });
+    expect(stopWhen(() => true, { name: "mine" })).toMatchObject({ name: "mine" });
+    expect(() => stopWhen(() => true, { onLimit: "error" as never })).toThrow(
+      'stopWhen: option onLimit: one of land, stop is needed, not "error"',
+    );
+  });
+
   test("has the name it is given, or its own", () => {
     const enough = (): boolean => true;
     expect(stopWhen(enough)).toMatchObject({ name: "enough", version: 1 });
