@@ -35,7 +35,7 @@ import { type Replay, replay } from "./session/replay.ts";
 
 export type Listener = (event: RondoEvent) => void;
 
-/** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: one was left by a process that is gone; `resume` goes on with it. */
+/** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: nobody drives one that could go on (its process is gone, it was drained, or leave was given for what it waited for); `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 const approval = membersOf<{ always?: Always }>({ always: either(flag, object) });
@@ -69,11 +69,16 @@ export class Session<Output = unknown> {
   /** Opens a session: a new one, or one that is in the journal already. */
   static async open<Output>(parts: SessionParts): Promise<Session<Output>> {
     checkSessionId(parts.id);
-    const records = await new RecordReader(parts.journal, parts.id).read();
-    const state = reduceAll(records, parts.resolved.rules);
+    const reader = new RecordReader(parts.journal, parts.id);
+    const state = reduceAll(await reader.read(), parts.resolved.rules);
     const session = new Session<Output>(parts, state);
-    const instead = parts.forNewRun === true && session.status !== "idle" ? session.#hasRun() : undefined;
-    await session.#driving.takeOver(parts.takeOver === true, instead);
+    await session.#driving.takeOver(
+      parts.takeOver === true,
+      () => reader.read(),
+      () => {
+        if (parts.forNewRun === true) throw session.#hasRun();
+      },
+    );
     return session;
   }
 
@@ -94,8 +99,7 @@ export class Session<Output = unknown> {
     if (this.#driving.current !== undefined) return "running";
     const { run } = this.state;
     if (!isOpen(run)) return "idle";
-    if (!this.#driving.interrupted) return "parked";
-    // Whoever drove it is gone; where an approval is all that is missing, nothing of it was cut off.
+    // Where an approval is all that is missing, nothing of it was cut off.
     return nextOrEnd(this.state, this.#parts.resolved.rules).do === "park" ? "parked" : "interrupted";
   }
 

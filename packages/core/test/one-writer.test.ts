@@ -8,6 +8,7 @@ import {
   type MemoryJournal,
   memoryJournal,
   RondoError,
+  type Session,
 } from "@rondo/core";
 import { call, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -118,6 +119,54 @@ describe.each([
         .map((record) => record.type)
         .at(-1),
     ).toBe("run_ended");
+  });
+
+  describe("whoever opens a session takes it over from where it stands once it is held", () => {
+    /** A run that waits for its model, and another agent; between reading the session and holding it, something happens. */
+    async function between(
+      happens: (first: Session) => unknown,
+    ): Promise<{ running: Promise<unknown>; other: Agent; memory: MemoryJournal }> {
+      const memory = memoryJournal({ leases: true });
+      const model = scripted([stall()]);
+      const first = await new Agent({ model, journal: over(memory), ...quick }).open("s");
+      const running = first.send("go").catch(kindOf);
+      await expect.poll(() => model.calls).toBe(1);
+      let happened = false;
+      const journal: Journal = {
+        ...over(memory),
+        lease: async (session, request) => {
+          const { length } = memory.read("s");
+          if (!happened) {
+            happened = true;
+            await happens(first);
+            await expect.poll(() => memory.read("s").length).toBeGreaterThan(length);
+          }
+          return over(memory).lease?.(session, request) as Lease;
+        },
+      };
+      const other = new Agent({ model: scripted([say("taken over")]), journal, ...quick });
+      return { running, other, memory };
+    }
+
+    test("though its holder writes meanwhile", async () => {
+      const { running, other } = await between((first) => first.steer("hurry"));
+      const second = await other.open("s", { takeOver: true });
+      expect(second.status).toBe("interrupted");
+      const { messages } = await second.resume();
+      expect(shortly(messages)).toEqual(["user: go", "user: hurry", "assistant: taken over"]);
+      expect(await running).toBe("conflict");
+    });
+
+    test("and finds no run to take over where that one has ended meanwhile", async () => {
+      const { other, memory } = await between((first) => {
+        first.abort();
+        return first.settled();
+      });
+      const second = await other.open("s");
+      expect(second.status).toBe("idle");
+      expect(memory.read("s").map(({ type }) => type)).not.toContain("opened");
+      expect((await second.send("again")).text).toBe("taken over");
+    });
   });
 
   test("a silent run keeps its session for longer than its lease, because it is renewed", async () => {

@@ -225,6 +225,19 @@ describe("a call that must be approved", () => {
     const third = await agent(scripted([])).open("s", { takeOver: true });
     expect([third.status, third.pending]).toEqual(["interrupted", []]);
   });
+
+  test("is interrupted once leave was given beforehand for the call it waits with, here and for whoever opens it", async () => {
+    const journal = memoryJournal();
+    const agent = (model: Model): Agent => new Agent({ model, tools: [guarded([])], journal });
+    const first = await agent(scripted([call("guarded", { n: 7 })])).open("s");
+    await first.send("go");
+    await first.allow({ tool: "another" });
+    expect(first.status).toBe("parked");
+    await first.allow({ tool: "guarded" });
+    const second = await agent(scripted([say("done")])).open("s");
+    expect([first.status, second.status]).toEqual(["interrupted", "interrupted"]);
+    expect((await second.resume()).text).toBe("done");
+  });
 });
 
 describe("another process", () => {
@@ -386,7 +399,7 @@ describe("a journal that fails", () => {
         const kept = await journal.read("s");
         expect(kept.map((record) => record.seq)).toEqual(kept.map((_, at) => at));
         const { messages } = await new Agent({ model: scripted([]) }).open("s", {
-          journal: { ...memoryJournal(), read: () => kept, append: () => {} },
+          journal: { ...memoryJournal(), read: (_session, from = 0) => kept.slice(from), append: () => {} },
         });
         expect(isPaired(messages)).toBe(true);
       }

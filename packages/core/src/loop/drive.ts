@@ -65,6 +65,12 @@ export class Driver {
     return this.#running;
   }
 
+  /** Takes in what others have written since the state was folded, before anything happens here. */
+  catchUp(records: readonly LogRecord[]): void {
+    for (const record of records) this.#state = reduce(this.#state, record, this.#shell.rules);
+    this.#flushed = this.#state.seq;
+  }
+
   /** Why nothing that happens here can be kept any more. */
   get failed(): RondoError | undefined {
     return this.#failed;

@@ -9,7 +9,7 @@ import { type RondoError, toRondoError } from "../errors.ts";
 import { Writer } from "../journal/writer.ts";
 import { Driver } from "../loop/drive.ts";
 import type { Shell } from "../loop/driving/shell.ts";
-import type { CodeChange, Fact } from "../loop/records.ts";
+import type { CodeChange, Fact, LogRecord } from "../loop/records.ts";
 import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { changeText, newsOf } from "./changes.ts";
@@ -30,7 +30,6 @@ export class Driving<Output> {
   /** What is to follow this drive, at once. */
   #afterwards: (() => void)[] = [];
   #runsBegun = 0;
-  #interrupted: boolean;
   #changed: readonly CodeChange[] = [];
   /** Nobody could listen when it was opened. */
   #tellsChanges = false;
@@ -38,7 +37,6 @@ export class Driving<Output> {
   constructor(parts: SessionParts, state: State, tell: Shell["sink"]) {
     this.#parts = parts;
     this.#tell = tell;
-    this.#interrupted = isOpen(state.run);
     this.#writer = new Writer(parts.journal, parts.id, parts.lease);
     this.#driver = new Driver(
       shellOf(parts, this.#writer, () => this.#driver.state, tell),
@@ -58,11 +56,6 @@ export class Driving<Output> {
   /** What whoever drives comes to. Undefined: nobody does. */
   get current(): Promise<RunResult<Output>> | undefined {
     return this.#drive;
-  }
-
-  /** An open run was left by whoever drove it, this process or another. */
-  get interrupted(): boolean {
-    return this.#interrupted;
   }
 
   /** The run has ended, and the drive is not over: what is left is to let go. */
@@ -86,16 +79,28 @@ export class Driving<Output> {
 
   /**
    * Takes over the run that another process left, where there is one, and says so in the records.
-   * @param instead what is thrown where there is one, unless somebody holds the session: nothing is written then
+   * @param since what was written since the session was read
+   * @param mayBe throws where there may be none, unless somebody holds the session: nothing is written then
    */
-  async takeOver(force: boolean, instead: RondoError | undefined): Promise<void> {
-    if (!this.#interrupted) return;
-    const news = newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
-    this.#changed = news.changed ?? [];
-    this.#tellsChanges = this.#changed.length > 0;
+  async takeOver(
+    force: boolean,
+    since: () => Promise<readonly LogRecord[]>,
+    mayBe: () => void,
+  ): Promise<void> {
+    if (!isOpen(this.state.run)) return;
+    const newsNow = (): ReturnType<typeof newsOf> =>
+      newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
+    // Who refuses to go on fences nobody off.
+    newsNow();
     await this.#writer.take(force, () => {});
     try {
-      if (instead !== undefined) throw instead;
+      // Whoever had it may have written until now, and its run may have ended.
+      this.#driver.catchUp(await since());
+      if (!isOpen(this.state.run)) return;
+      mayBe();
+      const news = newsNow();
+      this.#changed = news.changed ?? [];
+      this.#tellsChanges = this.#changed.length > 0;
       this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts), ...news });
       await this.#driver.settled();
     } finally {
@@ -200,15 +205,10 @@ export class Driving<Output> {
       if (taking !== undefined) await taking;
       begun();
       const how = await this.#driver.run();
-      if (how === "left") this.#interrupted = true;
       // What came since is still written under the lease; what comes from here on waits until it is gone.
       this.#held = [];
       await this.#driver.settled();
       return how;
-    } catch (thrown) {
-      // Nobody is waited for: whoever drove it is gone, or could not keep what it began with.
-      if (this.failed !== undefined) this.#interrupted = isOpen(this.state.run);
-      throw thrown;
     } finally {
       this.#held ??= [];
       await this.#writer.release();
@@ -235,7 +235,6 @@ export class Driving<Output> {
         this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
       for (const fact of first === undefined ? held : [first, ...held]) this.#driver.post(fact);
       if (first?.type === "run_started") this.#runsBegun += 1;
-      this.#interrupted = false;
       this.#begun = true;
     };
     // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
