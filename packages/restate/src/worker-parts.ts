@@ -46,11 +46,14 @@ export function agentFinder(
   blobs: BlobStore | undefined,
 ): WorkerParts["agentAt"] {
   const known = new Map<string, AgentAt>();
-  const made = (name: string, agent: Agent, tool: Tool | undefined): AgentAt => {
+  const made = (name: string, agent: Agent, parent?: { resolved: Resolved; tool: Tool }): AgentAt => {
     const { resolved, clock, logger, about, blobs: own } = agent.parts;
     return {
       name,
-      resolved,
+      resolved: {
+        ...resolved,
+        dependencies: [...(parent?.resolved.dependencies ?? []), ...resolved.dependencies],
+      },
       clock,
       logger,
       about,
@@ -59,7 +62,7 @@ export function agentFinder(
         .update(canonical(resolved.options as unknown as JsonObject))
         .digest("base64url")
         .slice(0, 22),
-      tool,
+      tool: parent?.tool,
     };
   };
   const find = (path: string): AgentAt => {
@@ -75,13 +78,14 @@ export function agentFinder(
           "invalid_request",
           `this worker has no agent ${JSON.stringify(name)}; it has: ${Object.keys(agents).join(", ")}`,
         );
-      found = made(name, agent, undefined);
+      found = made(name, agent);
     } else {
-      const tool = find(path.slice(0, end)).resolved.tools.get(name);
+      const { resolved } = find(path.slice(0, end));
+      const tool = resolved.tools.get(name);
       const parts = subAgentOf(tool);
-      if (parts === undefined)
+      if (tool === undefined || parts === undefined)
         throw new RondoError("invalid_request", `${path}: the tool ${name} is no sub-agent`);
-      found = made(name, parts.agent(), tool);
+      found = made(name, parts.agent(), { resolved, tool });
     }
     known.set(path, found);
     return found;

@@ -1,10 +1,22 @@
 // The room of scripts with sub-agents.
 
 import { strictEqual } from "node:assert/strict";
-import { Agent, subAgent } from "@rondo/core";
+import { Agent, dependency, subAgent, tool } from "@rondo/core";
 import { call, say, usage } from "../../scripted/turns.ts";
 import { scripted } from "../../scripted.ts";
 import { abortedAtWork, asking, type DriverScript, echo, go, scene, waitingForAbort } from "./scenes.ts";
+
+const shelf = dependency("shelf", () => "nothing");
+const desk = dependency("desk", () => "nothing");
+
+/** A tool that tells what it has of the outside. */
+const outside = tool({
+  name: "outside",
+  description: "tells what stands there",
+  inputSchema: { type: "object" },
+  effect: "read",
+  execute: async (_args, { resolve }) => `shelf: ${await resolve(shelf)}, desk: ${await resolve(desk)}`,
+});
 
 export const subAgentScripts: readonly DriverScript[] = [
   {
@@ -25,6 +37,27 @@ export const subAgentScripts: readonly DriverScript[] = [
           }),
         }),
       ],
+    ),
+    play: go,
+  },
+  {
+    name: "a sub-agent has of the outside what its own agent gives, and else what its parent's gives",
+    agent: scene(
+      () => [call("research", { task: "look" }), say("done")],
+      () => [
+        subAgent({
+          name: "research",
+          description: "looks something up",
+          agent: new Agent({
+            model: scripted((request) =>
+              request.messages.some(({ role }) => role === "tool") ? say("seen") : call("outside"),
+            ),
+            tools: [outside],
+            dependencies: [desk.as("a lamp")],
+          }),
+        }),
+      ],
+      { dependencies: [shelf.as("a book"), desk.as("a pen")] },
     ),
     play: go,
   },
