@@ -195,8 +195,8 @@ export interface State {
   readonly rewritten: readonly string[];
   /** When the request was made that a model last answered. */
   readonly touchedAt?: number;
-  /** The last compaction: how long the history was after it, and whether it helped. `inARow`: how many came one answer after the other. */
-  readonly compacted?: { length: number; answers: number; helped: boolean; inARow: number };
+  /** The last compaction: how long the history was after it, and whether it helped. `forced`: no request fitted without it. `inARow`: how many came one answer after the other. */
+  readonly compacted?: { length: number; answers: number; helped: boolean; forced: boolean; inARow: number };
   /** What tools have done, as data. */
   readonly ledger: Ledger;
   /** Answers in the session. */

@@ -446,6 +446,57 @@ describe("the breaker", () => {
   });
 });
 
+describe("where the run would end without one", () => {
+  // What a model wrote into its calls is nothing that the guard may cut.
+  const long = (tokens: number): Turn => call("read", { why: words(tokens, "because") });
+  const window = 6_000;
+
+  test("a compaction that was for nothing is no reason to wait for five answers", async () => {
+    let sums = 0;
+    const turns = [call("read"), long(6_500), say("done")];
+    const model = scripted((request) => {
+      if (!isSummary(request)) return turns.shift() as Turn;
+      sums += 1;
+      return sums === 1 ? fail("invalid_request") : say(summary);
+    });
+    const context = { window, trim: null, compaction: { at: 0.1 } } as const;
+    const { session, events } = await opened({ model, tools: [reader(1_000)], context });
+    const { end, text } = await session.send("Read.");
+    expect([end?.reason, text]).toEqual(["completed", "done"]);
+    expect(outline(events)).toEqual([
+      ...["request", "start: compaction", "unhelpful", "request"],
+      ...["start: guard", "helped", "request"],
+    ]);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("a note takes the place of a summary that cannot be had, after the answer it was first asked for as well", async () => {
+    const turns = [call("read"), long(6_500), say("done")];
+    const model = scripted((request) =>
+      isSummary(request) ? fail("invalid_request") : (turns.shift() as Turn),
+    );
+    const context = { window, trim: null, compaction: { at: 0.8 } } as const;
+    const { session, events } = await opened({ model, tools: [reader(1_000)], context });
+    const { end, text } = await session.send("Read.");
+    expect([end?.reason, text]).toEqual(["completed", "done"]);
+    expect(outline(events).slice(2)).toEqual([
+      ...["start: compaction", "unhelpful", "start: guard", "helped", "request"],
+    ]);
+    expect(memoryOf(session.messages)).toMatch(/Context contained \d+ messages/);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("and where nothing helps the run ends, after one more try", async () => {
+    const model = scripted((request) => (isSummary(request) ? fail("invalid_request") : say("never said")));
+    const said: Message[] = [user("Go on."), answer(textPart(words(200))), user("Go on.")];
+    const context = { window: 300, trim: null, compaction: { at: 0.5 } } as const;
+    const { session, events } = await opened({ model, system: words(400), context });
+    const { end } = await session.send(said);
+    expect([end?.reason, end?.error?.kind]).toEqual(["error", "context_overflow"]);
+    expect(only(events, "compaction_start").length).toBeLessThanOrEqual(2);
+  });
+});
+
 describe("a provider that says the request is too large", () => {
   test("the history is compacted and the request sent again, once; a second refusal is the end", async () => {
     let refusals = 0;

@@ -431,7 +431,7 @@ describe("the end of a run", () => {
   });
 
   test("of a run for a compaction alone says whether it helped", () => {
-    const compacted = { length: 1, answers: 1, helped: true, inARow: 1 };
+    const compacted = { length: 1, answers: 1, helped: true, forced: false, inARow: 1 };
     const fact = {
       type: "run_ended",
       end: {

@@ -294,7 +294,13 @@ describe("a summary", () => {
   test("is over with the compaction, whether it helped or not", () => {
     const helpless = done(stateOf({ compacting }, { answers: 4 }));
     expect(helpless.run?.compacting).toBeUndefined();
-    expect(helpless.compacted).toStrictEqual({ length: 1, answers: 4, helped: false, inARow: 1 });
+    const compacted = { length: 1, answers: 4, helped: false, forced: false, inARow: 1 };
+    expect(helpless.compacted).toStrictEqual(compacted);
+    for (const rule of ["guard", "overflow"])
+      expect(done(stateOf({ compacting: { ...compacting, rule } }, { answers: 4 })).compacted).toStrictEqual({
+        ...compacted,
+        forced: true,
+      });
     expect(helpless.rewritten).toStrictEqual([]);
     expect(done(stateOf()).compacted).toBeUndefined();
   });

@@ -13,7 +13,7 @@ import type { ModelRequest, Settings } from "../../model.ts";
 import { oncePer } from "../../once-per.ts";
 import type { Rules } from "../../rules/rule.ts";
 import type { Action } from "../action.ts";
-import { refusesLimit } from "../folding/shrink.ts";
+import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact, RunOptions } from "../records.ts";
 import { frontOf, sizeOf, windowOf } from "../request/window.ts";
 import { type Compacting, optionsOf, runOf, type State } from "../state.ts";
@@ -132,7 +132,7 @@ function settingsOf(state: State): CompactionSettings | undefined {
     ...(most === null || window === undefined
       ? {}
       : { summaryMaxTokens: Math.min(most, Math.max(256, Math.floor(window * shares.summary))) }),
-    ...(isForced(state) ? { onFailure: "note" as const } : {}),
+    ...(isForced(runOf(state).compacting) ? { onFailure: "note" as const } : {}),
   };
 }
 
@@ -142,11 +142,6 @@ function toldLedger(state: State): Ledger {
   if (window === undefined) return state.ledger;
   return ledgerWithin(state.ledger, { characters: Math.max(1_000, Math.floor(window * 4 * shares.ledger)) });
 }
-
-const isForced = (state: State): boolean => {
-  const rule = runOf(state).compacting?.rule;
-  return rule === "overflow" || rule === "guard";
-};
 
 /** A summary that failed for good, or too often. */
 function isGivenUp({ failure, failures, narrowed = 0 }: Compacting, { format }: CompactionSettings): boolean {
@@ -171,14 +166,14 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   const facts = planFacts(state, rules, settings);
   const { window, used, overhead, summariserWindow } = facts;
   const known = plansOf(optionsOf(state))(history);
-  const key = [isForced(state), window, used, overhead, summariserWindow].join();
+  const key = [isForced(runOf(state).compacting), window, used, overhead, summariserWindow].join();
   if (!known.has(key)) known.set(key, planCompaction(history, settings, facts));
   return known.get(key);
 }
 
 /** What the plan is made from. */
 function planFacts(state: State, rules: Rules, settings: CompactionSettings): CompactionFacts {
-  const forced = isForced(state);
+  const forced = isForced(runOf(state).compacting);
   const window = windowOf(state);
   const size = sizeOf(state, rules);
   const facts = {

@@ -72,6 +72,9 @@ export function guarded(state: State, rules: Rules): Action | undefined {
   const room = refused ? Math.floor(Math.min(tokens, window ?? tokens) / 2) : (window as number);
   const goal = room - (tokens - state.history.sum(rules.estimator.message));
   const cut = guard === undefined ? undefined : cutLongest(state.history, goal, rules.estimator);
+  // Where cutting alone would end the run, it is no matter that the last compaction was for nothing.
+  if (!refused && (cut?.note.after ?? Infinity) > goal && mustCompact(state))
+    return compacting("guard", evidence);
   if (cut !== undefined) return record({ type: "trimmed", edits: cut.edits, ...cut.note });
   if (reduced !== undefined)
     return end(state, { reason: "error", rule: "guard", evidence, error: reduced.error });
@@ -93,7 +96,7 @@ export function tooLarge(state: State, rules: Rules): Action | undefined {
     const message = `the request that the transformContext hook made takes about ${tokens} tokens and the window is ${window}`;
     return overflowed(state, message, { tokens, window });
   }
-  if (mayCompact(state)) return compacting("guard", {});
+  if (mayCompact(state) || mustCompact(state)) return compacting("guard", {});
   return overflowed(state, overflow, {});
 }
 
@@ -115,12 +118,29 @@ const answersToWait = 5;
  * after each of the last answers, what cannot be compacted is too large, and more of them would not end.
  */
 function mayCompact(state: State): boolean {
-  const { compacted, answers } = state;
+  const { compacted } = state;
+  if (!compacts(state)) return false;
+  if (compacted === undefined) return true;
+  return sinceCompacted(state) >= (compacted.helped && compacted.inARow < mostInARow ? 1 : answersToWait);
+}
+
+/**
+ * The same where the run would end without: that the last one did not help is then no reason to wait, when the history has
+ * grown since, or when it was none that had to.
+ */
+function mustCompact(state: State): boolean {
+  const { compacted } = state;
+  if (!compacts(state)) return false;
+  if (compacted === undefined) return true;
+  if (sinceCompacted(state) >= 1) return compacted.inARow < mostInARow;
+  return !compacted.helped && !compacted.forced;
+}
+
+const sinceCompacted = ({ compacted, answers }: State): number => answers - (compacted?.answers ?? 0);
+
+function compacts(state: State): boolean {
   const { paused, landing } = runOf(state);
   if (optionsOf(state).context?.compaction === undefined || paused) return false;
   // Whoever must end now has no use for a long history.
-  if (landing !== undefined && landing.reason !== "max_steps") return false;
-  if (compacted === undefined) return true;
-  const since = answers - compacted.answers;
-  return since >= (compacted.helped && compacted.inARow < mostInARow ? 1 : answersToWait);
+  return landing === undefined || landing.reason === "max_steps";
 }

@@ -16,6 +16,10 @@ export function newCompaction(because: Because): Compacting {
   return { rule: because.rule, evidence: because.evidence, summaries: [], failures: 0 };
 }
 
+/** Whether a compaction is one without which no request fits: the history must become smaller, with a summary or without. */
+export const isForced = (compacting: Compacting | undefined): boolean =>
+  compacting?.rule === "overflow" || compacting?.rule === "guard";
+
 /** The history is another one from here on: nobody has counted it, what hooks made of the old one is void, and what was kept of it has to be read again. */
 function rewritten(state: State, run: Run, history: readonly Message[], by: string): State {
   const { transformed: _transformed, ...rest } = run;
@@ -142,6 +146,12 @@ export function compact(state: State, run: Run, record: RecordOf<"compacted">): 
   const { length } = after.history;
   return {
     ...after,
-    compacted: { length, answers: state.answers, helped: record.edit !== undefined, inARow },
+    compacted: {
+      length,
+      answers: state.answers,
+      helped: record.edit !== undefined,
+      forced: isForced(run.compacting),
+      inARow,
+    },
   };
 }
