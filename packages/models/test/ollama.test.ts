@@ -101,6 +101,49 @@ describe("Ollama's own chat", () => {
     });
   });
 
+  it("sends nothing blank, and no request without a user's message (F122, F129)", async () => {
+    const other = { api: "x", provider: "y", model: "z" };
+    const stop = { kind: "tool_use", wire: "tool_use" } as const;
+    const said = (text: string): { type: "text"; text: string } => ({ type: "text", text });
+    const histories: Message[][] = [
+      [
+        { role: "system", content: [said(" ")] },
+        { role: "system", content: [said("one"), said("two")] },
+      ],
+      [
+        { role: "assistant", content: [{ type: "reasoning", text: "hm" }], origin: other, stop },
+        {
+          role: "assistant",
+          content: [{ type: "tool_call", id: "c1", name: "weather", args: {}, rawArgs: "{}" }],
+          origin: other,
+          stop,
+        },
+        { role: "tool", callId: "c1", name: "weather", content: [], isError: false },
+        { role: "user", content: [said(" \n")] },
+      ],
+    ];
+    await withServer(playing([line({ content: "Hi" }), done()]), async ({ url, seen }) => {
+      for (const messages of histories)
+        await hear(ollama("m", { baseURL: url }), { ...ask, system: "", tools: [], messages });
+      expect(seen.map((one) => body(one).messages)).toEqual([
+        [
+          { role: "system", content: "one\ntwo" },
+          { role: "user", content: "Continue." },
+        ],
+        [
+          { role: "user", content: "Continue." },
+          {
+            role: "assistant",
+            content: "",
+            tool_calls: [{ id: "c1", function: { name: "weather", arguments: {} } }],
+          },
+          { role: "tool", content: "(no output)", tool_name: "weather", tool_call_id: "c1" },
+          { role: "user", content: "(no text)" },
+        ],
+      ]);
+    });
+  });
+
   it("sends the history in its own form, thoughts back to their own model only", async () => {
     const own = { api: "ollama-chat", provider: "ollama", model: "m" };
     const turn = (origin: typeof own): Message => ({
@@ -136,7 +179,7 @@ describe("Ollama's own chat", () => {
       const { warnings } = await hear(ollama("m", { baseURL: url }), { ...ask, messages });
       const call = { id: "c1", function: { name: "weather", arguments: { city: "Oslo" } } };
       expect((body(seen[0]).messages as JsonObject[]).slice(1)).toEqual([
-        { role: "user", content: "see[the file a.pdf is not shown]", images: ["AAAA"] },
+        { role: "user", content: "see\n[the file a.pdf is not shown]", images: ["AAAA"] },
         { role: "assistant", content: "look", thinking: "hm", tool_calls: [call] },
         { role: "tool", content: "\ufffdsunny", tool_name: "weather", tool_call_id: "c1" },
         { role: "assistant", content: "look", tool_calls: [call] },

@@ -25,6 +25,7 @@ import { knownType } from "../media-types.ts";
 import type { Warning } from "../warn.ts";
 
 interface Piece {
+  /** Empty: nothing of the message is left to say. */
   json: string;
   warnings: Warning[];
 }
@@ -33,10 +34,15 @@ interface Piece {
 interface Joined {
   messages: KeptText;
   begun: boolean;
+  /** Something other than the system has spoken. */
+  spoken: boolean;
   warnings: Warning[];
 }
 
-const nothing = (): Joined => ({ messages: new KeptText(), begun: false, warnings: [] });
+const nothing = (): Joined => ({ messages: new KeptText(), begun: false, spoken: false, warnings: [] });
+
+/** Its templates look for a user's message, and fail without one (F129). */
+const onward: string = jsonOf({ role: "user", content: "Continue." });
 
 export class OllamaEncoder implements Encoder {
   readonly #target: Target;
@@ -53,6 +59,7 @@ export class OllamaEncoder implements Encoder {
     const {
       messages,
       begun,
+      spoken,
       warnings: told,
     } = this.#history.take(request.messages, "", nothing, (joined, message) => this.#add(joined, message));
     const warnings = [...told];
@@ -64,13 +71,14 @@ export class OllamaEncoder implements Encoder {
         message: "Ollama cannot be told to make one call at most: parallelToolCalls has no effect",
       });
     const prompt = system === undefined || system === "" ? "" : jsonOf({ role: "system", content: system });
-    const first = prompt !== "" && begun ? `${prompt},` : prompt;
+    const first = prompt !== "" && (begun || !spoken) ? `${prompt},` : prompt;
+    const last = spoken ? "" : begun ? `,${onward}` : onward;
     const before = `{"model":${JSON.stringify(this.#target.origin.model)},"messages":[${first}`;
     const list = tools.length === 0 ? "" : `"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}],`;
     return {
       path: "/api/chat",
       headers: {},
-      ...bodyOf(before, messages.now(), `],${list}${jsonOf(fields).slice(1)}`),
+      ...bodyOf(before, messages.now(), `${last}],${list}${jsonOf(fields).slice(1)}`),
       warnings,
     };
   }
@@ -98,9 +106,14 @@ export class OllamaEncoder implements Encoder {
 
   #add(joined: Joined, message: Message): void {
     const { json, warnings } = this.#message(message);
-    joined.messages.append(joined.begun ? `,${json}` : json);
-    joined.begun = true;
     joined.warnings.push(...warnings);
+    if (json === "") return;
+    if (message.role !== "system") {
+      // At the start, and never at the end: there it would move with every step.
+      if (!joined.spoken && message.role !== "user") append(joined, onward);
+      joined.spoken = true;
+    }
+    append(joined, json);
   }
 
   #tool(tool: ToolDefinition): string {
@@ -126,8 +139,10 @@ export class OllamaEncoder implements Encoder {
 
   #encoded(message: Message): Piece {
     switch (message.role) {
-      case "system":
-        return { json: jsonOf({ role: "system", content: textOf(message) }), warnings: [] };
+      case "system": {
+        const text = message.content.map((part) => part.text).join("\n");
+        return { json: text.trim() === "" ? "" : jsonOf({ role: "system", content: text }), warnings: [] };
+      }
       case "user":
         return withContent({ role: "user" }, message.content, this.#target);
       case "tool":
@@ -145,9 +160,12 @@ export class OllamaEncoder implements Encoder {
           (call) =>
             `{"id":${jsonOf(call.id)},"function":{"name":${jsonOf(call.name)},"arguments":${argsJson(call)}}}`,
         );
+        const said = textOf(message) + refusal;
+        // A blank message says nothing, and templates take it for a turn (F122).
+        if (said.trim() === "" && calls.length === 0) return { json: "", warnings: [] };
         const json = jsonOf({
           role: "assistant",
-          content: textOf(message) + refusal,
+          content: said,
           ...(thought === "" ? {} : { thinking: thought }),
         });
         return {
@@ -157,6 +175,11 @@ export class OllamaEncoder implements Encoder {
       }
     }
   }
+}
+
+function append(joined: Joined, json: string): void {
+  joined.messages.append(joined.begun ? `,${json}` : json);
+  joined.begun = true;
 }
 
 /** Text and images of a message; a file that cannot go along is named in the text, so that the model knows of it. */
@@ -184,9 +207,11 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
       });
     }
   }
+  const text = texts.join("\n");
+  const blank = fields.role === "tool" ? "(no output)" : "(no text)";
   const json = jsonOf({
     role: fields.role ?? "user",
-    content: texts.join(""),
+    content: text.trim() === "" && images.length === 0 ? blank : text,
     ...(images.length === 0 ? {} : { images }),
     ...fields,
   });
