@@ -130,7 +130,7 @@ export interface AgentOptions<Output = unknown> {
   refusals?: null;
   /** `null`: a request that is refused for something in it fails. Default: what can be left out is, once a run, and an output limit that does not fit is lowered. */
   repairs?: null;
-  /** How often an answer that repeats itself until it is cut off is asked for again. Default: 1. `null`: it is an answer like any other. */
+  /** How often an answer that repeats itself until it is cut off, or one sentence over and over, is asked for again. Default: 1. `null`: it is an answer like any other. */
   degenerateRetries?: number | null;
   /** Default: nudge at 3, hide the tool at 4, land at 5. `null`: off. */
   repeats?: Repeats | null;

@@ -1,31 +1,44 @@
 // The room of degenerate answers: a model that says the same thing until it is stopped.
 //
-// Only an answer that ran into the output limit is suspected: where it ended by itself, somebody may have asked for
-// repetition. Stored, such text teaches the model to go on with it, so it is not.
+// An answer that ran into the output limit is suspected. Where it ended by itself, somebody may have asked for repetition:
+// then only a sentence counts that comes again and again and that nobody said before. Stored, such text teaches the model to
+// go on with it, so it is not.
 
 import { checkMax } from "../checks.ts";
-import { runOf } from "../loop/state.ts";
+import { runOf, type State } from "../loop/state.ts";
+import type { Message } from "../message.ts";
 import { counting } from "./answers.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /** Repeats that are too many, and how long they must be together, in characters. */
 const bound = { times: 10, length: 300 };
+/** The same of an answer that ended by itself. */
+const endedBound = { times: 20, length: 500 };
+/** Of one sentence, or a few. What is longer is a text of its own. */
+const proseChars = 200;
+const proseWords = 3;
+const sentenceEnd: RegExp = /[.!?…。！？](?:\s|$)/;
+/** The beginning of an item of a list, of a cell, of code. */
+const listed: RegExp = /^\s*(?:[-*+•>|#]|\d+[.)])|[|{};=<>`\t]/m;
 
 /** Looked at from the end of a text: what repeats itself does so to the end. */
 const window = 20_000;
 
-/** An answer that repeats itself until it is cut off is asked for again with a word, at most `max` times a run; then the run ends. It is never stored. */
+/** An answer that repeats itself until it is cut off, or one sentence of its own over and over, is asked for again with a word, at most `max` times a run; then the run ends. It is never stored. */
 export function degenerateAnswers(max: number = 1): Rule<number> {
   checkMax(max, "degenerateAnswers");
   return {
     ...counting("degenerate_answers", (count, state, texts): Judgement | undefined => {
       const { turn } = runOf(state);
       if (turn === undefined || turn.calls.length > 0) return undefined;
-      if (turn.message.stop.kind !== "max_tokens") return undefined;
+      const { kind } = turn.message.stop;
+      if (kind !== "max_tokens" && kind !== "end_turn") return undefined;
       for (const part of turn.message.content) {
         if (part.type !== "text" && part.type !== "reasoning") continue;
         const found = repetition(part.text);
-        if (found === undefined || found.times < bound.times || found.length < bound.length) continue;
+        const { times, length } = kind === "max_tokens" ? bound : endedBound;
+        if (found === undefined || found.times < times || found.length < length) continue;
+        if (kind === "end_turn" && !isOwnSentence(found.unit, state)) continue;
         const evidence = {
           part: part.type,
           unit: found.unit.slice(0, 100),
@@ -41,9 +54,25 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
       }
       return undefined;
     }),
-    version: 2,
+    version: 3,
   };
 }
+
+/** Whether a unit is prose that nobody but the model came up with: what somebody said may be what is to be repeated. */
+function isOwnSentence(unit: string, { history }: State): boolean {
+  if (unit.length > proseChars || !sentenceEnd.test(unit) || listed.test(unit)) return false;
+  if ((unit.match(/\p{L}{2,}/gu) ?? []).length < proseWords) return false;
+  const letters = lettersOf(unit);
+  for (const message of history)
+    if (message.role !== "assistant" && lettersOf(saidIn(message)).includes(letters)) return false;
+  return true;
+}
+
+const saidIn = ({ content }: Message): string =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+
+/** Neither quotes nor the end of a sentence tell two apart. */
+const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}]+/gu, "");
 
 /** The unit that the end of a text repeats, how often, and how long that is; undefined when it repeats none. In linear time. */
 export function repetition(text: string): { unit: string; times: number; length: number } | undefined {

@@ -80,7 +80,7 @@ export const defaultTexts: Texts = {
   emptyAnswer: () => "The last answer was empty. Continue with the task, or give the final answer as text.",
   // What it said is not told again: it would go on with it.
   degenerateAnswer: () =>
-    "The last answer repeated itself until it was cut off, and is not kept. Continue with the task, or give the final answer as text.",
+    "The last answer repeated itself over and over, and is not kept. Continue with the task, or give the final answer as text.",
   malformedCall: (detail) =>
     `The last tool call could not be read${detail === undefined ? "" : ` (${clip(detail, 300)})`}. Write tool calls as the tool schemas say.`,
   finalOutput: (error) =>

@@ -1,7 +1,8 @@
 // What counts as saying the same thing without end, asked of the rule and its measure by themselves.
 
-import { defaultTexts, degenerateAnswers, type Part } from "@rondo/core";
+import { defaultTexts, degenerateAnswers, type Message, type Part, type State, userText } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { Log } from "../../src/loop/log.ts";
 import { repetition } from "../../src/rules/degenerate.ts";
 import { callOf } from "../loop/support.ts";
 import { afterAll, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
@@ -146,18 +147,56 @@ describe("an answer that ran into the output limit", () => {
     expect(said.evidence.unit).toHaveLength(100);
   });
 
-  test("with calls is no such answer, nor is one that ended by itself", () => {
+  test("with calls is no such answer, nor are words that ended by themselves", () => {
     const play = [words("play ".repeat(100))];
     const rule = degenerateAnswers();
     expect(judgementOf(rule, { turn: turnOf(cut, play, [callOf("5.0")]) })).toBeUndefined();
     expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn"), play) })).toBeUndefined();
     expect(judgementOf(rule, {})).toBeUndefined();
-    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 2]);
+    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 3]);
   });
 
   test("is counted over the whole run", () => {
     const one = judgedBy("degenerate_answers");
     const note = { type: "noted", rule: "degenerate_answers", text: "", evidence: {} };
     expect(afterAll(degenerateAnswers(), [one, judgedBy("act"), note, one])).toBe(2);
+  });
+});
+
+describe("an answer that ended by itself", () => {
+  const sorry = "I apologize for the confusion. ";
+  const judged = (text: string, more: Partial<State> = {}): unknown =>
+    judgementOf(degenerateAnswers(), { turn: turnOf(stopOf("end_turn"), [words(text)]) }, 0, {}, more);
+
+  test("with one sentence again and again is asked for again as one that was cut off is", () => {
+    expect(judged(` ${sorry.repeat(20)}`)).toMatchObject({
+      follows: { do: "ask_again" },
+      evidence: { unit: " I apologize for the confusion.", times: 20 },
+    });
+    expect(judged("I apologize for the confusion.\n".repeat(100))).toMatchObject({
+      evidence: { times: 99 },
+    });
+    expect(judged(sorry.repeat(20))).toBeUndefined();
+    expect(judged("So it is. ".repeat(20))).toBeUndefined();
+  });
+
+  test("is what somebody asked for where they said what is to be repeated", () => {
+    const asked = (text: string): unknown =>
+      judged(sorry.repeat(100), { history: Log.of<Message>([userText(text)]) });
+    expect(asked("Write 'I apologize for the confusion!' 100 times")).toBeUndefined();
+    expect(asked("Why do you apologize for it?")).toBeDefined();
+  });
+
+  test("is left alone where it is no prose: words, lists, tables, code, texts of some length", () => {
+    for (const unit of [
+      "token ",
+      "- an item of a list that is there.\n",
+      "1. an item of a list that is there.\n",
+      "| a cell. | another cell. |\n",
+      'say("this is some code. "); ',
+      "no sentence ends in here, ever, ",
+      `${"A text of many words is a text of its own, and may well be a filler. ".repeat(3)}So. `,
+    ])
+      expect(judged(unit.repeat(60)), unit).toBeUndefined();
   });
 });
