@@ -4,6 +4,7 @@
 // whatever folder they stand in themselves. So the record that starts a run carries how it was started, and the
 // records that take a run over carry which process did: two at once must not drive one run.
 
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { JsonObject, LogRecord } from "@rondo/core";
 
@@ -29,6 +30,8 @@ export interface Invocation {
 export interface ProcessMark {
   pid: number;
   host: string;
+  /** When it began, as the system counts; absent where it does not tell. */
+  began?: string;
 }
 
 /** What the command says about a run in the records that start it, or take it over. */
@@ -39,7 +42,9 @@ interface About {
 
 /** How a run is started, and by which process, for `about`. */
 export function aboutRun(invocation: Invocation): JsonObject {
-  const about: About = { invocation, process: { pid: process.pid, host: hostname() } };
+  const began = beganOf(process.pid);
+  const mark = { pid: process.pid, host: hostname(), ...(began === undefined ? {} : { began }) };
+  const about: About = { invocation, process: mark };
   return { ...about } as unknown as JsonObject;
 }
 
@@ -59,14 +64,30 @@ export function driverOf(records: readonly LogRecord[]): ProcessMark | undefined
   const mark = aboutOf(records.findLast((record) => aboutOf(record).process !== undefined)).process;
   if (mark === undefined || (mark.pid === process.pid && mark.host === hostname())) return undefined;
   // Of another machine nothing can be known; a journal is rarely shared, a host is often renamed.
-  return mark.host === hostname() && isAlive(mark.pid) ? mark : undefined;
+  return mark.host === hostname() && isAlive(mark) ? mark : undefined;
 }
 
-function isAlive(pid: number): boolean {
+function isAlive({ pid, began }: ProcessMark): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === "EPERM";
+    if ((thrown as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  const found = beganOf(pid);
+  // Dead, and still has its number: nobody has waited for it yet. Or the number is another's by now.
+  return found !== dead && (began === undefined || found === undefined || found === began);
+}
+
+const dead = "dead";
+
+/** Field 22 of the system's line on a process; undefined where there is no such line. */
+function beganOf(pid: number): string | undefined {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name, in parentheses, may hold anything.
+    const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" || fields[0] === "X" ? dead : fields[19];
+  } catch {
+    return undefined;
   }
 }
