@@ -74,6 +74,14 @@ for (const { mode, reason } of modes)
       expect((await run(root, "no-such-program-at-all")).text).toMatch(/not found\n\[exit code: 127; /);
     });
 
+    test("lets programs open its outputs by their names", async () => {
+      const answer = await run(
+        folder(),
+        "echo one > /dev/stdout; echo two > /dev/stderr; echo three | tee /dev/stderr; echo four > /dev/fd/1",
+      );
+      expect(answer.text).toMatch(/^\[stdout\]\none\nthree\nfour\n\[stderr\]\ntwo\nthree\n\[exit code: 0; /);
+    });
+
     test("runs in a folder under the root, and can write there", async () => {
       const root = folder({ "sub/x": "" });
       const answer = await run(root, "pwd; echo made > y", {}, { cwd: "sub" });

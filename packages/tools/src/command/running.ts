@@ -2,7 +2,7 @@
 //
 // Loaded with the first command: Node's own process module is slow to load, and most agents start without one.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { delimiter, dirname } from "node:path";
 import type { Readable } from "node:stream";
@@ -16,6 +16,7 @@ import { commandEnv } from "./env.ts";
 import { type Cleared, cleared, type GitGuard, gitGuard } from "./git-guard.ts";
 import type { RunCommandOptions } from "./options.ts";
 import { OutputWindow } from "./output-window.ts";
+import { openPipes, type Pipes } from "./pipes.ts";
 import { type Ended, endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
 import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome } from "./sandbox.ts";
 
@@ -159,9 +160,10 @@ async function ran(
   options: Omit<RunCommandOptions, "root">,
   context: ToolContext,
 ): Promise<Omit<Outcome, "taken" | "left">> {
+  const pipes = await openPipes();
   const started = performance.now();
-  const child = begun(plan);
-  const output = outputOf(child, options.maxOutputBytes ?? 24_576, context);
+  const child = begun(plan, pipes, context.signal);
+  const output = outputOf(child, pipes ?? child, options.maxOutputBytes ?? 24_576, context);
   const family = new Ending(child.pid, plan.mark, options.graceMs ?? 500);
   const stop = (): void => void family.end();
   let timedOutMs: number | undefined;
@@ -196,16 +198,27 @@ async function ran(
     clearTimeout(timer);
     context.signal.removeEventListener("abort", stop);
     output.stop();
-    release(child);
+    release(child, pipes ?? child);
   }
 }
 
-function begun({ program, args, cwd, env }: Plan): ChildProcess {
+function begun(
+  { program, args, cwd, env }: Plan,
+  pipes: Pipes | undefined,
+  signal: AbortSignal,
+): ChildProcess {
+  const stdio = ["ignore", ...(pipes?.ends ?? (["pipe", "pipe"] as const))] satisfies StdioOptions;
   try {
+    // It may have come while the pipes were made.
+    signal.throwIfAborted();
     // A session of its own: no controlling terminal, and a group that is not ours.
-    return spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    return spawn(program, args, { cwd, env, stdio, detached: true });
   } catch (thrown) {
+    pipes?.stdout.destroy();
+    pipes?.stderr.destroy();
     throw notStarted(thrown);
+  } finally {
+    pipes?.letGo();
   }
 }
 
@@ -245,29 +258,36 @@ interface Output {
   stop(): void;
 }
 
-/** Hears a child. One that could not be started for want of files has no streams, and says so a moment later. */
-function outputOf(child: ChildProcess, maxBytes: number, context: ToolContext): Output {
+/** Where a child's output is read. One that could not be started for want of files has no streams, and says so a moment later. */
+interface Streams {
+  stdout: Readable | null | undefined;
+  stderr: Readable | null | undefined;
+}
+
+/** Hears a child. */
+function outputOf(child: ChildProcess, streams: Streams, maxBytes: number, context: ToolContext): Output {
   const { promise: exited, resolve: exit, reject } = Promise.withResolvers<void>();
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   child.once("error", reject);
   child.once("exit", () => exit());
-  child.once("close", () => close());
   const progress = progressOf(context);
+  const closing: Promise<void>[] = [];
   const windowOn = (stream: Readable | null | undefined): OutputWindow => {
     const window = new OutputWindow(maxBytes);
-    stream?.on("data", (bytes: Buffer) => {
+    if (stream === null || stream === undefined) return window;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    closing.push(promise);
+    stream.once("close", resolve);
+    // What cannot be read any more is at its end.
+    stream.on("error", () => {});
+    stream.on("data", (bytes: Buffer) => {
       window.push(bytes);
       progress.see(window);
     });
     return window;
   };
-  return {
-    stdout: windowOn(child.stdout),
-    stderr: windowOn(child.stderr),
-    exited,
-    closed,
-    stop: progress.stop,
-  };
+  const [stdout, stderr] = [windowOn(streams.stdout), windowOn(streams.stderr)];
+  const closed = Promise.all(closing).then(() => {});
+  return { stdout, stderr, exited, closed, stop: progress.stop };
 }
 
 function after(ms: number): Promise<void> {
@@ -282,9 +302,9 @@ function notStarted(thrown: unknown): unknown {
 }
 
 /** Lets go of a child: nothing of it keeps this process alive. */
-function release(child: ChildProcess): void {
-  child.stdout?.destroy();
-  child.stderr?.destroy();
+function release(child: ChildProcess, { stdout, stderr }: Streams): void {
+  stdout?.destroy();
+  stderr?.destroy();
   child.unref();
 }
 
