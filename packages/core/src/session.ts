@@ -240,6 +240,14 @@ export class Session<Output = unknown> {
     return this.#approvals.edit(call, args);
   }
 
+  /**
+   * Answers a call that waits with its result, and does not run it: what a person said, or what was done elsewhere.
+   * @param result what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` is told as one
+   */
+  async answer(call: string, result: unknown): Promise<RunResult<Output>> {
+    return this.#approvals.bring(call, result);
+  }
+
   /** Ends the run that is active. It settles within `abortGraceMs`; queued messages stay queued. */
   abort(reason: string = "aborted"): void {
     if (this.status === "idle") return;

@@ -242,6 +242,8 @@ async function all(saying: readonly Promise<RunResult>[]): Promise<RunResult> {
 function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResult> {
   if (said.answer === "approve") return session.approve(inside);
   if (said.answer === "edit") return session.edit(inside, said.args);
+  if (said.answer === "result")
+    return session.answer(inside, new ToolResult(said.content, said.isError, false));
   const { reason, stop } = said;
   return session.deny(inside, reason, stop === undefined ? {} : { stop });
 }

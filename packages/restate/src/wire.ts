@@ -2,6 +2,7 @@
 
 import type {
   CallKey,
+  ContentPart,
   ErrorData,
   Fact,
   Grant,
@@ -22,7 +23,8 @@ export const pageBytes: number = 4 * 2 ** 20;
 export type Answer =
   | { answer: "approve"; always?: Grant }
   | { answer: "deny"; reason?: string; stop?: boolean }
-  | { answer: "edit"; args: JsonObject };
+  | { answer: "edit"; args: JsonObject }
+  | { answer: "result"; content: ContentPart[]; isError: boolean };
 
 /** What may be said to a session. `answer`: to the call of that id or key. */
 export type Saying =

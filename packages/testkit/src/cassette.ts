@@ -262,7 +262,7 @@ function compare(tape: Tape, session: Session, result: RunResult): void {
 }
 
 type Spoken = RecordOf<"queued" | "abort_asked" | "allowed" | "revoked">;
-type Answered = RecordOf<"approval_given">;
+type Answered = RecordOf<"approval_given" | "tool_finished">;
 
 /** What people said and did, said and done again when the tape has come to it. */
 class Said {
@@ -277,9 +277,11 @@ class Said {
         ["queued", "allowed", "revoked"].includes(record.type) ||
         (record.type === "abort_asked" && record.error === undefined),
     );
-    this.#answers = records.filter(
-      (record): record is Answered =>
-        record.type === "approval_given" && !(record.approval.answer === "approve" && record.approval.grant),
+    this.#answers = records.filter((record): record is Answered =>
+      record.type === "tool_finished"
+        ? record.result.code === "answered"
+        : record.type === "approval_given" &&
+          !(record.approval.answer === "approve" && record.approval.grant),
     );
   }
 
@@ -303,22 +305,21 @@ class Said {
     if (next === undefined || call === undefined) return undefined;
     this.#answers.shift();
     this.#sayUntil(next.seq);
-    const { approval } = next;
-    const going =
-      approval.answer === "deny"
-        ? this.#session.deny(
-            call.id,
-            approval.reason,
-            approval.stop === undefined ? {} : { stop: approval.stop },
-          )
-        : approval.answer === "edit"
-          ? this.#session.edit(call.id, approval.args)
-          : this.#session.approve(
-              call.id,
-              approval.always === undefined ? {} : { always: alwaysOf(approval.always) },
-            );
+    const going = this.#answerAs(call.id, next);
     going.catch(() => {});
     return going;
+  }
+
+  #answerAs(call: string, record: Answered): Promise<RunResult> {
+    if (record.type === "tool_finished") return this.#session.answer(call, new RecordedResult(record.result));
+    const { approval } = record;
+    if (approval.answer === "deny") {
+      const { reason, stop } = approval;
+      return this.#session.deny(call, reason, stop === undefined ? {} : { stop });
+    }
+    if (approval.answer === "edit") return this.#session.edit(call, approval.args);
+    const { always } = approval;
+    return this.#session.approve(call, always === undefined ? {} : { always: alwaysOf(always) });
   }
 
   #sayUntil(seq: number): void {

@@ -76,7 +76,12 @@ export function childWaits(
 
 export function approvalPassed(record: RecordOf<"approval_passed">, page: RunPage, before: State): void {
   const { said, inside } = record;
-  const words = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
+  const words = {
+    approve: "approved",
+    deny: "denied",
+    edit: "approved with other arguments",
+    result: "answered",
+  };
   const what = `${inside} inside ${called(before, record.call)} ${words[said.answer]}${byText(record)}`;
   page.fact(record.at, "approval", what, said.answer === "deny" ? "red" : "green");
 }

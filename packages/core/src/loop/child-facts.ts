@@ -1,6 +1,6 @@
 // The room of the facts about sub-agents: what stands in records and in states.
 
-import type { JsonObject, Usage } from "../message.ts";
+import type { ContentPart, JsonObject, Usage } from "../message.ts";
 import type { CallKey } from "./call-key.ts";
 
 /** What may be spent. What is absent has no limit. */
@@ -64,7 +64,9 @@ export interface PassedAnswer {
   said:
     | { answer: "approve" }
     | { answer: "deny"; reason?: string; stop?: boolean }
-    | { answer: "edit"; args: JsonObject };
+    | { answer: "edit"; args: JsonObject }
+    /** The call does not run: this is its result. */
+    | { answer: "result"; content: ContentPart[]; isError: boolean };
 }
 
 /** A sub-agent whose call got its result from somebody else, and that has not come to its end. */

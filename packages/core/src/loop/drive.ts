@@ -393,5 +393,6 @@ const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "summary_failed",
 ]);
 
-/** Facts that come of something the driver started. */
-const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type);
+/** Facts that come of something the driver started. A result that somebody brings comes of nothing. */
+const isOutcome = (fact: Fact): boolean =>
+  outcomes.has(fact.type) && !(fact.type === "tool_finished" && fact.result.code === "answered");

@@ -192,6 +192,8 @@ export type ResultCode =
   | "outcome_unknown"
   /** It was cut off, and the tool found out later what came of it. */
   | "reconciled"
+  /** Somebody brought it, and the tool did not run. */
+  | "answered"
   | "hook_failed";
 
 export interface CallResult {

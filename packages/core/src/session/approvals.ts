@@ -4,30 +4,28 @@
 // way of this run, so that the answer is kept here and the sub-agent goes on.
 
 import { checkGiven, object } from "../checks.ts";
-import type { Clock } from "../clock.ts";
-import { invalidRequest } from "../errors.ts";
+import { capArrival } from "../context/cap/arrival.ts";
+import { invalidRequest, isA, messageOf } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { readArgs } from "../input.ts";
 import type { PassedAnswer } from "../loop/child-facts.ts";
 import { checkArgs } from "../loop/driving/act.ts";
-import type { Approval } from "../loop/records.ts";
-import { callIn } from "../loop/state.ts";
+import type { Approval, Fact } from "../loop/records.ts";
+import { windowOf } from "../loop/request/window.ts";
+import { callIn, optionsOf } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
 import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
-import type { Tool } from "../tool.ts";
+import { renderResult, renderThrown } from "../tool/render.ts";
 import type { Driving } from "./driving.ts";
+import type { SessionParts } from "./parts.ts";
 
 /** Leave for calls like an approved one. `args`: the same arguments (the default), any, or a pattern. */
 export type Always =
   | true
   | (Pick<Grant, "until" | "uses"> & { id?: string; args?: "same" | "any" | ArgsPattern });
 
-interface ApprovalParts {
-  readonly id: string;
-  readonly clock: Clock;
-  readonly resolved: { readonly tools: ReadonlyMap<string, Tool> };
-}
+type ApprovalParts = Pick<SessionParts, "id" | "clock" | "blobs" | "logger" | "resolved">;
 
 export class Approvals<Output> {
   readonly #parts: ApprovalParts;
@@ -71,6 +69,35 @@ export class Approvals<Output> {
     const tool = this.#parts.resolved.tools.get(view.name);
     if (tool === undefined) throw invalidRequest(`the tool ${view.name} is not among the agent's tools`);
     return this.answer(call, { answer: "edit", args, check: await checkArgs(tool, args) });
+  }
+
+  async bring(call: string, given: unknown): Promise<RunResult<Output>> {
+    const { key, id, name, child } = this.#find(call);
+    const { blobs, logger, resolved } = this.#parts;
+    const value = await given;
+    const { code: _code, ...said } = isA(Error, value)
+      ? renderThrown(resolved.rules.texts.threw(name, messageOf(value)))
+      : renderResult(value);
+    const fact: Fact & { type: "tool_finished" } = {
+      type: "tool_finished",
+      call: key,
+      result: { ...said, code: "answered" },
+    };
+    // Before anything of it is kept elsewhere, or cut: half a secret is found no more.
+    const { result } = (resolved.redact?.(fact) ?? fact) as typeof fact;
+    // Inside a sub-agent it is cut there.
+    const view = this.#find(call);
+    if (child !== undefined)
+      return this.#pass(view, { answer: "result", content: result.content, isError: result.isError });
+    const { state } = this.#driving;
+    const cut = await capArrival(
+      result,
+      optionsOf(state).context?.cap,
+      { tool: name, callId: id, window: windowOf(state) },
+      { session: this.#parts.id, blobs, warn: (_code, message) => logger?.warn(message) },
+    );
+    this.#find(call);
+    return this.#driving.goOn({ ...fact, result: cut });
   }
 
   answer(call: string, approval: Approval): Promise<RunResult<Output>> {

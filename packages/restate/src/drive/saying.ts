@@ -42,6 +42,10 @@ async function answered(
     const passed = said.answer === "approve" ? ({ answer: "approve" } as const) : said;
     return { type: "approval_passed", call: key, inside, said: passed };
   }
+  if (said.answer === "result") {
+    const { content, isError } = said;
+    return { type: "tool_finished", call: key, result: { content, isError, code: "answered" } };
+  }
   if (said.answer !== "edit") return { type: "approval_given", call: key, approval: said };
   const check = await checkEdit(name, said.args);
   return check && { type: "approval_given", call: key, approval: { ...said, check } };

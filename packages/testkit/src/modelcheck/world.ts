@@ -228,7 +228,13 @@ function approvals(key: CallKey): WorldAnswer[] {
     name: `approval ${key}: ${name}`,
     facts: [{ type: "approval_given", call: key, approval }],
   });
+  const brought: Fact = {
+    type: "tool_finished",
+    call: key,
+    result: { content: [], isError: false, code: "answered" },
+  };
   return [
+    { name: `approval ${key}: its result`, facts: [brought] },
     given("approve", { answer: "approve" }),
     given("approve for good", { answer: "approve", always: { id: "always", tool: "guarded", uses: 1 } }),
     given("deny", { answer: "deny", reason: "no" }),

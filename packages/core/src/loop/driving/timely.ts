@@ -13,7 +13,10 @@ export function timely(fact: Fact, { run }: State): Fact {
     return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
   if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
   const call = callIn(run, fact.call);
-  if (call !== undefined && call.result === undefined) return fact;
+  // Whoever brings a result brings it for a call that waits: one that runs has its own, one that was denied has none.
+  const isBrought = fact.type === "tool_finished" && fact.result.code === "answered";
+  const takes = !isBrought || (call?.startedAt === undefined && call?.permission?.answer !== "deny");
+  if (call !== undefined && call.result === undefined && takes) return fact;
   if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
   const { spent } = fact;
   const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };

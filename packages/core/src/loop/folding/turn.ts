@@ -134,7 +134,7 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
 export function finishTool(state: State, run: Run, key: CallKey, result: CallResult): State {
   const call = callIn(run, key);
   if (call === undefined || call.result !== undefined) return state;
-  const ran = hasBegun(call) || result.code === "reconciled";
+  const ran = hasBegun(call) || result.code === "reconciled" || result.code === "answered";
   const counted: Run = {
     ...rollUp(run, result.spent),
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
