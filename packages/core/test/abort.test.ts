@@ -118,6 +118,30 @@ describe("an abort", () => {
     expect(String(await stopped.promise)).toContain("stop it");
   });
 
+  test("does not wait for a tool that changes nothing and never looked at its signal", async () => {
+    const started = deferred();
+    const release = deferred<string>();
+    const deaf = echo("deaf", {
+      execute: () => {
+        started.resolve();
+        return release.promise;
+      },
+    });
+    const model = scripted([call("deaf"), say("Gone on.")]);
+    const session = await new Agent({ model, tools: [deaf], abortGraceMs: 3_600_000 }).open("s");
+    const running = session.send("go");
+    await started.promise;
+    session.abort();
+    const { end, messages } = await running;
+    expect(end?.reason).toBe("aborted");
+    expect(messages.at(-1)).toMatchObject({ role: "tool", isError: true });
+    // What it comes to in the end is nobody's any more.
+    release.resolve("late");
+    expect((await session.send("again")).text).toBe("Gone on.");
+    expect(JSON.stringify(session.messages)).not.toContain("late");
+    expect(isPaired(session.messages)).toBe(true);
+  });
+
   test("cuts a back-off short", async () => {
     const model = scripted([fail("overloaded")], { repeatLast: true });
     const session = await new Agent({ model, retry: { baseMs: 1_000_000, capMs: 1_000_000 } }).open("s");

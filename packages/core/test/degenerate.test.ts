@@ -42,9 +42,17 @@ describe("a degenerate answer", () => {
     expect((await new Agent({ model }).run("go")).text).toBe("Fine.");
   });
 
-  test("is none that ended by itself: somebody may have asked for it", async () => {
+  test("that ended by itself is none where somebody asked for it", async () => {
     const text = "All work and no play. ".repeat(500);
-    expect((await new Agent({ model: scripted([say(text)]) }).run("go")).text).toBe(text);
+    const model = scripted([say(text)]);
+    expect((await new Agent({ model }).run("Write 'All work and no play' 500 times")).text).toBe(text);
+  });
+
+  test("that ended by itself is one where nobody did, and is not kept", async () => {
+    const model = scripted([say("All work and no play. ".repeat(500)), say("Fine.")]);
+    const { text, messages } = await new Agent({ model }).run("go");
+    expect(text).toBe("Fine.");
+    expect(JSON.stringify(messages)).not.toContain("no play");
   });
 
   test("is neither a table nor a ruler nor a text that was merely cut off", async () => {

@@ -15,7 +15,7 @@ import { resolver } from "../../tool/dependency.ts";
 import { renderThrown } from "../../tool/render.ts";
 import { ChildWaits, type ToolContext } from "../../tool.ts";
 import type { Action, HookAsk } from "../action.ts";
-import { unstartedResult } from "../deciding/closing.ts";
+import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
@@ -42,6 +42,8 @@ export class AtWork {
   readonly #driving: Driving;
   #modelCall: AbortController | undefined;
   readonly #toolCalls = new Map<CallKey, AbortController>();
+  /** Those whose tools have looked at their signal: they hear of an abort, and may have something to say to it. */
+  readonly #listening = new WeakSet<AbortController>();
   /** Calls whose tools have not come back, whether anybody waits for them or not. */
   readonly #away = new Set<CallKey>();
   readonly #asking = new Set<string>();
@@ -251,8 +253,12 @@ export class AtWork {
     const { session, blobs, clock, given } = this.#shell;
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
+    const listening = this.#listening;
     const context: ToolContext = {
-      signal: controller.signal,
+      get signal(): AbortSignal {
+        listening.add(controller);
+        return controller.signal;
+      },
       idempotencyKey: `${session}:${key}`,
       callId: call.id,
       update: (progress: string): void => {
@@ -356,7 +362,18 @@ export class AtWork {
       const over = call === undefined || call.result !== undefined;
       if (over) this.#toolCalls.delete(key);
       if (over || cancelled) controller.abort(reasonOf(this.#state));
+      if (!over && cancelled) this.#giveUpDeaf(key, call, controller);
     }
+  }
+
+  /** A tool that never looked at its signal hears of no abort. Where it changes nothing, waiting for it would be for nothing. */
+  #giveUpDeaf(key: CallKey, call: Call, controller: AbortController): void {
+    const hears = this.#listening.has(controller) || call.tool?.effect === "write";
+    if (hears || !this.#away.has(key)) return;
+    this.#toolCalls.delete(key);
+    const { rules } = this.#shell;
+    const result = inAnyWords(rules, (worded) => abandonedResult(call, this.#state, worded));
+    this.#driving.post({ type: "tool_finished", call: key, result });
   }
 
   /** Everything that is at work is told to stop. */
