@@ -15,6 +15,7 @@ import {
   type ModelIo,
   type ModelRequest,
   type Origin,
+  type Repair,
   RondoError,
   toRondoError,
 } from "@rondo/core";
@@ -201,7 +202,7 @@ class HttpModel implements Model {
         // What was told of an answer would be told again.
         const refusal = heard.anything() ? undefined : refusalIn(thrown);
         if (refusal === undefined) throw thrown;
-        return { refused: refusedFor(thrown as RondoError, refusal, wire, asked), response: refusal };
+        return { refused: this.#refusedFor(thrown as RondoError, refusal, wire, asked), response: refusal };
       }
     }
     let body = "";
@@ -214,7 +215,7 @@ class HttpModel implements Model {
     const refusal = { status: response.status, header: (name: string) => response.header(name), body };
     const answer = codec.answerOf?.(refusal, target);
     if (answer !== undefined) return { answer };
-    const error = refusedFor(codec.errorOf(refusal), refusal, wire, asked);
+    const error = this.#refusedFor(codec.errorOf(refusal), refusal, wire, asked);
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
   }
 
@@ -238,6 +239,32 @@ class HttpModel implements Model {
   #urlOf(path: string): string {
     if (this.#address?.path !== path) this.#address = { path, url: joinURL(this.#options.baseURL, path) };
     return this.#address.url;
+  }
+
+  /** The error, with its repair as this very request can be repaired. */
+  #refusedFor(
+    error: RondoError,
+    { body }: ErrorResponse,
+    wire: WireRequest,
+    asked: ModelRequest,
+  ): RondoError {
+    const { repair } = error;
+    // What is not in the request cannot be left out: the same one would be sent again.
+    if (repair === "reasoning" && !reasons.test(wire.body)) return unrepaired(error);
+    if (repair === "schema" && asked.outputSchema === undefined) return unrepaired(error);
+    if (repair?.startsWith("settings.") === true && !this.#changes(repair, wire, asked))
+      return unrepaired(error);
+    if (repair !== "files") return error;
+    return errorWith(error, {
+      repair: fewerFiles(body, asked.messages) ?? refusedFile(body, wire.body, asked.messages),
+    });
+  }
+
+  /** Whether leaving a setting out makes another request of it: what this server is known not to take was not sent. */
+  #changes(repair: Repair, { body }: WireRequest, asked: ModelRequest): boolean {
+    const { [repair.slice("settings.".length) as keyof typeof asked.settings]: _, ...settings } =
+      asked.settings;
+    return this.#encoder?.encode({ ...asked, settings }).body !== body;
   }
 
   /** An empty 400 or 413 means that the prompt is too long, if it is long: some servers say nothing else. */
@@ -272,7 +299,7 @@ class HttpModel implements Model {
       if (response !== undefined) {
         const answer = codec.answerOf?.(response, target);
         if (answer !== undefined) return answer;
-        throw refusedFor(codec.errorOf(response), response, wire, asked);
+        throw this.#refusedFor(codec.errorOf(response), response, wire, asked);
       }
       throw codeOf(thrown) === undefined ? thrown : networkError(thrown, this.#options.baseURL);
     }
@@ -386,20 +413,6 @@ const quirked = (target: Target, compat: Target["compat"]): Target | undefined =
   compat === undefined ? undefined : { ...target, compat };
 
 const unrepaired = (error: RondoError): RondoError => errorWith(error, { repair: undefined });
-
-/** The error, with its repair as this very request can be repaired. */
-function refusedFor(
-  error: RondoError,
-  { body }: ErrorResponse,
-  wire: WireRequest,
-  { messages, outputSchema }: ModelRequest,
-): RondoError {
-  // What is not in the request cannot be left out: the same one would be sent again.
-  if (error.repair === "reasoning" && !reasons.test(wire.body)) return unrepaired(error);
-  if (error.repair === "schema" && outputSchema === undefined) return unrepaired(error);
-  if (error.repair !== "files") return error;
-  return errorWith(error, { repair: fewerFiles(body, messages) ?? refusedFile(body, wire.body, messages) });
-}
 
 const loads = new WeakMap<LazyCodec, () => Promise<Codec>>();
 

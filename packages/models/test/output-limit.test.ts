@@ -35,6 +35,10 @@ describe("what fits beside the input is read from a refusal", () => {
       3896,
     ],
     [
+      "This model's maximum context length is 131072 tokens. However, you requested 32000 output tokens and your prompt contains at least 99073 input tokens, for a total of at least 131073 tokens. Please reduce the length of the input prompt or the number of requested output tokens.",
+      131072 - 99073,
+    ],
+    [
       "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 900 `inputs` tokens and 8000 `max_new_tokens`",
       7292,
     ],
@@ -53,6 +57,7 @@ describe("what fits beside the input is read from a refusal", () => {
     "prompt is too long: 213462 tokens > 200000 maximum",
     "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion).",
     "input length and `max_tokens` exceed context limit: 199990 + 64000 > 200000",
+    "This model's maximum context length is 131072 tokens. However, you requested 0 output tokens and your prompt contains at least 131073 input tokens, for a total of at least 131073 tokens.",
   ])("and not where the input alone is too large: %s", (message) => {
     const { kind, maxOutputTokens } = errorOf(message);
     expect([kind, maxOutputTokens]).toEqual(["context_overflow", undefined]);

@@ -291,6 +291,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       topK: true,
       echoReasoning: "reasoning_content",
       echoReasoningOn: "all",
+      reasoningFill: "",
       structuredOutput: "json_object",
       reasoningParam: "enable_thinking",
       thinkTags: "leading",

@@ -12,6 +12,7 @@ const forms: readonly RegExp[] = [
   /passed (?<input>\d+) input tokens and requested \d+ output tokens[\s\S]*?context length is only (?<window>\d+)/i,
   // vLLM
   /context length is (?<window>\d+) tokens and your request has (?<input>\d+) input tokens/i,
+  /context length is (?<window>\d+) tokens[^(]{0,80}prompt contains (?:at least )?(?<input>\d+) input tokens/i,
   // SGLang
   /context length of (?<window>\d+) tokens[\s\S]{0,120}?: (?<input>\d+) tokens from the input/i,
   // Hugging Face

@@ -221,6 +221,7 @@ describe("columns", () => {
 
   it.each([
     ["deepseek", ""],
+    ["siliconflow", ""],
     ["moonshot", " "],
     ["xiaomi", " "],
   ])("%s gets its least filler where a tool turn has no reasoning of its own (F104)", (provider, fill) => {

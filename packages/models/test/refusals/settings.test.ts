@@ -5,6 +5,7 @@ import { say } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { xai } from "../../src/index.ts";
 import { expectValid, rows, serve } from "../end-to-end/stack.ts";
 
 const repairOf = (error: object, status: number = 400): string | undefined =>
@@ -125,6 +126,19 @@ describe.each(rows)("a setting that $name refuses", (row) => {
     expect(end?.error?.kind).toBe("invalid_request");
     expect(wire.requests).toHaveLength(1);
   });
+});
+
+it("a setting that the server's row leaves out is not left out again: the same request would go out once more", async () => {
+  const error = "Argument not supported on this model: presencePenalty";
+  const refusal = raw(JSON.stringify({ code: "Client specified an invalid argument", error }), {
+    status: 400,
+    headers: { "content-type": "application/json" },
+  });
+  const wire = await serve([refusal, say("never")]);
+  const model = xai("grok-4", { baseURL: `${wire.url}/v1`, apiKey: "k" });
+  const { end } = await new Agent({ model, settings: { presencePenalty: 0.5 } }).run("go");
+  expect(end?.error?.kind).toBe("invalid_request");
+  expect(wire.requests).toHaveLength(1);
 });
 
 describe("a refusal inside of a stream that had begun", () => {
