@@ -35,6 +35,7 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
       if (kind !== "max_tokens" && kind !== "end_turn") return undefined;
       for (const part of turn.message.content) {
         if (part.type !== "text" && part.type !== "reasoning") continue;
+        if (kind === "end_turn" && !endsTwice(part.text)) continue;
         const found = repetition(part.text);
         const { times, length } = kind === "max_tokens" ? bound : endedBound;
         if (found === undefined || found.times < times || found.length < length) continue;
@@ -56,6 +57,12 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
     }),
     version: 3,
   };
+}
+
+/** Whether the end of a text stands a second time within a unit of prose before it. Most answers cost no more than this look. */
+function endsTwice(text: string): boolean {
+  const end = text.trimEnd().slice(-2 * proseChars);
+  return end.length === 2 * proseChars && end.lastIndexOf(end.slice(proseChars), proseChars - 1) >= 0;
 }
 
 /** Whether a unit is prose that nobody but the model came up with: what somebody said may be what is to be repeated. */

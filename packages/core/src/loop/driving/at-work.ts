@@ -253,12 +253,8 @@ export class AtWork {
     const { session, blobs, clock, given } = this.#shell;
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
-    const listening = this.#listening;
-    const context: ToolContext = {
-      get signal(): AbortSignal {
-        listening.add(controller);
-        return controller.signal;
-      },
+    const whole: ToolContext = {
+      signal: controller.signal,
       idempotencyKey: `${session}:${key}`,
       callId: call.id,
       update: (progress: string): void => {
@@ -275,10 +271,21 @@ export class AtWork {
         () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
       ),
     };
+    const context = call.tool?.effect === "write" ? whole : this.#heard(whole, controller);
     const { clean, facts, place, keeping } = this.#capping(key, call);
     const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
       capArrival(clean(whole), facts, place, keeping);
     return { controller, context, cap, warn: keeping.warn };
+  }
+
+  /** The same, and whoever looks at its signal is known to hear of an abort. */
+  #heard(context: ToolContext, controller: AbortController): ToolContext {
+    return new Proxy(context, {
+      get: (target, name) => {
+        if (name === "signal") this.#listening.add(controller);
+        return Reflect.get(target, name);
+      },
+    });
   }
 
   /** What a result of a call is cut by, and kept with. */
