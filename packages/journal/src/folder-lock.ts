@@ -54,8 +54,9 @@ export class FolderLock {
     try {
       // Nothing is stored, so nothing need be safe.
       db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
+      // Even a commit of nothing writes the first page of a new file, which a full disk refuses: after the deed was done.
       this.#begin = db.prepare("BEGIN IMMEDIATE");
-      this.#end = db.prepare("COMMIT");
+      this.#end = db.prepare("ROLLBACK");
       this.#identity = identityOf(this.#file);
     } catch (thrown) {
       // Whoever tries again opens it again.

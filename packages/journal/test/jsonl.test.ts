@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -15,7 +16,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
-import { follow, formatVersion, type LogRecord } from "@rondo/core";
+import { follow, formatVersion, type LogRecord, type RondoError } from "@rondo/core";
 import { checkJournal, jsonlJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import fc from "fast-check";
@@ -47,14 +48,58 @@ describe("a folder whose lock was deleted while it is open", () => {
       kind: "storage",
       retryable: true,
     });
-    other.exec("COMMIT");
+    other.exec("ROLLBACK");
     other.close();
     hurried.append("s", 3, sampleRecords(3, 1));
     expect(hurried.read("s")).toHaveLength(4);
     hurried.close();
   });
+});
 
-  it("says of a session whose file was deleted that its records are gone, and not that another was faster", () => {
+describe("the lock of a folder", () => {
+  it("stores nothing: what a full disk refuses of it would be told of a group that is stored", () => {
+    const journal = jsonlJournal(folder);
+    journal.append("s", 0, sampleRecords(0, 1));
+    expect(statSync(join(folder, "lock")).size).toBe(0);
+    journal.close();
+  });
+
+  it("is told to be none where it is another program's file, or its folder is gone", () => {
+    writeFileSync(join(folder, "lock"), "somebody else's ".repeat(100));
+    const journal = jsonlJournal(folder);
+    const append = (): RondoError => refusal(() => journal.append("s", 0, sampleRecords(0, 1)));
+    expect(append().message).toContain(
+      `${join(folder, "lock")} is not the lock of a journal (file is not a database)`,
+    );
+    rmSync(folder, { recursive: true });
+    expect(append()).toMatchObject({
+      kind: "storage",
+      message: expect.stringContaining("ENOENT: no such file"),
+    });
+    journal.close();
+  });
+});
+
+describe("a session whose file was deleted", () => {
+  it("is what was made in its place, whatever is known of the one before", () => {
+    const journal = jsonlJournal(folder);
+    journal.append("s", 0, sampleRecords(0, 3));
+    rmSync(join(folder, "s.jsonl"));
+    const other = jsonlJournal(folder);
+    // Often the system gives it the number of the one that was deleted, and it is longer.
+    other.append("s", 0, sampleRecords(0, 2, "of another length"));
+    other.append("s", 2, sampleRecords(2, 5, "of another length"));
+    expect(journal.read("s")).toEqual(other.read("s"));
+    rmSync(join(folder, "s.jsonl"));
+    other.append("s", 0, sampleRecords(0, 20));
+    appendFileSync(join(folder, "s.jsonl"), "torn");
+    journal.append("s", 20, sampleRecords(20, 1));
+    expect(checkJournal(folder)).toMatchObject({ records: 21, findings: [] });
+    journal.close();
+    other.close();
+  });
+
+  it("is told that its records are gone, and not that another was faster", () => {
     const journal = jsonlJournal(folder);
     journal.append("s", 0, sampleRecords(0, 2));
     rmSync(join(folder, "s.jsonl"));

@@ -197,3 +197,14 @@ it("opens without a word on stderr, whatever Node thinks of its SQLite", async (
   expect(JSON.parse(stdout)).toEqual({ opened: true });
   expect(stderr).toBe("");
 });
+
+it("a group that fits where no more than it fits is stored, and told so", async () => {
+  // What limits a file's size limits every file: a page of a database has 4,096 bytes.
+  const place = join(folder, "narrow");
+  const args = [process.execPath, ...programArgs("open-jsonl", [place])];
+  const shell = spawn("bash", ["-c", 'ulimit -f 2; exec "$@"', "bash", ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const { stdout } = await ended(shell);
+  expect(JSON.parse(stdout)).toEqual({ listed: [], read: 0, warnings: [] });
+});

@@ -11,7 +11,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
 
 /** Opens, acts, closes. */
@@ -91,6 +91,16 @@ const reading: ReadonlySet<string> = new Set(["read", "list", "check"]);
 
 const safe = "Everything stored before is safe, nothing of this group was stored";
 
+/** What the system says against opening a folder, which SQLite does not tell. */
+function whyNotOpened(folder: string): string | undefined {
+  try {
+    withFile(folder, "r", () => {});
+    return undefined;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
+
 /** What the system threw, in words that name the file. */
 export function fileError(path: string, doing: string, thrown: unknown): RondoError {
   if (thrown instanceof RondoError) return thrown;
@@ -105,8 +115,19 @@ export function fileError(path: string, doing: string, thrown: unknown): RondoEr
       `another process kept its folder locked (${because}); try again, or set busyTimeoutMs higher`,
       true,
     );
-  if (lock === 8 || lock === 14)
-    return storage(`its lock cannot be had (${because}); the folder ${dirname(path)} must be writable`);
+  const folder = dirname(path);
+  if (lock === 8 || lock === 14) {
+    const why = whyNotOpened(folder);
+    return storage(
+      why === undefined
+        ? `its lock cannot be had (${because}); the folder ${folder} must be writable`
+        : `its lock cannot be had (${why})`,
+    );
+  }
+  if (lock === 11 || lock === 26)
+    return storage(
+      `${join(folder, "lock")} is not the lock of a journal (${because}); if no other program needs it, remove it, else use another folder`,
+    );
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":
@@ -118,7 +139,7 @@ export function fileError(path: string, doing: string, thrown: unknown): RondoEr
     case "EPERM":
     case "EROFS":
       return storage(
-        `${because}; the folder ${dirname(path)} and its files must be ${reading.has(doing) ? "readable" : "writable"}`,
+        `${because}; the folder ${folder} and its files must be ${reading.has(doing) ? "readable" : "writable"}`,
       );
     default:
       return code === undefined

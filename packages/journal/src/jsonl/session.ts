@@ -2,6 +2,8 @@
 //
 // A segment is sealed before the next one has its name, and by then the next one lies ready under another. So a session
 // without a seal ends there; a seal without a next file, or a next file without a seal, is damage and never a crash.
+// What is known of a file may be of one that stood there before: systems give the number of a deleted file to the next. So
+// what does not fit is looked at anew, from its beginning, before it is called damaged.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -65,7 +67,16 @@ export class SessionFiles {
         (file): { value: T } | "again" | "sealed" => {
           if (segment.isOther(file)) return "again";
           if (known === undefined) this.#segments = [segment];
-          const torn = segment.refresh(file);
+          const before = segment.size;
+          let torn: number;
+          try {
+            torn = segment.refresh(file);
+          } catch (thrown) {
+            if (before > 0) return "again";
+            throw thrown;
+          }
+          // Nothing is cut off by what was known of a file before.
+          if (torn > 0 && before > 0 && flags === "r+") return "again";
           if (segment.sealed) return "sealed";
           if (!followed) return { value: act(file, segment, torn) };
           throw new RondoError(
@@ -88,6 +99,17 @@ export class SessionFiles {
 
   /** The records from one on. */
   read(from: number): LogRecord[] {
+    const known = this.#segments.length > 0;
+    try {
+      return this.#read(from);
+    } catch (thrown) {
+      if (!known) throw thrown;
+      this.forget();
+      return this.#read(from);
+    }
+  }
+
+  #read(from: number): LogRecord[] {
     this.newest("r", () => undefined);
     this.checkFormat();
     const records: LogRecord[] = [];
