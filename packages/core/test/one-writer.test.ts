@@ -9,6 +9,7 @@ import {
   memoryJournal,
   RondoError,
   type Session,
+  subAgent,
 } from "@rondo/core";
 import { call, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -35,6 +36,10 @@ function slowly(journal: MemoryJournal): Journal {
       }),
   };
 }
+
+/** Whoever holds it is fenced off. */
+const replaced = (journal: MemoryJournal, session: string): Lease =>
+  journal.lease?.(session, { owner: "another", ttlMs: 60_000, takeOver: true }) as Lease;
 
 const kindOf = (thrown: unknown): string => (thrown instanceof RondoError ? thrown.kind : String(thrown));
 
@@ -128,7 +133,8 @@ describe.each([
     ): Promise<{ running: Promise<unknown>; other: Agent; memory: MemoryJournal }> {
       const memory = memoryJournal({ leases: true });
       const model = scripted([stall()]);
-      const first = await new Agent({ model, journal: over(memory), ...quick }).open("s");
+      const lease = { ttlMs: 150 };
+      const first = await new Agent({ model, journal: over(memory), lease, ...quick }).open("s");
       const running = first.send("go").catch(kindOf);
       await expect.poll(() => model.calls).toBe(1);
       let happened = false;
@@ -167,6 +173,46 @@ describe.each([
       expect(memory.read("s").map(({ type }) => type)).not.toContain("opened");
       expect((await second.send("again")).text).toBe("taken over");
     });
+  });
+
+  test("who was replaced asks no hook about what it could not keep", async () => {
+    const memory = memoryJournal({ leases: true });
+    const asked: string[] = [];
+    const look = echo("look", {
+      execute: () => {
+        replaced(memory, "s");
+      },
+    });
+    const first = new Agent({
+      model: scripted([call("look"), say("done")]),
+      tools: [look],
+      journal: over(memory),
+      hooks: { afterTool: ({ name }) => void asked.push(name) },
+      ...quick,
+    });
+    expect(await first.run("go", { session: "s" }).catch(kindOf)).toBe("conflict");
+    expect(asked).toEqual([]);
+  });
+
+  test("who was replaced leaves its sub-agents to who replaced it", async () => {
+    const memory = memoryJournal({ leases: true });
+    let token: number | undefined;
+    const look = echo("look", {
+      execute: () => {
+        for (const session of ["s", "s:2.0"]) token = replaced(memory, session).token;
+      },
+    });
+    const child = new Agent({ model: scripted([call("look"), say("done")]), tools: [look], ...quick });
+    const first = new Agent({
+      model: scripted([call("helper", { task: "go" }), say("done")]),
+      tools: [subAgent({ name: "helper", description: "helps", agent: child })],
+      journal: over(memory),
+      ...quick,
+    });
+    expect(await first.run("go", { session: "s" }).catch(kindOf)).toBe("conflict");
+    const { length } = memory.read("s:2.0");
+    memory.append("s:2.0", length, [{ type: "woke", seq: length, at: 0, rand: 0 }], token);
+    expect(memory.read("s:2.0")).toHaveLength(length + 1);
   });
 
   test("a silent run keeps its session for longer than its lease, because it is renewed", async () => {

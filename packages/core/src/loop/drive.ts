@@ -219,17 +219,15 @@ export class Driver {
         this.#append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
       case "reconcile":
-        for (const key of action.calls) this.#atWork.reconcile(key);
-        return this.#wait(action.until);
+        return this.#ask(action.calls, (key) => this.#atWork.reconcile(key), action.until);
       case "end_children":
-        for (const key of action.calls) this.#atWork.endChild(key);
-        return this.#wait(action.until);
+        return this.#ask(action.calls, (key) => this.#atWork.endChild(key), action.until);
       case "check_output":
-        this.#atWork.ask("check_output", () => this.#shell.checkOutput(action.text));
-        return this.#wait(undefined);
+        return this.#ask([action.text], (text) =>
+          this.#atWork.ask("check_output", () => this.#shell.checkOutput(text)),
+        );
       case "run_hook":
-        for (const ask of action.hooks) this.#atWork.askHook(ask);
-        return this.#wait(action.until);
+        return this.#ask(action.hooks, (ask) => this.#atWork.askHook(ask), action.until);
       case "wait":
         return this.#wait(action.until);
     }
@@ -352,6 +350,15 @@ export class Driver {
   #stir(): void {
     this.#stirred = true;
     this.#wake?.();
+  }
+
+  /** Asks, once what it follows from is durable, and waits for the answer. What came meanwhile is heard first. */
+  async #ask<What>(what: readonly What[], ask: (one: What) => void, until?: number): Promise<void> {
+    const flushed = this.#flush();
+    if (flushed !== undefined) await flushed;
+    if (this.#stirred) return;
+    for (const one of what) ask(one);
+    await this.#wait(until);
   }
 
   /** Waits for mail, for `until`, or for `ready`. A wait that ran out is a fact. */
