@@ -2,6 +2,7 @@
 
 import {
   type AgentOptions,
+  budget,
   isPaired,
   type Message,
   type ModelFacts,
@@ -443,6 +444,51 @@ describe("the breaker", () => {
       }
     }
     expect(most).toBe(3);
+  });
+});
+
+describe("a compaction in many parts", () => {
+  const talk = (exchanges: number): Message[] => [
+    ...Array.from({ length: exchanges }, (_, at) => [
+      user(words(1_000, `question ${at}`)),
+      answer(textPart(words(1_000, `answer ${at}`))),
+    ]).flat(),
+    user("And now?"),
+  ];
+  const isAsked = (request: SeenRequest): boolean => isSummary(request) || isJoining(request);
+
+  test("spends no more than the budget has left for it, and the run lands with a note in place of the summary", async () => {
+    const model = scripted((request) =>
+      isAsked(request)
+        ? [say(summary), usage({ inputTokens: 9_000, outputTokens: 100 })]
+        : [say("as far as I know"), usage({ inputTokens: 1_000, outputTokens: 10 })],
+    );
+    const context = { window: 16_000, trim: null } as const;
+    const { session, events } = await opened({ model, context, rules: [budget({ tokens: 30_000 })] });
+    const { end, text } = await session.send(talk(50));
+    expect([end?.reason, end?.landed, text]).toEqual(["token_budget", true, "as far as I know"]);
+    expect(model.requests.filter(isAsked)).toHaveLength(4);
+    expect(only(events, "compaction_end").map(({ helped, note }) => [helped, note])).toEqual([
+      [false, "the model gave no summary: the history stays as it is (token_budget)"],
+      [true, expect.stringContaining("became 3")],
+    ]);
+    expect(memoryOf(session.messages)).toMatch(/Context contained 101 messages/);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("joins its summaries in a request that fits, however many and long they are", async () => {
+    const model = scripted((request) =>
+      isAsked(request) ? say(`<summary>${words(1_500, "long")}</summary><next>the end</next>`) : say("done"),
+    );
+    const { session } = await opened({ model, context: { window: 16_000, trim: null } });
+    await session.send(talk(50));
+    const asked = model.requests.filter(isAsked);
+    const joining = asked.filter(isJoining);
+    expect([asked.length > 20, joining.length]).toEqual([true, 1]);
+    for (const request of asked) expect(estimated(request)).toBeLessThanOrEqual(16_000);
+    // Of each the beginning and the end are read.
+    const read = textOf(joining[0]?.messages[0] as Message);
+    expect(read.split("- the end").length).toBe(asked.length);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
 import { isGoOn, memoriesOf } from "./memory.ts";
 import type { CompactionSettings } from "./settings.ts";
-import { isOversized, type Measure, type Piece, partsOf } from "./staged.ts";
+import { isOversized, joinedCharacters, type Measure, type Piece, partsOf } from "./staged.ts";
 import { messageText, omittedText } from "./transcript.ts";
 import { unitStarts } from "./units.ts";
 
@@ -47,6 +47,8 @@ export interface CompactionPlan {
   scale: number;
   /** The most the summariser reads of one tool result; null: all of it. */
   resultCharacters: number | null;
+  /** The most that is read of each part's summary when they are joined; null: all of it. */
+  partCharacters: number | null;
 }
 
 /** Plans a compaction; undefined when there is nothing that would help. */
@@ -100,7 +102,8 @@ export function planCompaction(
   const read = indicesOf(history, (_message, at) => at < end && !memories.has(at));
   const { pieces, omitted } = readOf(history, read, { measure, reading, resultCharacters });
   if (pieces.length === 0 && (omitted.length === 0 || settings.onFailure === "keep")) return undefined;
-  const parts = partsOf(pieces, reading, settings.summaryMaxTokens ?? 8192);
+  const answerTokens = settings.summaryMaxTokens ?? 8192;
+  const parts = partsOf(pieces, reading, answerTokens);
   return {
     length: history.length,
     parts,
@@ -112,6 +115,10 @@ export function planCompaction(
     before,
     scale,
     resultCharacters,
+    partCharacters:
+      parts.length > 1 && Number.isFinite(reading)
+        ? joinedCharacters(parts.length, reading, answerTokens)
+        : null,
   };
 }
 

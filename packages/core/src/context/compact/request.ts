@@ -10,7 +10,7 @@ import { memoriesOf } from "./memory.ts";
 import { parseSummary, readEarlier, summaryBlocks, tagged } from "./parse.ts";
 import type { CompactionPlan } from "./plan.ts";
 import type { CompactionSettings } from "./settings.ts";
-import { messageText } from "./transcript.ts";
+import { cutMiddle, messageText } from "./transcript.ts";
 
 /**
  * The request of one summarising call.
@@ -37,7 +37,7 @@ export function summaryRequest(
     joins
       ? answers
           .slice(0, plan.parts.length)
-          .map((text, at) => partBlock(text, at, plan.parts.length, settings))
+          .map((text, at) => partBlock(text, at, plan, settings))
           .join("\n\n")
       : transcriptBlock(history, plan, call, settings),
   ];
@@ -84,10 +84,10 @@ export const mustPreserve: readonly string[] = [
 const joining = (parts: number): string =>
   `The ${parts} summaries below are of consecutive parts of one conversation, oldest first. Make one summary of them. Where they differ the later one is right. ${forms.verbatim}\n\nMUST PRESERVE:\n${mustPreserve.map((one) => `- ${one}`).join("\n")}`;
 
-function partBlock(text: string, at: number, parts: number, settings: CompactionSettings): string {
+function partBlock(text: string, at: number, plan: CompactionPlan, settings: CompactionSettings): string {
   const summary = parseSummary(text, settings);
   const body = summary === undefined ? noHistory : summaryBlocks(summary).join("\n");
-  return `[summary of part ${at + 1} of ${parts}]\n${body}`;
+  return `[summary of part ${at + 1} of ${plan.parts.length}]\n${cutMiddle(body, plan.partCharacters)}`;
 }
 
 /** What a summary of nothing is. */

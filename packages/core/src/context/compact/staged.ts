@@ -81,4 +81,14 @@ export function partsOf(
   return found;
 }
 
+/** A token of a summary has so many characters at least, as a rule. */
+const leastCharacters = 3;
+
+/** The most characters of each part's summary that the call which joins so many of them can read. */
+export function joinedCharacters(parts: number, window: number, answerTokens: number): number {
+  const { safety, overheadTokens } = stagedBounds;
+  const room = (window - Math.min(overheadTokens + answerTokens, window / 2)) / safety;
+  return Math.max(200, Math.floor((room * leastCharacters) / parts));
+}
+
 const sumOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, piece) => sum + piece.tokens, 0);

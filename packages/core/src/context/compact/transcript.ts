@@ -5,6 +5,7 @@
 // A line that looks like one of the transcript's own headings is set in by a blank: what a tool says is not the user's.
 
 import type { AssistantMessage, FilePart, JsonObject, Message } from "../../message.ts";
+import { headOf, tailOf } from "../../text/size.ts";
 
 /**
  * One message in words; empty when there is nothing in it to read.
@@ -65,12 +66,12 @@ const plain = (text: string): string =>
   text.replace(/^\[(?=(?:user|assistant|result of|error of|Large )\b)/gm, " [").toWellFormed();
 
 /** A text with its middle left out when it is longer than so many characters. */
-function cutMiddle(text: string, limit: number | null): string {
+export function cutMiddle(text: string, limit: number | null): string {
   if (limit === null || text.length <= limit) return text;
   const head = Math.floor(limit * 0.7);
   const tail = Math.floor(limit * 0.25);
   const left = text.length - head - tail;
-  return `${text.slice(0, head)}\n[... ${left} characters left out ...]\n${text.slice(text.length - tail)}`;
+  return `${headOf(text, head)}\n[... ${left} characters left out ...]\n${tailOf(text, tail)}`;
 }
 
 /** What stands for a message that is too large for any summariser. @param tokens as estimated */

@@ -11,7 +11,8 @@ import type { CompactionSettings } from "../../context/compact/settings.ts";
 import { stagedBounds } from "../../context/compact/staged.ts";
 import type { ModelRequest, Settings } from "../../model.ts";
 import { oncePer } from "../../once-per.ts";
-import type { Rules } from "../../rules/rule.ts";
+import { firstSaid, type Rules } from "../../rules/rule.ts";
+import { heard } from "../../rules/said.ts";
 import type { Action } from "../action.ts";
 import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact, RunOptions } from "../records.ts";
@@ -70,12 +71,26 @@ function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit
   };
 }
 
-/** Asks a model for the next summary. */
+/** Asks a model for the next summary, unless what the ones before cost was the last that could be spent. */
 export function askForSummary(state: State, rules: Rules): Action | undefined {
   const ask = summaryOf(state, rules);
-  if (ask === undefined) return undefined;
+  if (ask === undefined || spentOn(state, rules) !== undefined) return undefined;
   const own = optionsOf(state).compactor === undefined ? { model: runOf(state).model } : {};
   return { do: "summarise", ...ask, ...own };
+}
+
+/**
+ * Why no summary is asked for any more: the run ends already, or the summaries so far have reached a limit. Rules are heard
+ * before a compaction and behind it: one in many parts could spend a budget many times over in between.
+ */
+function spentOn(state: State, rules: Rules): string | undefined {
+  const { compacting, landing } = runOf(state);
+  if (landing !== undefined) return landing.reason === "max_steps" ? undefined : landing.reason;
+  if (compacting === undefined || compacting.summaries.length + compacting.failures === 0) return undefined;
+  return firstSaid(rules, state, "decide", (rule, memory) => {
+    const ends = rule.left === undefined ? undefined : heard("decide", rule.decide(memory, state));
+    return ends?.do === "land" || ends?.do === "stop" ? ends.reason : undefined;
+  });
 }
 
 /** Waits until a failed summary may be tried again. */
@@ -84,6 +99,7 @@ export function waitForSummary(state: State, rules: Rules): Action | undefined {
   const settings = settingsOf(state);
   if (compacting?.failedAt === undefined || settings === undefined || isGivenUp(compacting, settings))
     return undefined;
+  if (spentOn(state, rules) !== undefined) return undefined;
   const { at, rand } = compacting.failedAt;
   const { minWaitMs, maxWaitMs, jitter } = stagedBounds;
   const base = Math.min(maxWaitMs, minWaitMs * 2 ** (compacting.failures - 1));
@@ -111,7 +127,8 @@ export function compactionOf(state: State, rules: Rules): Fact {
     const { edit, before, after, note } = made;
     return { type, stage, edit, before, after, note };
   }
-  const why = failure === undefined ? "" : ` (${failure.message})`;
+  const cause = failure?.message ?? spentOn(state, rules);
+  const why = cause === undefined ? "" : ` (${cause})`;
   return { type, stage, before: made.before, after: made.before, note: `${made.note}${why}` };
 }
 

@@ -119,14 +119,16 @@ const answersToWait = 5;
  */
 function mayCompact(state: State): boolean {
   const { compacted } = state;
-  if (!compacts(state)) return false;
+  const { landing } = runOf(state);
+  // Whoever must end now has no use for a long history.
+  if (!compacts(state) || (landing !== undefined && landing.reason !== "max_steps")) return false;
   if (compacted === undefined) return true;
   return sinceCompacted(state) >= (compacted.helped && compacted.inARow < mostInARow ? 1 : answersToWait);
 }
 
 /**
  * The same where the run would end without: that the last one did not help is then no reason to wait, when the history has
- * grown since, or when it was none that had to.
+ * grown since, or when it was none that had to. Who must end now gets a note in place of a summary.
  */
 function mustCompact(state: State): boolean {
   const { compacted } = state;
@@ -136,11 +138,7 @@ function mustCompact(state: State): boolean {
   return !compacted.helped && !compacted.forced;
 }
 
-const sinceCompacted = ({ compacted, answers }: State): number => answers - (compacted?.answers ?? 0);
+const compacts = (state: State): boolean =>
+  optionsOf(state).context?.compaction !== undefined && !runOf(state).paused;
 
-function compacts(state: State): boolean {
-  const { paused, landing } = runOf(state);
-  if (optionsOf(state).context?.compaction === undefined || paused) return false;
-  // Whoever must end now has no use for a long history.
-  return landing === undefined || landing.reason === "max_steps";
-}
+const sinceCompacted = ({ compacted, answers }: State): number => answers - (compacted?.answers ?? 0);
