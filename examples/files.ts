@@ -1,5 +1,5 @@
 // An agent on the files of a folder, its events as they come.
-// node --conditions=rondo-source examples/files.ts [folder] [task]
+// npx node --conditions=rondo-source examples/files.ts [folder] [task]
 
 import { Agent, maxSteps } from "@rondo/core";
 import { offline } from "@rondo/models";

@@ -1,5 +1,5 @@
 // A model of your own: anything that takes a request and returns an answer. Here one that only counts.
-// node --conditions=rondo-source examples/own-model.ts
+// npx node --conditions=rondo-source examples/own-model.ts
 
 import { Agent, type Model, tool } from "@rondo/core";
 
