@@ -6,7 +6,7 @@ import { onTerminal, whyNoTerminal } from "./terminal.ts";
 
 const why = whyNoTerminal();
 
-const question = "[a]lways in this run? ";
+const question = "[a]lways (any run_command in this run)? ";
 const esc = String.fromCharCode(27);
 
 describe("rondo run on a terminal", { timeout: 60_000 }, () => {

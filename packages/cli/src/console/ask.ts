@@ -71,8 +71,10 @@ async function decide(
 ): Promise<Answer> {
   const ask = async (question: string): Promise<string> =>
     (await reader.question(console.paintError("yellow", question), { signal })).trim();
+  // Who says so of one command says it of all: the question tells.
+  const always = `[a]lways (any ${visibleText(call.name)} in this run)`;
   for (;;) {
-    const said = (await ask("[y]es, [n]o, [e]dit, [a]lways in this run? ")).toLowerCase();
+    const said = (await ask(`[y]es, [n]o, [e]dit, ${always}? `)).toLowerCase();
     switch (said) {
       case "y":
       case "yes":
