@@ -160,11 +160,41 @@ describe("edit_file", () => {
     expect(text(root, "a.txt")).toBe("z\ny\nz\nz\n");
   });
 
+  test.each([
+    ["\u2018quoted\u2019 \u2013 \u201chere\u201d\u2026", "'quoted' - \"here\"..."],
+    ["ne\u0301e", "n\u00e9e"],
+    ["n\u00e9e", "ne\u0301e"],
+    ["well\u2011known", "well-known"],
+  ])("says where a passage stands that looks the same: %j", async (there, given) => {
+    const root = folder({ "a.txt": `one\nit is ${there}, so\n` });
+    const tools = fileTools({ root });
+    const near = await call(tools, "edit_file", { path: "a.txt", oldText: `is ${given}, `, newText: "x" });
+    expect(near.text).toBe(
+      "Error: the old text does not stand in a.txt; nothing was changed. A passage that looks the same begins at line 2, " +
+        "with other quotes, dashes, dots or accents: give those of the file, or a passage without them",
+    );
+  });
+
+  test("makes no file where a folder is named", async () => {
+    const root = folder();
+    const made = await call(fileTools({ root }), "write_file", { path: "notes/", content: "" });
+    expect(made.text).toBe(
+      "Error: Path is not a file: notes/ (it names a folder; folders are made with the files in them)",
+    );
+    expect(existsSync(join(root, "notes"))).toBe(false);
+  });
+
   test("says when the passage is missing, and what comes near", async () => {
     const root = folder({ "a.txt": "if (a) {\n\t\treturn 1;\n}\n" });
     const tools = fileTools({ root });
     const near = await call(tools, "edit_file", { path: "a.txt", oldText: "    return 1;\n}", newText: "x" });
     expect(near.text).toContain("differs from it only in white space begins at line 2");
+    const inLine = await call(tools, "edit_file", {
+      path: "a.txt",
+      oldText: "(a)  {\n return",
+      newText: "x",
+    });
+    expect(inLine.text).toContain("differs from it only in white space begins at line 1");
     const none = await call(tools, "edit_file", { path: "a.txt", oldText: "nothing", newText: "x" });
     expect(none.text).toBe("Error: the old text does not stand in a.txt; nothing was changed");
   });

@@ -59,6 +59,11 @@ export async function change(
     if (!bounds.writeGit && place.shown.split("/").some((part) => part.toLowerCase() === ".git"))
       throw new Refusal(`${shown(place.shown)} belongs to git's own data, which file tools do not change`);
     if (place.shown === ".") throw new Refusal("Path is not a file: . (it is the root)");
+    // Made into a file, it would stand in the way of all that is to go there.
+    if (!place.exists && /[\\/]\s*$/.test(path))
+      throw new Refusal(
+        `Path is not a file: ${shown(path)} (it names a folder; folders are made with the files in them)`,
+      );
     const before = place.exists ? await beforeOf(set, place, bounds.maxBytes) : undefined;
     const { bytes, partOf } = decide(before, place);
     if (bytes === undefined) return { made: 0, place };

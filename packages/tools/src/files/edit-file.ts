@@ -10,6 +10,7 @@ import { keyOf } from "../paths/given-path.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
 import { answering } from "../refusal.ts";
 import { contentIdOf, fileEntry } from "../seen.ts";
+import { nearPassage } from "../text/near-passage.ts";
 import { lineNumbers, maxStretches, replaced, stretchesOf, withoutReturns } from "../text/passages.ts";
 import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
 import { binaryKind } from "../text/text-file.ts";
@@ -155,23 +156,6 @@ const maxNear = 2 * 1024 * 1024;
 
 /** Why a passage was not found, with what comes near to it. */
 function missing(file: Buffer, oldText: string, path: string): string {
-  const near = file.length > maxNear ? undefined : nearLine(file.toString("utf8"), oldText);
-  return (
-    `the old text does not stand in ${shown(path)}; nothing was changed` +
-    (near === undefined
-      ? shownHint(oldText)
-      : `. A passage that differs from it only in white space begins at line ${near}`)
-  );
-}
-
-function nearLine(text: string, oldText: string): number | undefined {
-  const squeeze = (line: string): string => line.replace(/\s+/g, " ").trim();
-  const wanted = oldText.split("\n").map(squeeze);
-  while (wanted.length > 1 && wanted.at(-1) === "") wanted.pop();
-  while (wanted.length > 1 && wanted[0] === "") wanted.shift();
-  if (wanted.length === 1 && wanted[0] === "") return undefined;
-  const lines = text.split("\n").map(squeeze);
-  for (let at = 0; at + wanted.length <= lines.length; at++)
-    if (wanted.every((line, index) => lines[at + index] === line)) return at + 1;
-  return undefined;
+  const near = file.length > maxNear ? undefined : nearPassage(file.toString("utf8"), oldText);
+  return `the old text does not stand in ${shown(path)}; nothing was changed${near ?? shownHint(oldText)}`;
 }
