@@ -48,10 +48,11 @@ async function run(hooks: Hooks, more: Partial<AgentOptions> = {}, output = "sma
 /** Only for the call of `look`: the reader tools' calls are left alone. */
 const forLook = (hooks: Hooks): Hooks => ({
   ...(hooks.beforeTool && {
-    beforeTool: (view) => (view.name === "look" ? hooks.beforeTool?.(view) : undefined),
+    beforeTool: (view, context) => (view.name === "look" ? hooks.beforeTool?.(view, context) : undefined),
   }),
   ...(hooks.afterTool && {
-    afterTool: (view, result) => (view.name === "look" ? hooks.afterTool?.(view, result) : undefined),
+    afterTool: (view, result, context) =>
+      view.name === "look" ? hooks.afterTool?.(view, result, context) : undefined,
   }),
 });
 

@@ -268,7 +268,8 @@ function hookReasons(record: RecordOf<"hook_answered">, before: State, one: Make
     case "afterTool":
       return record.result === undefined ? [] : [one("hook", "its result was changed", call)];
     case "prepareStep": {
-      const changed = ["model", "tools", "toolChoice"].filter((name) => name in record);
+      if (record.stop !== undefined) return [one("hook", `prepareStep: stop: ${record.stop}`)];
+      const changed = ["model", "tools", "toolChoice", "settings"].filter((name) => name in record);
       return changed.length === 0 ? [] : [one("hook", `prepareStep set ${changed.join(", ")}`)];
     }
     case "transformContext":

@@ -68,6 +68,10 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
     ),
   abort: () => ({ text: "somebody asked for the abort; without it, it would have gone on" }),
   hooks: () => ({ text: "the hook that failed would have had to return", option: "hooks" }),
+  prepareStep: ({ evidence }) => ({
+    text: `the prepareStep hook said stop: ${String(evidence.said)}`,
+    option: "hooks.prepareStep",
+  }),
   permission: () => ({ text: "the permission hook said stop", option: "hooks.permission" }),
   approval: () => ({
     text: "the call was denied with an order to stop; denied without it, the model is told and goes on",

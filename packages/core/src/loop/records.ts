@@ -254,7 +254,17 @@ export type HookAnswer =
     }
   | { hook: "beforeTool"; call: CallKey; args?: JsonObject; check?: CallCheck; result?: CallResult }
   | { hook: "afterTool"; call: CallKey; result?: CallResult }
-  | { hook: "prepareStep"; step: number; model?: number; tools?: string[]; toolChoice?: ToolChoice }
+  /** `stop`: the run ends, for this reason. */
+  | {
+      hook: "prepareStep";
+      step: number;
+      model?: number;
+      tools?: string[];
+      toolChoice?: ToolChoice;
+      settings?: Settings;
+      stop?: string;
+      text?: string;
+    }
   | { hook: "transformContext"; step: number; edit?: HistoryEdit }
   | { hook: "onFinish"; messages: UserMessage[] };
 

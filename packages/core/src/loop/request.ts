@@ -37,13 +37,20 @@ export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(sta
       toolless,
       toolChoice: prepared?.toolChoice ?? options.toolChoice,
     }),
-    settings: settingsOf(state, options, rules),
+    settings: settingsOf(state, prepared?.settings, options, rules),
     ...(asked !== undefined && way?.by === "native" ? { outputSchema: objectSchema(asked.schema) } : {}),
   };
 }
 
-function settingsOf(state: State, { settings, context }: RunOptions, rules: Rules): Settings {
+/** @param forStep what the prepareStep hook set, over the agent's own */
+function settingsOf(
+  state: State,
+  forStep: Settings | undefined,
+  { settings: own, context }: RunOptions,
+  rules: Rules,
+): Settings {
   const run = runOf(state);
+  const settings = forStep === undefined ? own : { ...own, ...forStep };
   const asked = run.maxOutputTokens ?? settings.maxOutputTokens;
   const fitting = context?.guard === undefined ? asked : outputThatFits(state, rules, asked);
   const maxOutputTokens = fitting === settings.maxOutputTokens ? undefined : fitting;

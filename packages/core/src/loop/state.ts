@@ -6,7 +6,7 @@
 import { emptyLedger, type Ledger } from "../context/compact/ledger.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type { AssistantMessage, JsonObject, Message, Usage, UserMessage } from "../message.ts";
-import type { ToolChoice } from "../model.ts";
+import type { Settings, ToolChoice } from "../model.ts";
 import type { HeldGrant } from "../rules/grants.ts";
 import type { ChildCall, LeftChild, ParentFacts, Spent } from "./child-facts.ts";
 import { Log, Names } from "./log.ts";
@@ -153,7 +153,13 @@ export interface Run {
   readonly answer?: { text: string } | undefined;
   readonly checked?: { ok: boolean; value?: unknown; error?: string } | undefined;
   readonly finishAsked: boolean;
-  readonly prepared?: { step: number; model?: number; tools?: readonly string[]; toolChoice?: ToolChoice };
+  readonly prepared?: {
+    step: number;
+    model?: number;
+    tools?: readonly string[];
+    toolChoice?: ToolChoice;
+    settings?: Settings;
+  };
   readonly transformed?: { step: number; edit?: HistoryEdit };
   readonly stopping?: ({ reason: EndReason; text?: string; error?: ErrorData } & Because) | undefined;
   /** A hook of the run itself failed. */

@@ -1,7 +1,8 @@
 // The room of an agent's options: what may be said of one, and of a single run; each is looked at before anything is made of it.
 
-import { agentWords, hookWords, overrideWords, settingWords } from "../checks/other-words.ts";
+import { agentWords, hookWords, overrideWords } from "../checks/other-words.ts";
 import { abortSignal, journal, model, system, toolChoice, tools } from "../checks/ready-made.ts";
+import { settings } from "../checks/settings.ts";
 import {
   able,
   anything,
@@ -19,11 +20,9 @@ import {
   membersOf,
   name,
   needed,
-  object,
   oneOf,
   onlyNull,
   orNull,
-  real,
   text,
   whole,
 } from "../checks.ts";
@@ -206,26 +205,6 @@ const rule = either(callable, ruleCheck);
 const continueFace = having(
   "a rule that judges answers, as byContent() or continueBy(name, policy) gives it,",
   { name: text, judge: callable },
-);
-
-const settings = membersOf<Settings>(
-  {
-    temperature: real,
-    topP: real,
-    topK: real,
-    maxOutputTokens: count,
-    stop: listOf(text),
-    seed: real,
-    frequencyPenalty: real,
-    presencePenalty: real,
-    // Servers go on finding words for effort; what one does not know is its model's to say.
-    reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: real })),
-    parallelToolCalls: flag,
-    headers: object,
-    providerOptions: data,
-  },
-  [],
-  settingWords,
 );
 
 /** What each option of an agent must be; presets look at theirs by the same. */

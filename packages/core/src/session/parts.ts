@@ -57,6 +57,7 @@ export function shellOf(
 ): Shell {
   const { id, blobs, resolved, gate, clock, dependencies } = parts;
   const { redact } = resolved;
+  const given = givenBy(resolved.dependencies, dependencies);
   return {
     session: id,
     journal,
@@ -75,12 +76,14 @@ export function shellOf(
         const index = placeOf(own, model, resolved.models.indexOf(model));
         return index < 0 ? undefined : index;
       },
+      session: id,
+      given,
     },
     checkOutput: (text) => checkTold(text, state().options, resolved),
     sink: redact === undefined ? sink : (event, failed) => sink(redactEvent(event, redact), failed),
     ...(gate === undefined ? {} : { gate }),
     clock,
-    given: givenBy(resolved.dependencies, dependencies),
+    given,
     passedOn: { byAgent: resolved.dependencies, forRun: dependencies ?? [] },
     maskToolErrors: resolved.maskToolErrors,
   };

@@ -153,7 +153,9 @@ describe("the guard that truncates", () => {
   test("C4.36 a precheck gives the way out with its error", async () => {
     const hook = guardedContext({ contextWindow: 10_000, precheck: { reserve: 2_000 } });
     const failed = async (messages: Message[]): Promise<unknown> =>
-      await Promise.resolve(hook(messages, { step: 2 })).then(
+      await Promise.resolve(
+        hook(messages, { step: 2, session: "s", deps: {}, resolve: async (key) => key.create() }),
+      ).then(
         () => "sent",
         (thrown: unknown) => thrown,
       );

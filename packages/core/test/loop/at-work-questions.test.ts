@@ -169,7 +169,13 @@ describe("a question", () => {
         return "deny";
       },
     };
-    const asked = { hooks: hooks as never, tools: new Map(), modelIndex: () => undefined };
+    const asked = {
+      hooks: hooks as never,
+      tools: new Map(),
+      modelIndex: () => undefined,
+      session: "s",
+      given: {},
+    };
     const { atWork, posted } = worldOf(acting([callOf("5.0")]), { hooks: asked });
     const ask: HookAsk = { hook: "permission", call: "5.0" };
     atWork.askHook(ask);
@@ -188,6 +194,8 @@ describe("a question", () => {
       hooks: { beforeTool: () => ({ result: text }) } as never,
       tools: new Map(),
       modelIndex: () => undefined,
+      session: "s",
+      given: {},
     };
     const redact = ((fact: Fact) => JSON.parse(JSON.stringify(fact).replaceAll("hunter2", "***"))) as never;
     const at = { ...acting([callOf("5.0")]), options: options({ context: { cap } }) };

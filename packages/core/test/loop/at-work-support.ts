@@ -89,7 +89,7 @@ export function shellOf(change: ShellChange, model: Model): Shell {
     rules,
     tools,
     models: [model],
-    hooks: { hooks: {}, tools, modelIndex: () => undefined },
+    hooks: { hooks: {}, tools, modelIndex: () => undefined, session: "s", given: {} },
     checkOutput: () => Promise.reject(new Error("nobody asked")),
     sink: () => {},
     clock: handClock(),

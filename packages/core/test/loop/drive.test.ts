@@ -232,7 +232,13 @@ describe("what comes back when nobody drives any more", () => {
   test("is nobody's unhandled rejection where the journal has failed meanwhile, be it a hook's answer", async () => {
     const heard = unheard();
     const answered = Promise.withResolvers<undefined>();
-    const asked = { hooks: { prepareStep: () => answered.promise }, tools: new Map(), modelIndex: () => 0 };
+    const asked = {
+      hooks: { prepareStep: () => answered.promise },
+      tools: new Map(),
+      modelIndex: () => 0,
+      session: "s",
+      given: {},
+    };
     const driven = driverOf({ hooks: asked });
     driven.driver.post(start({ hooks: ["prepareStep"] }));
     const end = ended(driven.driver);

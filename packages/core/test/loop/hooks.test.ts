@@ -22,7 +22,11 @@ const ask = (hooks: object, about: HookAsk, state: State): Promise<Fact> =>
     hooks: hooks as Asked["hooks"],
     tools: new Map([["write", write]]),
     modelIndex: (one) => (one === model ? 1 : undefined),
+    session: "s",
+    given: {},
   });
+/** What each hook is given last. */
+const outside = { session: "s", deps: {}, resolve: expect.any(Function) };
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const type = "hook_answered";
 
@@ -140,7 +144,7 @@ describe("the afterTool hook", () => {
     const shown: unknown[] = [];
     const seeing = { afterTool: (...given: unknown[]) => void shown.push(given) };
     expect(await ask(seeing, about, acting([done]))).toStrictEqual(fact);
-    expect(shown).toStrictEqual([[viewOf(done), done.result]]);
+    expect(shown).toStrictEqual([[viewOf(done), done.result, outside]]);
     expect(await ask({}, about, acting([done]))).toStrictEqual(fact);
     expect(await after({ content: "b" })).toStrictEqual({
       ...fact,
@@ -173,7 +177,7 @@ describe("the hooks of a step", () => {
         state,
       );
     expect(await prepare(undefined)).toStrictEqual({ type, ...about });
-    expect(shown).toStrictEqual([{ step: 2, messages: [user("a"), user("b")] }]);
+    expect(shown).toStrictEqual([{ step: 2, messages: [user("a"), user("b")] }, outside]);
     expect(await ask({}, about, state)).toStrictEqual({ type, ...about });
     expect(await prepare({ model, tools: ["write"], toolChoice: "none" })).toStrictEqual({
       type,
@@ -290,7 +294,7 @@ describe("the hooks of a step", () => {
     });
     const shown: unknown[] = [];
     await ask({ transformContext: (...given: unknown[]) => void shown.push(...given) }, about, state);
-    expect(shown).toStrictEqual([[user("a"), user("b")], { step: 2 }]);
+    expect(shown).toStrictEqual([[user("a"), user("b")], { step: 2, ...outside }]);
   });
 });
 

@@ -264,6 +264,7 @@ function hookAnswers(ask: HookAsk): WorldAnswer[] {
       return [
         answer("nothing"),
         answer("fewer tools", { tools: ["read"] }),
+        answer("stop", { stop: "enough" }),
         answer("throws", { error: "boom" }),
       ];
     case "transformContext":

@@ -3,16 +3,18 @@
 // Fails closed: a permission hook that throws denies, a tool hook that throws makes its call an error, a hook of the
 // run that throws ends the run. Whatever a hook changed is checked again.
 
+import { settings as settingsCheck } from "../../checks/settings.ts";
 import { editOf } from "../../context/edit.ts";
 import { untorn } from "../../context/torn.ts";
 import { messageOf } from "../../errors.ts";
 import type { CallView } from "../../events.ts";
-import type { Hooks } from "../../hooks.ts";
+import type { HookContext, Hooks } from "../../hooks.ts";
 import { inText, readPart } from "../../input.ts";
 import { jsonCopy, shown } from "../../json/copy.ts";
 import { kindOf } from "../../json/object.ts";
 import { type ContentPart, isRole, type Message, type UserMessage, userText } from "../../message.ts";
 import type { Model } from "../../model.ts";
+import { type Given, resolver } from "../../tool/dependency.ts";
 import { renderResult } from "../../tool/render.ts";
 import { type Tool, toolResult, toolsThere } from "../../tool.ts";
 import type { HookAsk } from "../action.ts";
@@ -27,6 +29,9 @@ export interface Asked {
   tools: ReadonlyMap<string, Tool>;
   /** The index of a model among the run's, `undefined` when it is none of them. */
   modelIndex(model: Model): number | undefined;
+  session: string;
+  /** What was given for the keys of tools. */
+  given: Given;
 }
 
 /** What a hook said, as a fact. */
@@ -82,12 +87,20 @@ function answer(ask: HookAsk, state: State, asked: Asked): Promise<Answered> {
   }
 }
 
+/** What a hook has of the outside, made anew for each question. */
+const contextOf = ({ session, given }: Asked): HookContext => ({
+  session,
+  deps: given,
+  resolve: resolver(given),
+});
+
 type AskOf<H extends HookAsk["hook"]> = HookAsk & { hook: H };
 const type = "hook_answered" as const;
 
-async function permission(ask: AskOf<"permission">, state: State, { hooks }: Asked): Promise<Answered> {
+async function permission(ask: AskOf<"permission">, state: State, asked: Asked): Promise<Answered> {
   const call = callOf(state, ask.call);
-  const said = (await hooks.permission?.(viewFor(call))) ?? call.tool?.permission ?? "allow";
+  const said =
+    (await asked.hooks.permission?.(viewFor(call), contextOf(asked))) ?? call.tool?.permission ?? "allow";
   const full = typeof said === "object" ? said : { answer: said };
   if (!["allow", "deny", "ask", "stop"].includes(full.answer))
     throw new TypeError(
@@ -98,13 +111,10 @@ async function permission(ask: AskOf<"permission">, state: State, { hooks }: Ask
   return { ...full, type, ...ask };
 }
 
-async function beforeTool(
-  ask: AskOf<"beforeTool">,
-  state: State,
-  { hooks, tools }: Asked,
-): Promise<Answered> {
+async function beforeTool(ask: AskOf<"beforeTool">, state: State, asked: Asked): Promise<Answered> {
+  const { hooks, tools } = asked;
   const call = callOf(state, ask.call);
-  const said = await hooks.beforeTool?.(viewFor(call));
+  const said = await hooks.beforeTool?.(viewFor(call), contextOf(asked));
   if (said === undefined) return { type, ...ask };
   if (typeof said !== "object" || said === null || !("args" in said || "result" in said))
     throw new TypeError(`it returned ${kindOf(said)}, and { args } or { result } is needed`);
@@ -118,10 +128,10 @@ async function beforeTool(
   return { type, ...ask, args: said.args, check };
 }
 
-async function afterTool(ask: AskOf<"afterTool">, state: State, { hooks }: Asked): Promise<Answered> {
+async function afterTool(ask: AskOf<"afterTool">, state: State, asked: Asked): Promise<Answered> {
   const call = callOf(state, ask.call);
   if (call.result === undefined) return { type, ...ask };
-  const said = await hooks.afterTool?.(viewFor(call), jsonCopy(call.result));
+  const said = await asked.hooks.afterTool?.(viewFor(call), jsonCopy(call.result), contextOf(asked));
   if (said === undefined) return { type, ...ask };
   if (typeof said !== "object" || said === null || !isContent(said.content))
     throw new TypeError(`it returned ${kindOf(said)}, and { content } is needed: a text or a list of parts`);
@@ -130,13 +140,12 @@ async function afterTool(ask: AskOf<"afterTool">, state: State, { hooks }: Asked
   return { type, ...ask, result };
 }
 
-async function prepareStep(
-  ask: AskOf<"prepareStep">,
-  { history }: State,
-  { hooks, tools, modelIndex }: Asked,
-): Promise<Answered> {
-  const said = (await hooks.prepareStep?.({ step: ask.step, messages: shown(history) })) ?? {};
-  noOthers(said, "model", "tools", "toolChoice");
+async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked: Asked): Promise<Answered> {
+  const { hooks, tools, modelIndex } = asked;
+  const step = { step: ask.step, messages: shown(history) };
+  const said = (await hooks.prepareStep?.(step, contextOf(asked))) ?? {};
+  if (typeof said === "object" && "stop" in said) return { type, ...ask, ...stopOf(said) };
+  noOthers(said, "model", "tools", "toolChoice", "settings");
   const index = said.model === undefined ? undefined : modelIndex(said.model);
   if (said.model !== undefined && index === undefined)
     throw new TypeError(`it chose ${said.model.id}, which is not among the agent's models (model, fallback)`);
@@ -147,22 +156,34 @@ async function prepareStep(
     ...(index === undefined ? {} : { model: index }),
     ...(said.tools === undefined ? {} : { tools: said.tools }),
     ...(said.toolChoice === undefined ? {} : { toolChoice: said.toolChoice }),
+    ...(said.settings === undefined ? {} : { settings: said.settings }),
   };
+}
+
+/** The end of the run, as a hook wants it. An empty reason, or one that is none, would be an end that nobody can explain. */
+function stopOf(said: { stop: string; text?: string }): { stop: string; text?: string } {
+  noOthers(said, "stop", "text");
+  const { stop, text } = said;
+  if (typeof stop !== "string" || stop.trim() === "")
+    throw new TypeError("its stop must be a reason, in words");
+  if (text !== undefined && typeof text !== "string") throw new TypeError("its text must be a text");
+  return { stop, ...(text === undefined ? {} : { text }) };
 }
 
 async function transformContext(
   ask: AskOf<"transformContext">,
   { history }: State,
-  { hooks }: Asked,
+  asked: Asked,
 ): Promise<Answered> {
-  const said = await hooks.transformContext?.(shown(history), { step: ask.step });
+  const at = { step: ask.step, ...contextOf(asked) };
+  const said = await asked.hooks.transformContext?.(shown(history), at);
   if (said === undefined) return { type, ...ask };
   return { type, ...ask, edit: editFrom(history, sendable(messagesOf(said).map(inText), history)) };
 }
 
-async function onFinish(ask: AskOf<"onFinish">, state: State, { hooks }: Asked): Promise<Answered> {
+async function onFinish(ask: AskOf<"onFinish">, state: State, asked: Asked): Promise<Answered> {
   const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
-  const said = (await hooks.onFinish?.(run)) ?? [];
+  const said = (await asked.hooks.onFinish?.(run, contextOf(asked))) ?? [];
   const messages =
     typeof said === "string"
       ? [userText(said.toWellFormed())]
@@ -230,7 +251,7 @@ function noOthers(said: object, ...known: readonly string[]): void {
 
 /** A text in place of a list would be taken for a list of its letters, or of what is in it. */
 function checkPrepared(
-  { tools, toolChoice }: { tools?: unknown; toolChoice?: unknown },
+  { tools, toolChoice, settings }: { tools?: unknown; toolChoice?: unknown; settings?: unknown },
   own: ReadonlyMap<string, Tool>,
 ): void {
   if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === "string")))
@@ -238,6 +259,8 @@ function checkPrepared(
   const unknown = (tools as readonly string[] | undefined)?.find((name) => !own.has(name));
   if (unknown !== undefined)
     throw new TypeError(`its tools name ${JSON.stringify(unknown)}, and ${toolsThere(own)}`);
+  const wrong = settings === undefined ? undefined : settingsCheck(settings);
+  if (wrong !== undefined) throw new TypeError(`its settings${wrong.at}: ${wrong.says}`);
   const word = typeof toolChoice === "string" ? toolChoice : undefined;
   const { tool } = (toolChoice ?? {}) as { tool?: unknown };
   if (toolChoice !== undefined && typeof tool !== "string" && !["auto", "any", "none"].includes(word ?? ""))

@@ -36,9 +36,18 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
         at: _at,
         rand: _rand,
         error: _error,
+        stop,
+        text,
         ...prepared
       } = record;
-      return { ...state, run: { ...run, prepared, ...brokenBy(record) } };
+      const because = { reason: "turn_stopped", rule: "prepareStep" } as const;
+      const stopping = {
+        ...because,
+        evidence: { said: stop ?? "" },
+        ...(text === undefined ? {} : { text }),
+      };
+      const stopped = stop === undefined ? {} : { stopping };
+      return { ...state, run: { ...run, prepared, ...stopped, ...brokenBy(record) } };
     }
     case "transformContext": {
       const transformed = { step: record.step, ...(record.edit === undefined ? {} : { edit: record.edit }) };

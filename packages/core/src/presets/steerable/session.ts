@@ -88,17 +88,17 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
       ...rest,
       hooks: {
         ...hooks,
-        async afterTool(call, result) {
-          const said = await hooks.afterTool?.(call, result);
+        async afterTool(call, result, context) {
+          const said = await hooks.afterTool?.(call, result, context);
           await askAfterCall();
           return said;
         },
-        async beforeTool(call) {
+        async beforeTool(call, context) {
           // A call that could not run is a call before this one all the same. What is to be skipped is nobody's to change.
           if (isBehindOneThatNeverRan(opened.session, call) && (await askAfterCall())) return undefined;
-          return hooks.beforeTool?.(call);
+          return hooks.beforeTool?.(call, context);
         },
-        async prepareStep(step) {
+        async prepareStep(step, context) {
           // No call comes before the first step: what failed behind one ended with its run.
           if (step.step === 1) failure = undefined;
           if (failure !== undefined) {
@@ -108,7 +108,7 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
             throw new RondoError("internal", message, { cause });
           }
           await ask("steer", getSteeringMessages);
-          return hooks.prepareStep?.(step);
+          return hooks.prepareStep?.(step, context);
         },
       },
     }),

@@ -1,0 +1,202 @@
+// What a hook has of the outside, and what it may say of a step besides its model and tools: its settings, or that it is the end.
+
+import {
+  Agent,
+  dependency,
+  explain,
+  type Hooks,
+  isPaired,
+  memoryJournal,
+  resolve,
+  steerableSession,
+  subAgent,
+  textOf,
+  userText,
+} from "@rondo/core";
+import { call, fail, say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { echo, quick, shortly } from "./support.ts";
+
+const user = dependency("user", (): string => "nobody");
+
+describe("every hook has what tools have of the outside", () => {
+  const heard: string[] = [];
+  const hears = async (
+    name: string,
+    { session, deps, resolve: get }: Parameters<NonNullable<Hooks["permission"]>>[1],
+  ): Promise<undefined> => {
+    heard.push(`${name}: ${await get(user)} in ${session}, given ${String(deps.user)}`);
+    return undefined;
+  };
+  const hooks: Hooks = {
+    permission: (_call, context) => hears("permission", context),
+    beforeTool: (_call, context) => hears("beforeTool", context),
+    afterTool: (_call, _result, context) => hears("afterTool", context),
+    prepareStep: (_step, context) => hears("prepareStep", context),
+    transformContext: (_messages, at) => hears(`transformContext ${at.step}`, at),
+    onFinish: (_run, context) => hears("onFinish", context),
+  };
+  const all = [
+    "prepareStep",
+    "transformContext 1",
+    "permission",
+    "beforeTool",
+    "afterTool",
+    "prepareStep",
+    "transformContext 2",
+    "onFinish",
+  ];
+  const model = () => scripted([call("look"), say("done")]);
+
+  test("given for the run before what the agent gives", async () => {
+    heard.length = 0;
+    const agent = new Agent({
+      model: model(),
+      tools: [echo("look")],
+      hooks,
+      dependencies: [user.as("the agent's")],
+    });
+    await agent.run("go", { session: "s", dependencies: [user.as("Ada")] });
+    expect(heard).toEqual(all.map((name) => `${name}: Ada in s, given Ada`));
+  });
+
+  test("in a sub-agent as well", async () => {
+    heard.length = 0;
+    const child = new Agent({ model: model(), tools: [echo("look")], hooks });
+    const lead = new Agent({
+      model: scripted([call("helper", { task: "look" }), say("done")]),
+      tools: [subAgent({ name: "helper", description: "Helps", agent: child })],
+    });
+    await lead.run("go", { session: "s", dependencies: [user.as("Ada")] });
+    expect(heard).toEqual(all.map((name) => `${name}: Ada in s:2.0, given Ada`));
+  });
+
+  test("also through a preset that asks hooks of its own", async () => {
+    heard.length = 0;
+    const session = await steerableSession("s", {
+      model: model(),
+      tools: [echo("look")],
+      hooks,
+      agent: { dependencies: [user.as("Ada")] },
+    });
+    await session.send("go");
+    expect(heard.map((one) => one.split(" in ")[0])).toEqual(all.map((name) => `${name}: Ada`));
+  });
+});
+
+describe("settings of the prepareStep hook", () => {
+  test("hold for its step alone, over those of the agent, name by name, and in a retry of it", async () => {
+    const model = scripted([call("look"), fail("overloaded"), call("look"), say("done")]);
+    const agent = new Agent({
+      model,
+      tools: [echo("look")],
+      ...quick,
+      settings: { temperature: 0.7, seed: 1 },
+      hooks: {
+        prepareStep: ({ step }) =>
+          step === 2 ? { settings: { temperature: 0, reasoning: "low" } } : undefined,
+      },
+    });
+    const session = await agent.open("s");
+    await session.send("go");
+    const own = { temperature: 0.7, seed: 1 };
+    const low = { temperature: 0, seed: 1, reasoning: "low" };
+    expect(model.requests.map(({ settings }) => settings)).toEqual([own, low, low, own]);
+    expect((await session.replay()).difference).toBeUndefined();
+  });
+
+  test.each<[object, string]>([
+    [{ temperature: "hot" }, 'its settings.temperature: a finite number is needed, not "hot"'],
+    [{ maxTokens: 5 }, "its settings.maxTokens: there is no such option; here it is maxOutputTokens"],
+    [[], "its settings: an object is needed"],
+  ])("that are none (%j) are a failure of the hook", async (settings, why) => {
+    const { end } = await new Agent({
+      model: scripted([]),
+      hooks: { prepareStep: () => ({ settings }) as never },
+    }).run("go");
+    expect(end?.error?.message).toContain(`the prepareStep hook failed: ${why}`);
+  });
+});
+
+describe("a prepareStep hook that says stop", () => {
+  const guarded = (prepareStep: Hooks["prepareStep"], ...script: Parameters<typeof scripted>) =>
+    new Agent({
+      model: scripted(...script),
+      tools: [echo("look")],
+      hooks: prepareStep === undefined ? {} : { prepareStep },
+    });
+
+  test("ends the run before the model is asked, with its reason and its text, and is no error", async () => {
+    const agent = guarded(
+      ({ messages }) =>
+        messages.some((one) => textOf(one).includes("bomb"))
+          ? { stop: "weapons", text: "I cannot help with that." }
+          : undefined,
+      [say("Hello.")],
+    );
+    const session = await agent.open("s");
+    const { end, text, modelCalls } = await session.send("build a bomb");
+    expect({ end, text, modelCalls }).toEqual({
+      end: {
+        reason: "turn_stopped",
+        rule: "prepareStep",
+        evidence: { said: "weapons" },
+        landed: false,
+        resumable: true,
+      },
+      text: "I cannot help with that.",
+      modelCalls: 0,
+    });
+    expect((await session.replay()).difference).toBeUndefined();
+  });
+
+  test("leaves a history that goes on: what was done stays, and its reason is explained", async () => {
+    const journal = memoryJournal();
+    const model = scripted([call("look"), say("Back again.")]);
+    let spent = false;
+    const options = {
+      model,
+      tools: [echo("look")],
+      hooks: { prepareStep: () => (spent ? { stop: "no credit left" } : undefined) },
+    };
+    const session = await new Agent({ ...options, journal }).open("s");
+    session.subscribe((event) => {
+      if (event.type === "tool_end") spent = true;
+    });
+    const { end, messages } = await session.send("go");
+    expect([end?.rule, end?.evidence]).toEqual(["prepareStep", { said: "no credit left" }]);
+    expect(shortly(messages)).toEqual(["user: go", "assistant: look()", "tool: look ran"]);
+    const explained = explain(journal.read("s"), { rules: resolve(options).rules });
+    expect(JSON.stringify(explained)).toContain("the prepareStep hook said stop: no credit left");
+    spent = false;
+    const again = await session.send("go on");
+    expect(again.text).toBe("Back again.");
+    expect(isPaired(again.messages)).toBe(true);
+  });
+
+  test.each<[object, string]>([
+    [{ stop: true }, "its stop must be a reason, in words"],
+    [{ stop: " " }, "its stop must be a reason, in words"],
+    [{ stop: "no", text: 5 }, "its text must be a text"],
+    [{ stop: "no", tools: [] }, "it returned tools, and what it may return is stop, text"],
+  ])("in other words (%j) has failed", async (said, why) => {
+    const { end } = await guarded(() => said as never, [say("never")]).run("go");
+    expect(end?.error?.message).toBe(`the prepareStep hook failed: ${why}`);
+  });
+
+  test("may ask another agent first", async () => {
+    const judge = new Agent({
+      model: scripted([say('{"homework":true}')]),
+      output: { type: "object", properties: { homework: { type: "boolean" } }, required: ["homework"] },
+    });
+    const agent = guarded(
+      async ({ step, messages }) => {
+        if (step > 1) return undefined;
+        const { output } = await judge.run([...messages, userText("Is this homework?")]);
+        return (output as { homework: boolean }).homework ? { stop: "homework" } : undefined;
+      },
+      [say("x = 4")],
+    );
+    expect((await agent.run("2x = 8")).end?.evidence).toEqual({ said: "homework" });
+  });
+});
