@@ -30,3 +30,4 @@ export { newsOf } from "./session/changes.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
 export { answerOf, type SubAgentParts, subAgentOf, waitingIn } from "./sub-agent.ts";
 export { givenBy, resolver } from "./tool/dependency.ts";
+export { renderBrought } from "./tool/render.ts";

@@ -153,6 +153,7 @@ export type { Action, HookAsk, Phase } from "./loop/action.ts";
 export type {
   AgentFacts,
   Amounts,
+  BroughtResult,
   ChildCall,
   ParentFacts,
   PassedAnswer,

@@ -33,6 +33,7 @@ import {
   type ChildPlace,
   type ChildStart,
   ChildWaits,
+  RecordedResult,
   type Tool,
   type ToolContext,
   ToolResult,
@@ -242,8 +243,10 @@ async function all(saying: readonly Promise<RunResult>[]): Promise<RunResult> {
 function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResult> {
   if (said.answer === "approve") return session.approve(inside);
   if (said.answer === "edit") return session.edit(inside, said.args);
-  if (said.answer === "result")
-    return session.answer(inside, new ToolResult(said.content, said.isError, false));
+  if (said.answer === "result") {
+    const { answer: _answer, ...result } = said;
+    return session.answer(inside, new RecordedResult(result));
+  }
   const { reason, stop } = said;
   return session.deny(inside, reason, stop === undefined ? {} : { stop });
 }

@@ -35,6 +35,7 @@ import {
   readArgs,
   readInput,
   readMessage,
+  renderBrought,
   resultOf,
 } from "@rondo/core/driving";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
@@ -151,6 +152,16 @@ export class RestateSession<Output = unknown> {
     const args = readArgs(given);
     await this.#find(call);
     return this.#sayAndWait({ type: "answer", call, said: { answer: "edit", args } });
+  }
+
+  /**
+   * Answers a call that waits with its result, and does not run it: what a person said, or what was done elsewhere.
+   * @param given what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` is told as one
+   */
+  async answer(call: string, given: unknown): Promise<RunResult<Output>> {
+    const { name } = await this.#find(call);
+    const result = renderBrought(await given, (message) => defaultTexts.threw(name, message));
+    return this.#sayAndWait({ type: "answer", call, said: { answer: "result", ...result } });
   }
 
   /** Gives leave beforehand. @throws RondoError `invalid_request` saying what is wrong with it */

@@ -1,8 +1,8 @@
 // The room of the wire: what clients, objects and workers say to each other through Restate. Plain JSON.
 
 import type {
+  BroughtResult,
   CallKey,
-  ContentPart,
   ErrorData,
   Fact,
   Grant,
@@ -24,7 +24,7 @@ export type Answer =
   | { answer: "approve"; always?: Grant }
   | { answer: "deny"; reason?: string; stop?: boolean }
   | { answer: "edit"; args: JsonObject }
-  | { answer: "result"; content: ContentPart[]; isError: boolean };
+  | ({ answer: "result" } & BroughtResult);
 
 /** What may be said to a session. `answer`: to the call of that id or key. */
 export type Saying =

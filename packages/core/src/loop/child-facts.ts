@@ -1,5 +1,6 @@
 // The room of the facts about sub-agents: what stands in records and in states.
 
+import type { LedgerEntry } from "../context/compact/ledger.ts";
 import type { ContentPart, JsonObject, Usage } from "../message.ts";
 import type { CallKey } from "./call-key.ts";
 
@@ -57,6 +58,15 @@ export interface WaitingCall {
   agents: string[];
 }
 
+/** A result that somebody brings for a call: what its tool would have come to. */
+export interface BroughtResult {
+  content: ContentPart[];
+  isError: boolean;
+  /** It ends the run; a text is the run's text. */
+  done?: boolean | string;
+  ledger?: LedgerEntry[];
+}
+
 /** What somebody said to a call inside a sub-agent. */
 export interface PassedAnswer {
   /** The call's id in the sub-agent's session. */
@@ -66,7 +76,7 @@ export interface PassedAnswer {
     | { answer: "deny"; reason?: string; stop?: boolean }
     | { answer: "edit"; args: JsonObject }
     /** The call does not run: this is its result. */
-    | { answer: "result"; content: ContentPart[]; isError: boolean };
+    | ({ answer: "result" } & BroughtResult);
 }
 
 /** A sub-agent whose call got its result from somebody else, and that has not come to its end. */

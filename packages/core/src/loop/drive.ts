@@ -9,13 +9,14 @@ import { longestWait, SteadyClock } from "../clock.ts";
 import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Action } from "./action.ts";
+import type { BroughtResult } from "./child-facts.ts";
 import { announce } from "./driving/announce.ts";
 import { AtWork } from "./driving/at-work.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
 import type { Shell } from "./driving/shell.ts";
 import { timely } from "./driving/timely.ts";
-import type { Fact, LogRecord } from "./records.ts";
+import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
 import { inFlight, type State } from "./state.ts";
@@ -69,6 +70,11 @@ export class Driver {
   catchUp(records: readonly LogRecord[]): void {
     for (const record of records) this.#state = reduce(this.#state, record, this.#shell.rules);
     this.#flushed = this.#state.seq;
+  }
+
+  /** A result that somebody brings for a call, as the conversation gets it. */
+  brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
+    return this.#atWork.brought(call, result);
   }
 
   /** Why nothing that happens here can be kept any more. */

@@ -4,19 +4,17 @@
 // way of this run, so that the answer is kept here and the sub-agent goes on.
 
 import { checkGiven, object } from "../checks.ts";
-import { capArrival } from "../context/cap/arrival.ts";
-import { invalidRequest, isA, messageOf } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { readArgs } from "../input.ts";
 import type { PassedAnswer } from "../loop/child-facts.ts";
 import { checkArgs } from "../loop/driving/act.ts";
-import type { Approval, Fact } from "../loop/records.ts";
-import { windowOf } from "../loop/request/window.ts";
-import { callIn, optionsOf } from "../loop/state.ts";
+import type { Approval } from "../loop/records.ts";
+import { callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
 import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
-import { renderResult, renderThrown } from "../tool/render.ts";
+import { renderBrought } from "../tool/render.ts";
 import type { Driving } from "./driving.ts";
 import type { SessionParts } from "./parts.ts";
 
@@ -25,7 +23,7 @@ export type Always =
   | true
   | (Pick<Grant, "until" | "uses"> & { id?: string; args?: "same" | "any" | ArgsPattern });
 
-type ApprovalParts = Pick<SessionParts, "id" | "clock" | "blobs" | "logger" | "resolved">;
+type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
 
 export class Approvals<Output> {
   readonly #parts: ApprovalParts;
@@ -72,32 +70,15 @@ export class Approvals<Output> {
   }
 
   async bring(call: string, given: unknown): Promise<RunResult<Output>> {
-    const { key, id, name, child } = this.#find(call);
-    const { blobs, logger, resolved } = this.#parts;
-    const value = await given;
-    const { code: _code, ...said } = isA(Error, value)
-      ? renderThrown(resolved.rules.texts.threw(name, messageOf(value)))
-      : renderResult(value);
-    const fact: Fact & { type: "tool_finished" } = {
-      type: "tool_finished",
-      call: key,
-      result: { ...said, code: "answered" },
-    };
-    // Before anything of it is kept elsewhere, or cut: half a secret is found no more.
-    const { result } = (resolved.redact?.(fact) ?? fact) as typeof fact;
-    // Inside a sub-agent it is cut there.
+    const { key, name } = this.#find(call);
+    const { texts } = this.#parts.resolved.rules;
+    const whole = renderBrought(await given, (message) => texts.threw(name, message));
     const view = this.#find(call);
-    if (child !== undefined)
-      return this.#pass(view, { answer: "result", content: result.content, isError: result.isError });
-    const { state } = this.#driving;
-    const cut = await capArrival(
-      result,
-      optionsOf(state).context?.cap,
-      { tool: name, callId: id, window: windowOf(state) },
-      { session: this.#parts.id, blobs, warn: (_code, message) => logger?.warn(message) },
-    );
+    // Inside a sub-agent it is cut there.
+    if (view.child !== undefined) return this.#pass(view, { answer: "result", ...whole });
+    const result = await this.#driving.brought(key, whole);
     this.#find(call);
-    return this.#driving.goOn({ ...fact, result: cut });
+    return this.#driving.goOn({ type: "tool_finished", call: key, result });
   }
 
   answer(call: string, approval: Approval): Promise<RunResult<Output>> {

@@ -7,9 +7,10 @@
 import { longestWait } from "../clock.ts";
 import { type RondoError, toRondoError } from "../errors.ts";
 import { Writer } from "../journal/writer.ts";
+import type { BroughtResult } from "../loop/child-facts.ts";
 import { Driver } from "../loop/drive.ts";
 import type { Shell } from "../loop/driving/shell.ts";
-import type { CodeChange, Fact, LogRecord } from "../loop/records.ts";
+import type { CallKey, CallResult, CodeChange, Fact, LogRecord } from "../loop/records.ts";
 import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { changeText, newsOf } from "./changes.ts";
@@ -61,6 +62,11 @@ export class Driving<Output> {
   /** The run has ended, and the drive is not over: what is left is to let go. */
   get ending(): boolean {
     return this.#drive !== undefined && this.#begun && this.state.run?.end !== undefined;
+  }
+
+  /** A result that somebody brings for a call, as the conversation gets it. */
+  brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
+    return this.#driver.brought(call, result);
   }
 
   /** Why nothing that is said here can be kept any more: another was faster, or the journal failed. */

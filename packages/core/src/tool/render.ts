@@ -4,7 +4,9 @@
 // made no mistake that should cost a run.
 
 import { ledgerEntries } from "../context/compact/ledger.ts";
+import { isA, messageOf } from "../errors.ts";
 import { harmless } from "../input/harmless.ts";
+import type { BroughtResult } from "../loop/child-facts.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
 import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "../tool.ts";
@@ -42,6 +44,22 @@ export function doneResult({ finalMessage }: DoneSignal | TaskComplete): CallRes
 /** The result for something a tool threw. @param text what the model reads of it */
 export function renderThrown(text: string): CallResult {
   return { content: shown([{ type: "text", text }]), isError: true, code: "threw" };
+}
+
+/**
+ * The result that somebody brings for a call: what the tool would have returned, or an error it would have thrown.
+ * @param threw what the model reads of an error's message
+ */
+export function renderBrought(value: unknown, threw: (message: string) => string): BroughtResult {
+  const { content, isError, done, ledger } = isA(Error, value)
+    ? renderThrown(threw(messageOf(value)))
+    : renderResult(value);
+  return {
+    content,
+    isError,
+    ...(done === undefined ? {} : { done }),
+    ...(ledger === undefined ? {} : { ledger }),
+  };
 }
 
 /** What is wrong with a value that has still to be pulled, or to be waited for, which is no result; undefined for any other. */

@@ -10,7 +10,7 @@
 // `opened` says so, as after any crash; which calls may start again is decided where it always is.
 
 import { CancelledError, RestatePromise } from "@restatedev/restate-sdk";
-import type { Action, CallCheck, Fact, JsonObject, State } from "@rondo/core";
+import type { Action, Fact, State } from "@rondo/core";
 import {
   askKey,
   checkArgs,
@@ -33,7 +33,7 @@ import { type Came, cameSerde } from "./came.ts";
 import { type ChildCame, factsOfChild } from "./child-calls.ts";
 import type { DriverPlace } from "./place.ts";
 import { DriveRecords } from "./records.ts";
-import { factOf } from "./saying.ts";
+import { factOf, type Taking } from "./saying.ts";
 
 type Heard =
   | { what: "step"; came: Came }
@@ -124,16 +124,20 @@ export class RestateDriver {
       // What has no number was handed over by the one who drives.
       if (n > 0 && !this.#taken.take(n)) continue;
       this.#records.now = Math.max(this.#records.now, at);
-      const fact = await factOf(say, this.#records.state, (name, args) => this.#checkEdit(name, args));
+      const fact = await factOf(say, this.#records.state, this.#taking);
       if (fact !== undefined) this.#records.append([fact]);
     }
   }
 
-  /** Schemas are user code: what they say is a fact like any other. */
-  async #checkEdit(name: string, args: JsonObject): Promise<CallCheck | undefined> {
-    const tool = this.#shell.tools.get(name);
-    return tool && this.#place.ctx.run("check edit", async () => checkArgs(tool, args));
-  }
+  /** Schemas are user code, and whole results go to a store: what comes of that is a fact like any other. */
+  readonly #taking: Taking = {
+    checkEdit: async (name, args) => {
+      const tool = this.#shell.tools.get(name);
+      return tool && this.#place.ctx.run("check edit", async () => checkArgs(tool, args));
+    },
+    brought: (call, result) =>
+      this.#place.ctx.run("cut result", async () => this.#workplace.atWork.brought(call, result)),
+  };
 
   /** Drives until the run has ended or waits for somebody outside. */
   async run(): Promise<{ how: "done" | "parked"; until?: number }> {

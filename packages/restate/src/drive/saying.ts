@@ -3,15 +3,20 @@
 // Between the saying and the taking a run may have ended, a call may have been answered, a sub-agent may have gone on: a
 // word that says nothing any more comes to nothing.
 
-import type { CallCheck, Fact, JsonObject, State } from "@rondo/core";
+import type { BroughtResult, CallCheck, CallKey, CallResult, Fact, JsonObject, State } from "@rondo/core";
 import { awaitingApproval } from "@rondo/core/driving";
 import type { Saying } from "../wire.ts";
 
-/** Checks edited arguments against the schema of a tool; undefined where there is no such tool. */
-type CheckEdit = (tool: string, args: JsonObject) => Promise<CallCheck | undefined>;
+/** What a word is taken with: code and stores of the worker's. */
+export interface Taking {
+  /** Checks edited arguments against the schema of a tool; undefined where there is no such tool. */
+  checkEdit(tool: string, args: JsonObject): Promise<CallCheck | undefined>;
+  /** Cuts a result that somebody brings. */
+  brought(call: CallKey, result: BroughtResult): Promise<CallResult>;
+}
 
 /** The fact that a word comes to; undefined: none. */
-export async function factOf(say: Saying, state: State, checkEdit: CheckEdit): Promise<Fact | undefined> {
+export async function factOf(say: Saying, state: State, taking: Taking): Promise<Fact | undefined> {
   const { run } = state;
   const open = run !== undefined && run.end === undefined;
   if (say.type === "abort_asked" || say.type === "mode") return open ? say : undefined;
@@ -21,14 +26,14 @@ export async function factOf(say: Saying, state: State, checkEdit: CheckEdit): P
     const known = JSON.stringify(call?.child?.waiting) === JSON.stringify(say.pending);
     return call?.startedAt === undefined || call.result !== undefined || known ? undefined : say;
   }
-  return say.type === "answer" ? answered(say, state, checkEdit) : say;
+  return say.type === "answer" ? answered(say, state, taking) : say;
 }
 
 /** An answer to a call that waits for one; to any other it says nothing. */
 async function answered(
   { call, said }: Saying & { type: "answer" },
   state: State,
-  checkEdit: CheckEdit,
+  { checkEdit, brought }: Taking,
 ): Promise<Fact | undefined> {
   const waits = awaitingApproval(state).find(
     (one) => one.id === call || (one.key === call && one.child === undefined),
@@ -43,8 +48,8 @@ async function answered(
     return { type: "approval_passed", call: key, inside, said: passed };
   }
   if (said.answer === "result") {
-    const { content, isError } = said;
-    return { type: "tool_finished", call: key, result: { content, isError, code: "answered" } };
+    const { answer: _answer, ...result } = said;
+    return { type: "tool_finished", call: key, result: await brought(key, result) };
   }
   if (said.answer !== "edit") return { type: "approval_given", call: key, approval: said };
   const check = await checkEdit(name, said.args);

@@ -15,6 +15,7 @@ import { resolver } from "../../tool/dependency.ts";
 import { renderThrown } from "../../tool/render.ts";
 import { ChildWaits, type ToolContext } from "../../tool.ts";
 import type { Action, HookAsk } from "../action.ts";
+import type { BroughtResult } from "../child-facts.ts";
 import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
@@ -286,6 +287,15 @@ export class AtWork {
         return Reflect.get(target, name);
       },
     });
+  }
+
+  /** A result that somebody brings is cut like a tool's. */
+  brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
+    const call = callIn(this.#state.run, key);
+    const whole: CallResult = { ...given, code: "answered" };
+    if (call === undefined) return whole;
+    const { clean, facts, place, keeping } = this.#capping(key, call);
+    return capArrival(clean(whole), facts, place, keeping);
   }
 
   /** What a result of a call is cut by, and kept with. */

@@ -10,6 +10,7 @@ export interface DrivenSession {
   approve(call: string): Promise<RunResult>;
   deny(call: string, reason?: string): Promise<RunResult>;
   edit(call: string, args: JsonObject): Promise<RunResult>;
+  answer(call: string, result: unknown): Promise<RunResult>;
   abort(reason: string): void | Promise<void>;
   /** Resolves when nobody drives any more. */
   settled(): Promise<unknown>;
@@ -29,6 +30,7 @@ export function coreSession(
     approve: (call) => session.approve(call),
     deny: (call, reason) => session.deny(call, reason),
     edit: (call, args) => session.edit(call, args),
+    answer: (call, result) => session.answer(call, result),
     abort: (reason) => session.abort(reason),
     settled: () => session.settled(),
     pending: () => session.pending,

@@ -51,6 +51,27 @@ export const spokenScripts: readonly DriverScript[] = [
     },
   },
   {
+    name: "results that somebody brings: a text, a value, an error",
+    agent: scene(
+      () => [
+        calls([
+          ["send_mail", { text: "a" }],
+          ["send_mail", { text: "b" }],
+          ["send_mail", { text: "c" }],
+        ]),
+        say("done"),
+      ],
+      () => [asking],
+    ),
+    play: async (session) => {
+      await session.send("go");
+      const [a, b, c] = await session.pending();
+      await session.answer(a?.id ?? "", "sent by hand");
+      await session.answer(b?.id ?? "", { sent: true });
+      await session.answer(c?.id ?? "", new Error("nobody is there"));
+    },
+  },
+  {
     name: "a second turn in a session, and a third",
     agent: scene(
       () => [say("one"), [say("two"), call("echo", { text: "x" })], say("and"), say("three")],

@@ -87,6 +87,30 @@ export const subAgentScripts: readonly DriverScript[] = [
     },
   },
   {
+    name: "a result that somebody brings to a sub-agent's call",
+    agent: scene(
+      () => [call("assistant", { task: "write" }), say("done")],
+      () => [
+        subAgent({
+          name: "assistant",
+          description: "writes",
+          agent: new Agent({
+            model: scripted((request) =>
+              request.messages.some(({ role }) => role === "tool")
+                ? say("it was sent")
+                : call("send_mail", { text: "x" }),
+            ),
+            tools: [asking],
+          }),
+        }),
+      ],
+    ),
+    play: async (session) => {
+      const { parked } = await session.send("go");
+      await session.answer(parked?.pending[0]?.id ?? "", "sent by hand");
+    },
+  },
+  {
     name: "an abort while a sub-agent waits for an approval",
     agent: scene(
       () => [call("assistant", { task: "write" }), say("never")],
