@@ -110,6 +110,17 @@ describe("leave given beforehand", () => {
     expect([ran, session.status, session.grants]).toEqual([[{ at: 1 }], "parked", []]);
   });
 
+  test("that ran out while nobody drove lets nothing run when the run is gone on with", async () => {
+    let now = 1_000;
+    const clock = { now: () => now, random: () => 0.5, after: () => () => {} };
+    const { session, ran } = await pressing([{ at: 1 }], { clock });
+    await session.send("go");
+    await session.allow({ tool: "press", until: 2_000 });
+    now = 2_000;
+    const { parked } = await session.resume();
+    expect([ran, parked?.pending.length, session.status]).toEqual([[], 1, "parked"]);
+  });
+
   test("can be revoked, while the run works too; what nobody gave cannot", async () => {
     const held = hold(call("press"));
     const ran: unknown[] = [];

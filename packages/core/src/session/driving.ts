@@ -13,6 +13,7 @@ import type { Shell } from "../loop/driving/shell.ts";
 import type { CallKey, CallResult, CodeChange, Fact, LogRecord } from "../loop/records.ts";
 import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
+import { isLiveGrant } from "../rules/grants.ts";
 import { changeText, newsOf } from "./changes.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
 
@@ -239,6 +240,8 @@ export class Driving<Output> {
       // What was given up when this session was left is lost, and that is a fact.
       if (isOpen(run) && inFlight(run))
         this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
+      // Nothing has told it yet that time went by: leave that ran out meanwhile would let a call run.
+      else if (isOpen(run) && first === undefined && this.#leaveRanOut) this.#driver.post({ type: "woke" });
       for (const fact of first === undefined ? held : [first, ...held]) this.#driver.post(fact);
       if (first?.type === "run_started") this.#runsBegun += 1;
       this.#begun = true;
@@ -250,6 +253,13 @@ export class Driving<Output> {
     if (taking === undefined) return void begin();
     this.#held ??= [];
     return taking.then(begin);
+  }
+
+  /** Leave that was given beforehand has run out since anything happened. */
+  get #leaveRanOut(): boolean {
+    const { grants, now } = this.state;
+    const today = this.#parts.clock.now();
+    return grants.some((grant) => isLiveGrant(grant, now) && !isLiveGrant(grant, today));
   }
 
   /** Once, and before anything happens under the new code. */
