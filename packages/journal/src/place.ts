@@ -1,5 +1,6 @@
-// The room of places: the file or folder that somebody means by a path or an address.
+// The room of places: the file or folder that somebody means by a path or an address, and whether it can be opened.
 
+import { opendirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, RondoError } from "@rondo/core";
@@ -27,4 +28,14 @@ export function placeOf(
       given === "" ? "an empty text" : given === null ? "null" : `a value of type ${typeof given}`,
     );
   return resolve(given);
+}
+
+/** What the system says against opening a folder, which SQLite does not tell; undefined where it opens. */
+export function whyNotOpened(folder: string): string | undefined {
+  try {
+    opendirSync(folder).closeSync();
+    return undefined;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
 }

@@ -64,6 +64,18 @@ describe("the lock of a folder", () => {
     journal.close();
   });
 
+  it("guards leases: one whose file was deleted is told to be that, and not taken by another", () => {
+    const journal = jsonlJournal(folder);
+    const { token } = journal.lease("s", { owner: "me", ttlMs: 60_000 });
+    rmSync(join(folder, "s.lease"));
+    const refused = refusal(() => journal.append("s", 0, sampleRecords(0, 1), token));
+    expect([refused.kind, refused.message]).toEqual([
+      "conflict",
+      expect.stringContaining("its lease (token 1) was deleted;"),
+    ]);
+    journal.close();
+  });
+
   it("is told to be none where it is another program's file, or its folder is gone", () => {
     writeFileSync(join(folder, "lock"), "somebody else's ".repeat(100));
     const journal = jsonlJournal(folder);

@@ -198,13 +198,21 @@ it("opens without a word on stderr, whatever Node thinks of its SQLite", async (
   expect(stderr).toBe("");
 });
 
-it("a group that fits where no more than it fits is stored, and told so", async () => {
-  // What limits a file's size limits every file: a page of a database has 4,096 bytes.
-  const place = join(folder, "narrow");
-  const args = [process.execPath, ...programArgs("open-jsonl", [place])];
-  const shell = spawn("bash", ["-c", 'ulimit -f 2; exec "$@"', "bash", ...args], {
+/** A program under a limit of the shell's. */
+const limited = (limit: string, name: string, args: readonly string[]): Program =>
+  spawn("bash", ["-c", `ulimit ${limit}; exec "$@"`, "bash", process.execPath, ...programArgs(name, args)], {
     stdio: ["pipe", "pipe", "pipe"],
   });
-  const { stdout } = await ended(shell);
+
+it("a group is stored, and told so, where it just fits", async () => {
+  // What limits a file's size limits every file: a page of a database has 4,096 bytes.
+  const { stdout } = await ended(limited("-f 2", "open-jsonl", [join(folder, "narrow")]));
   expect(JSON.parse(stdout)).toEqual({ listed: [], read: 0, warnings: [] });
+});
+
+it("a process that has too many files open is told so, whichever of them was one too many", async () => {
+  const args = [join(folder, "many.db"), join(folder, "many")];
+  const { stdout } = await ended(limited("-n 200", "without-files", args));
+  const told = { kind: "storage", message: expect.stringContaining("EMFILE: too many open files") };
+  expect(JSON.parse(stdout)).toEqual([expect.objectContaining(told), expect.objectContaining(told)]);
 });

@@ -90,7 +90,7 @@ export function checkToken(
   throw new RondoError(
     "conflict",
     `session ${JSON.stringify(session)} is not this writer's any more: its lease (token ${token}) was ` +
-      `${released ? "released" : `taken over${by}`}; open the session again and go on from there`,
+      `${released ? "released" : state === undefined ? "deleted" : `taken over${by}`}; open the session again and go on from there`,
   );
 }
 

@@ -9,10 +9,12 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
+import { whyNotOpened } from "../place.ts";
 
 /** Opens, acts, closes. */
 export function withFile<T>(path: string, flags: string, act: (file: number) => T): T {
@@ -70,7 +72,7 @@ export function syncFolder(folder: string): void {
 export function replaceFile(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.tmp`;
   try {
-    withFile(fresh, "w", (file) => writeSync(file, text));
+    withFile(fresh, "w", (file) => writeFileSync(file, text));
     renameSync(fresh, path);
   } catch (thrown) {
     rmSync(fresh, { force: true });
@@ -90,16 +92,6 @@ export function readIfThere(path: string): string | undefined {
 const reading: ReadonlySet<string> = new Set(["read", "list", "check"]);
 
 const safe = "Everything stored before is safe, nothing of this group was stored";
-
-/** What the system says against opening a folder, which SQLite does not tell. */
-function whyNotOpened(folder: string): string | undefined {
-  try {
-    withFile(folder, "r", () => {});
-    return undefined;
-  } catch (thrown) {
-    return messageOf(thrown);
-  }
-}
 
 /** What the system threw, in words that name the file. */
 export function fileError(path: string, doing: string, thrown: unknown): RondoError {

@@ -1,7 +1,9 @@
 // The room of the connection: node:sqlite loaded late, the file opened, its tables made, its errors put into words.
 
+import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { messageOf, RondoError } from "@rondo/core";
+import { whyNotOpened } from "../place.ts";
 import { applicationId, checkVersion } from "./file.ts";
 import { migrateTables, tables, tablesVersion } from "./tables.ts";
 
@@ -78,10 +80,11 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
         { cause: thrown },
       );
     case codes.readOnly:
-    case codes.cannotOpen:
-      return new RondoError("storage", `${says}: ${because}; the file and its folder must be writable`, {
-        cause: thrown,
-      });
+    case codes.cannotOpen: {
+      const why = file === ":memory:" ? undefined : whyNotOpened(dirname(file));
+      const hint = why ?? "the file and its folder must be writable";
+      return new RondoError("storage", `${says}: ${because}; ${hint}`, { cause: thrown });
+    }
     case codes.error:
     case codes.corrupt:
     case codes.notADatabase:
