@@ -92,6 +92,50 @@ describe("what stays", () => {
     expect(after[4]?.role).toBe("assistant");
   });
 
+  test("a word said into the work does not take the place of what the work is for: both stay, and what was said in between as far as it fits (F201)", () => {
+    const worked = (...said: string[]): Message[] =>
+      said.flatMap((text, at) => [
+        answer("", `c${at}`),
+        result(`c${at}`, long("x")),
+        user(text),
+        answer("", `d${at}`),
+        result(`d${at}`, long("y")),
+      ]);
+    const texts = (history: readonly Message[]): string[] => {
+      const plan = planned(history, { window: 20_000, used: 100_000 }, { keepShare: 0 });
+      const after = compacted(history, plan, ["Summary: worked on it."], settings) ?? [];
+      expect(isPaired(after)).toBe(true);
+      // The second compaction keeps what the first one kept.
+      const again = [
+        ...after,
+        answer("", "z"),
+        result("z", long("z")),
+        answer("", "zz"),
+        result("zz", long("z")),
+      ];
+      const second = planned(again, { window: 20_000, used: 100_000 }, { keepShare: 0 });
+      const twice = compacted(again, second, ["Summary: went on with it."], settings) ?? [];
+      const said = (messages: readonly Message[]): string[] =>
+        messages.flatMap((one) => (one.role === "user" ? [textOf(one)] : []));
+      expect(said(twice).filter((text) => !text.startsWith("["))).toEqual(
+        said(after).filter((text) => !text.startsWith("[")),
+      );
+      return said(after).map((text) => (text.startsWith("[rondo") ? "memory" : text.slice(0, 20)));
+    };
+    const asked = [user("first task"), answer("done"), user("port the parser")];
+    const request = ["first task", "memory", "port the parser"];
+    expect(texts([...asked, ...worked("hurry")])).toEqual([...request, "hurry"]);
+    expect(texts([...asked, ...worked("use tabs", "hurry")])).toEqual([...request, "use tabs", "hurry"]);
+    // A tenth of the window is for what was said in between, the newest first.
+    const lengthy = `look: ${"z".repeat(60_000)}`;
+    expect(texts([...asked, ...worked("use tabs", lengthy, "no semicolons", "hurry")])).toEqual([
+      ...[...request, "no semicolons", "hurry"],
+    ]);
+    expect(texts([user("port the parser"), ...worked("use tabs", "hurry")])).toEqual([
+      ...["port the parser", "memory", "use tabs", "hurry"],
+    ]);
+  });
+
   test("an answer that goes on where it paused is not cut apart", () => {
     const paused = { ...answer("half"), stop: { kind: "pause" as const, wire: "pause" as const } };
     const history = [...rounds(4), paused, answer("whole", "z"), result("z", long("z"))];

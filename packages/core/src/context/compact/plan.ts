@@ -51,6 +51,9 @@ export interface CompactionPlan {
   partCharacters: number | null;
 }
 
+/** What may stay of the words that were said into the work before the newest, as a share of the window. */
+const saidShare = 0.1;
+
 /** Plans a compaction; undefined when there is nothing that would help. */
 export function planCompaction(
   history: MessageList,
@@ -74,7 +77,9 @@ export function planCompaction(
   const keepFrom = tagged
     ? turn
     : tailStart(history, sizes, turn, (settings.keepShare * window) / scale, (0.5 * window) / scale);
-  const pinned = settings.keepTask ? pinnedOf(history, users).filter((at) => at < keepFrom) : [];
+  const pinned = settings.keepTask
+    ? pinnedOf(history, users, sizes, (saidShare * window) / scale).filter((at) => at < keepFrom)
+    : [];
 
   const kept = new Set(pinned);
   const marked = tagged && settings.form === "marked";
@@ -180,15 +185,29 @@ function indicesOf(history: MessageList, test: (message: Message, at: number) =>
   return found;
 }
 
-/** The task, and the newest request: all that the user said in a row last. */
-function pinnedOf(history: MessageList, users: readonly number[]): number[] {
+/**
+ * The task; the newest request, which is all that the user said in a row last; and where that was said into the work, what
+ * the work was for, and of what was said in between the newest, as far as it has room.
+ */
+function pinnedOf(
+  history: MessageList,
+  users: readonly number[],
+  sizes: readonly number[],
+  room: number,
+): number[] {
   const [task] = users;
   if (task === undefined) return [];
-  const request: number[] = [];
-  for (let at = users.at(-1) as number; at >= 0 && history.at(at)?.role === "user"; at -= 1)
-    if (users.includes(at)) request.unshift(at);
-    else break;
-  return [...new Set([task, ...request])];
+  const begins = users.filter((at, nth) => nth === 0 || users[nth - 1] !== at - 1);
+  const newest = begins.at(-1) as number;
+  const request = begins.findLast((at) => at === 0 || history.at(at - 1)?.role !== "tool") ?? newest;
+  const pinned = new Set([task, request, ...users.filter((at) => at >= newest)]);
+  let left = room;
+  for (const at of users.filter((one) => one > request && one < newest).reverse()) {
+    left -= sizes[at] as number;
+    if (left < 0) break;
+    pinned.add(at);
+  }
+  return [...pinned].sort((one, other) => one - other);
 }
 
 /** Where the tail starts: as many whole units as fit, none from before the turn. The last one stays unless it is huge. */
