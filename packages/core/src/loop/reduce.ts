@@ -350,7 +350,13 @@ function changeMode(run: Run, record: RecordOf<"mode">): Run {
 }
 
 function startModel(run: Run, record: RecordOf<"model_started">): Run {
-  const call = { startedAt: record.at, step: record.step, attempt: record.attempt };
+  const pruned = record.stages?.some(({ stage }) => stage === "prune") === true;
+  const call = {
+    startedAt: record.at,
+    step: record.step,
+    attempt: record.attempt,
+    ...(pruned ? { pruned } : {}),
+  };
   return { ...run, notBefore: undefined, failure: undefined, call };
 }
 

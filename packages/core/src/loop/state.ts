@@ -69,6 +69,8 @@ export interface Turn {
   readonly seq: number;
   readonly message: AssistantMessage;
   readonly calls: readonly Call[];
+  /** It answers a request that was pruned: less than the history. */
+  readonly pruned?: boolean;
   /** `text`: that of the paused answers before it, and its own. */
   readonly judged?: { follows: Follows; store: boolean; text: string } & Because;
 }
@@ -138,7 +140,7 @@ export interface Run {
   readonly abort?: { at: number; reason: string; error?: ErrorData };
   /** Since when what is in flight is no longer wanted. */
   readonly cancelledAt?: number | undefined;
-  readonly call?: { startedAt: number; step: number; attempt: number } | undefined;
+  readonly call?: { startedAt: number; step: number; attempt: number; pruned?: boolean } | undefined;
   readonly failure?:
     | { error: ErrorData; partial?: AssistantMessage; shown?: true; at: number; rand: number }
     | undefined;

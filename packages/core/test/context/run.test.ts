@@ -129,6 +129,34 @@ describe("pruning in a run", () => {
     expect(only(events, "request").at(-1)?.broke).toMatch(/^message \d+ \(prune\)$/);
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
+
+  test("does not make the history look smaller than it is: what is counted of a pruned request is not believed of the next", async () => {
+    const clock = jumpingClock(0.5);
+    const counted = (request: Parameters<typeof estimated>[0]) =>
+      usage({ inputTokens: estimated(request), outputTokens: 10 });
+    const model = scripted((request, number) => [
+      number <= 3 || number === 5 ? call("read") : say("done"),
+      counted(request),
+    ]);
+    const { session, events } = await opened({
+      model,
+      clock,
+      tools: [reader(6_300)],
+      context: {
+        window: 25_000,
+        prune: { mode: "cache-ttl", ttl: "5m", keepLastAssistants: 0, softTrimRatio: 0.1 },
+        trim: null,
+        compaction: null,
+      },
+    });
+    await session.send("read");
+    clock.pass(6 * 60_000);
+    // The first request of this run is pruned, the next is not: the cache is warm again.
+    await session.send("again");
+    expect(only(events, "context").map(({ stage }) => stage)).toEqual(["prune", "guard"]);
+    expect(session.context().tokens).toBeGreaterThan(20_000);
+    for (const request of model.requests) expect(estimated(request)).toBeLessThanOrEqual(25_000);
+  });
 });
 
 describe("the guard in a run", () => {

@@ -62,7 +62,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
       spend: spendMore(state, run, record.message.usage),
       notes: [],
       spoken: [],
-      turn: { seq: record.seq, message, calls },
+      turn: { seq: record.seq, message, calls, ...(run.call.pruned === true ? { pruned: true } : {}) },
     }),
   };
 }
@@ -247,17 +247,20 @@ function closeTurn(state: State, run: Run): State {
   return {
     ...state,
     // An answer of no parts is nothing: stored, it would be refused by every provider.
-    ...(judged.store && turn.message.content.length > 0 ? kept(state, turn.message, results) : {}),
+    ...(judged.store && turn.message.content.length > 0 ? kept(state, turn, results) : {}),
     run: settleCancel(
       follow(closed, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),
   };
 }
 
-/** The history with an answer and its results, and what the provider counted up to the answer. */
-function kept(state: State, message: AssistantMessage, results: readonly ToolMessage[]): Partial<State> {
+/**
+ * The history with an answer and its results, and what the provider counted up to the answer. Of a request that was pruned
+ * for this once the count says too little: the next one may go out whole.
+ */
+function kept(state: State, { message, pruned }: Turn, results: readonly ToolMessage[]): Partial<State> {
   const history = state.history.push(message, ...results);
-  const tokens = countedWith(message);
+  const tokens = pruned === true ? undefined : countedWith(message);
   const counted = tokens === undefined ? state.counted : { tokens, length: state.history.length + 1 };
   return { history, counted };
 }
