@@ -4,7 +4,7 @@
 // for its own turn to go on with. Results are cut from the middle; what is too large even so is left out by name.
 // A line that looks like one of the transcript's own headings is set in by a blank: what a tool says is not the user's.
 
-import type { AssistantMessage, FilePart, JsonObject, Message } from "../../message.ts";
+import type { AssistantMessage, FilePart, JsonObject, Message, NativePart } from "../../message.ts";
 import { headOf, tailOf } from "../../text/size.ts";
 
 /**
@@ -38,6 +38,8 @@ function assistantText(message: AssistantMessage, resultCharacters: number | nul
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") spoken.push(plain(part.text));
     else if (part.type === "file") spoken.push(fileText(part));
+    else if (part.type === "native")
+      pieces.push(`[assistant: ${part.kind} of the provider]\n${plain(cutMiddle(nativeText(part), limit))}`);
     else if (part.type === "tool_call" && !open)
       pieces.push(
         `[assistant calls ${part.name} (${part.id})]\n${plain(cutMiddle(argsText(part.args, part.rawArgs), limit))}`,
@@ -49,6 +51,15 @@ function assistantText(message: AssistantMessage, resultCharacters: number | nul
 
 const argsText = (args: JsonObject, rawArgs: string): string =>
   Object.keys(args).length > 0 ? JSON.stringify(args) : rawArgs;
+
+/** What the provider itself ran, and what came of it, less what is sealed for it, and its pictures. */
+const nativeText = ({ opaque }: NativePart): string =>
+  JSON.stringify(opaque, (_key, value: unknown) =>
+    typeof value === "string" && sealed.test(value) ? "…" : value,
+  );
+
+/** No text is as long without a space. */
+const sealed = /^[\w+/:;,=-]{200,}$/;
 
 const headed = (who: string, text: string): string => (text.trim() === "" ? "" : `[${who}]\n${text}`);
 
