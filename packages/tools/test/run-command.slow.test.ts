@@ -1,8 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -566,6 +568,24 @@ test("without a sandbox, what a command left running is named", async () => {
   });
   expect(answer.text).toMatch(/\[it had left 1 process running, now ended: sleep \(\d+\)\]$/);
   expect(() => execFileSync("sh", ["-c", `ps -ef | grep -F 'sleep ${seconds}' | grep -v grep`])).toThrow();
+});
+
+describe("what whoever started this process left open", () => {
+  test.for(modes)("is not handed on to a command ($mode)", ({ mode, reason }, { skip }) => {
+    if (reason !== undefined) skip(reason);
+    if (process.platform !== "linux") skip("there is no /proc");
+    const left = folder({ "secret.txt": "secret" });
+    const program = fileURLToPath(new URL("programs/left-open.ts", import.meta.url));
+    const node = [process.execPath, "--conditions=rondo-source", program, folder(), mode];
+    const open = [openSync(left, "r"), openSync(join(left, "secret.txt"), "r+")];
+    const numbers = Array.from({ length: 40 }, (_, at) => (at < 38 ? "ignore" : (open[at - 38] ?? "ignore")));
+    const stdio = ["ignore", "pipe", "inherit", ...numbers] as const;
+    const { stdout } = spawnSync(node[0] ?? "", node.slice(1), { encoding: "utf8", stdio: [...stdio] });
+    for (const file of open) closeSync(file);
+    expect(stdout).toContain("exit code: ");
+    expect(stdout).toContain("/dev/null");
+    expect(stdout).not.toContain(left);
+  });
 });
 
 describe("where no more files can be opened", () => {

@@ -14,6 +14,7 @@ import { codeOf, counted, Refusal, shown } from "../reasons.ts";
 import { afterMs } from "../timer.ts";
 import { commandEnv } from "./env.ts";
 import { type Cleared, cleared, type GitGuard, gitGuard } from "./git-guard.ts";
+import { withheld } from "./left-open.ts";
 import type { RunCommandOptions } from "./options.ts";
 import { OutputWindow } from "./output-window.ts";
 import { openPipes, type Pipes } from "./pipes.ts";
@@ -207,17 +208,21 @@ function begun(
   pipes: Pipes | undefined,
   signal: AbortSignal,
 ): ChildProcess {
-  const stdio = ["ignore", ...(pipes?.ends ?? (["pipe", "pipe"] as const))] satisfies StdioOptions;
+  let close = (): void => {};
   try {
     // It may have come while the pipes were made.
     signal.throwIfAborted();
+    const others = withheld();
+    close = others.close;
+    const stdio = ["ignore", ...(pipes?.ends ?? (["pipe", "pipe"] as const)), ...others.stdio];
     // A session of its own: no controlling terminal, and a group that is not ours.
-    return spawn(program, args, { cwd, env, stdio, detached: true });
+    return spawn(program, args, { cwd, env, stdio: stdio as StdioOptions, detached: true });
   } catch (thrown) {
     pipes?.stdout.destroy();
     pipes?.stderr.destroy();
     throw notStarted(thrown);
   } finally {
+    close();
     pipes?.letGo();
   }
 }
