@@ -3,6 +3,8 @@
 // A case is data from elsewhere. What stands in it and is not known here is an assertion nobody would check or a circumstance
 // nobody would bring about, so it makes the case fail, by name.
 
+import { usualGiven } from "./usual-given.ts";
+
 export type Data = { readonly [member: string]: unknown };
 
 /** Something a case asks for that this runner or Rondo does not have. The case fails with it. */
@@ -227,6 +229,7 @@ function usualTimes(wire: Wire): void {
 }
 
 export function checkMembers(one: Case): void {
+  usualGiven(one as unknown as { [member: string]: unknown }, givenMembers.split(" "));
   demandKnown("case", one, caseMembers);
   if (one.expect === undefined) throw new Unsupported("the case expects nothing");
   demandKnown("given", one.given ?? {}, givenMembers);

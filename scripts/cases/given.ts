@@ -329,7 +329,7 @@ export function mappedOptions(given: Given): MappedOptions {
   if (given.tools?.some((tool) => tool.strict === true) === true) strictTools(true, mapped);
   for (const [name, value] of Object.entries(given.options ?? {})) {
     if (abortedNames.test(name)) {
-      mapped.aborted = value === true || /abort/i.test(String(value));
+      mapped.aborted = value === true || /abort(?:ed)?(?!":false)/i.test(JSON.stringify(value));
       continue;
     }
     const usual = [...clockNames, ...limitNames].find(([names]) => names.test(name))?.[1] ?? name;

@@ -7,6 +7,7 @@ import { type Assertion, type Case, type Expect, Unsupported } from "./format.ts
 import { memberNamed } from "./members.ts";
 import type { Observation } from "./observation.ts";
 import { runOf } from "./readings.ts";
+import { beginsWith } from "./script.ts";
 
 /** Everything that is wrong with how a case was played; empty when nothing is. */
 export function judge(one: Case, seen: Observation): string[] {
@@ -23,7 +24,7 @@ function* judged(one: Case, seen: Observation): Generator<string> {
   yield* part("expect", one.expect, subjectOf(one, seen, 0, one.expect));
   const turns = one.turns ?? [];
   for (let at = 0; at < turns.length; at += 1)
-    yield* turnJudged(`turns[${at}]`, one, seen, turns[at]!, placeOf(seen, at));
+    yield* turnJudged(`turns[${at}]`, one, seen, turns[at]!, placeOf(one, seen, at));
   const later = one.turns_after ?? [];
   for (let at = 0; at < later.length; at += 1)
     yield* turnJudged(
@@ -40,8 +41,8 @@ function* judged(one: Case, seen: Observation): Generator<string> {
 }
 
 /** Where the answer stands that a turn is about. */
-function placeOf({ responses }: Observation, turn: number): number {
-  if (responses.every((response) => response.turn === undefined)) return turn + 1;
+function placeOf(one: Case, { responses }: Observation, turn: number): number {
+  if (responses.every((response) => response.turn === undefined)) return turn + beginsWith(one);
   const at = responses.findIndex((response) => response.turn === turn);
   return at < 0 ? responses.length : at;
 }

@@ -61,11 +61,12 @@ export class Script {
       return wire_sequence[at % wire_sequence.length];
     if (repeat_wire === true) return wire ?? undefined;
     if (typeof repeat_wire === "number") return at < repeat_wire ? (wire ?? undefined) : final_wire;
-    if (at === 0) return wire === null || isStored(wire) ? undefined : wire;
+    const first = beginsWith(this.#one);
+    if (at < first) return wire === null || isStored(wire) ? undefined : wire;
     if (turns.some(isSummary)) return this.#turn()?.wire;
     return (
-      [...turns, ...turns_after][at - 1]?.wire ??
-      (at > turns.length + turns_after.length ? final_wire : undefined)
+      [...turns, ...turns_after][at - first]?.wire ??
+      (at >= turns.length + turns_after.length + first ? final_wire : undefined)
     );
   }
 
@@ -79,6 +80,10 @@ export class Script {
     return turn === undefined ? answer : { ...answer, turn: (this.#one.turns ?? []).indexOf(turn) };
   }
 }
+
+/** How many responses come before those of its turns. */
+export const beginsWith = ({ wire, turns = [] }: Case): 0 | 1 =>
+  wire !== null && isStored(wire) && turns.length > 0 ? 0 : 1;
 
 /** A wire that is no response: what a session's file held before the play. */
 const isStored = (wire: Wire): boolean =>

@@ -159,8 +159,14 @@ export function retryLimits(limits: RetryLimits, subject: Subject): string | und
   const { seen, response } = subject;
   if (response === undefined) return none;
   if (allowed === false) return wasRetried(subject) ? "it must not be tried again, and was" : undefined;
+  // What is told to the model is no further attempt: it is asked something else then.
+  const told = /feed_error_to_model/.test(String(subject.expect.loop_outcome));
   const same = seen.responses.filter(
-    (one) => one.run === response.run && !one.madeUp && one.status === response.status,
+    (one) =>
+      one.run === response.run &&
+      !one.madeUp &&
+      one.status === response.status &&
+      (!told || one.request.text === response.request.text),
   ).length;
   if (max_attempts !== undefined && same > max_attempts + 1)
     return `at most ${max_attempts} more attempts; there were ${same - 1}`;

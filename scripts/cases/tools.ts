@@ -59,7 +59,10 @@ export function toolsOf(
 }
 
 function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: Workload): Tool {
-  if (given.builtin !== undefined) return builtin(given.builtin, root, load);
+  if (given.builtin !== undefined) {
+    const made = builtin(given.builtin, root, load);
+    return given.timeout_ms === undefined ? made : { ...made, timeoutMs: given.timeout_ms };
+  }
   const {
     name,
     description,
@@ -78,7 +81,8 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
   const made = tool({
     ...inner,
     name: plainName,
-    description: description ?? name,
+    // Not its name, which may be one that must not go out.
+    description: description ?? "A tool of the case",
     inputSchema: parameters ?? {},
     effect: effect ?? "read",
     ...(needs_approval === true ? { permission: "ask" as const } : {}),

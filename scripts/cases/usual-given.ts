@@ -1,0 +1,86 @@
+// The room of circumstances' other names: where cases put what they begin with, and what they call it.
+//
+// An option may stand among the circumstances themselves, or in a group of its own (`model_flags`); a circumstance may stand
+// among the options. Each is put in its one place before anything is checked, so that a name nobody knows is still refused.
+
+type Loose = { [member: string]: unknown };
+
+const given: readonly (readonly [RegExp, string])[] = [
+  [/^(?:system_prompt|instructions)$/, "system"],
+  [/^(?:messages|conversation)$/, "history"],
+  [/^(?:task|input|user|user_message)$/, "prompt"],
+  [/^(?:files|filesystem)$/, "fs"],
+  [/^(?:(?:response|json|structured|result)_schema)$/, "output_schema"],
+  [/^(?:estimated_(?:input_)?tokens|prompt_tokens_estimate)$/, "estimated_prompt_tokens"],
+];
+
+const behaviours: readonly (readonly [RegExp, string])[] = [
+  [/^(?:error|throws_error)$/, "throws"],
+  [/^(?:rejects_with)$/, "rejects"],
+  [/^(?:hangs|never_resolves|never_returns|never)$/, "never_settles"],
+  [/^(?:after_ms|settles_after_ms|returns_after|sleep_ms|duration_ms|takes_ms)$/, "returns_after_ms"],
+  [/^(?:value|result|output)$/, "returns"],
+  [/^(?:sequence|returns_in_turn)$/, "returns_sequence"],
+];
+
+const actions: readonly (readonly [RegExp, string])[] = [
+  [/^(?:with|abort_reason|signal_reason)$/, "reason"],
+  [/^(?:message|prompt)$/, "text"],
+  [/^(?:file|name)$/, "path"],
+  [/^(?:args|input)$/, "arguments"],
+];
+
+/** Options under a name of their own. */
+const group: RegExp =
+  /^(?:(?:model|provider|run|agent|server|loop)_)?(?:flags|config|capabilities|limits|policy|timeouts|quirks|settings|options)$/;
+
+/** What stands in its place, member by member. */
+function named(data: Loose, names: readonly (readonly [RegExp, string])[]): void {
+  for (const [name, value] of Object.entries(data)) {
+    const usual = names.find(([other]) => other.test(name))?.[1];
+    if (usual === undefined || Object.hasOwn(data, usual)) continue;
+    delete data[name];
+    data[usual] = value;
+  }
+}
+
+const isObject = (value: unknown): value is Loose =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Brings what a case begins with, and does, under the names that are read here. @param known members of `given` */
+export function usualGiven(one: Loose, known: readonly string[]): void {
+  for (const action of listIn(one.actions)) named(action, actions);
+  const start = one.given;
+  if (!isObject(start)) return;
+  named(start, given);
+  const options = isObject(start.options) ? start.options : {};
+  for (const [name, value] of Object.entries(start)) {
+    if (known.includes(name) || name.startsWith("_")) continue;
+    delete start[name];
+    options[name] = value;
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (group.test(name) && isObject(value)) {
+      delete options[name];
+      Object.assign(options, value);
+    } else if (circumstances.has(name) && !Object.hasOwn(start, name)) {
+      delete options[name];
+      start[name] = value;
+    }
+  }
+  if (Object.keys(options).length > 0) start.options = options;
+  for (const { behaviour } of listIn(start.tools)) if (isObject(behaviour)) named(behaviour, behaviours);
+}
+
+/** What is no option, wherever it stands. */
+const circumstances: ReadonlySet<string> = new Set([
+  "system",
+  "model",
+  "prompt",
+  "output_schema",
+  "api_key",
+  "estimated_prompt_tokens",
+  "pinned_tokens",
+]);
+
+const listIn = (value: unknown): Loose[] => (Array.isArray(value) ? value.filter(isObject) : []);
