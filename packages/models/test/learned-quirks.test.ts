@@ -233,9 +233,10 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     expect(by({ message }, filled)).toBeUndefined();
   });
 
-  it("that does not take its own pauses back", () => {
-    const message =
-      "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block";
+  it.each([
+    "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
+    "This model does not support assistant message prefill. The conversation must end with a user message.",
+  ])("that does not take its own pauses back: %s", (message) => {
     expect(by({ message })).toEqual({ resumesPauses: false });
     expect(by({ message }, { resumesPauses: false })).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Agent, type JsonObject, type Message, type ModelRequest, tool } from "@rondo/core";
+import { Agent, type JsonObject, type Message, type ModelRequest, tool, userText } from "@rondo/core";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { ollama, ollamaURL } from "../src/index.ts";
 import { defaultClocks } from "../src/transport/http.ts";
@@ -185,6 +185,24 @@ describe("Ollama's own chat", () => {
         { role: "assistant", content: "look", tool_calls: [call] },
       ]);
       expect(warnings).toEqual(["unsupported_file"]);
+    });
+  });
+
+  it("begins with a user's message, where the history begins with something else (F129)", async () => {
+    const answer: Message = {
+      role: "assistant",
+      content: [{ type: "text", text: "what was done" }],
+      origin: { api: "x", provider: "x", model: "x" },
+      stop: { kind: "end_turn", wire: "end_turn" },
+    };
+    await withServer(playing([done()]), async ({ url, seen }) => {
+      await hear(ollama("m", { baseURL: url }), { ...ask, system: "S", messages: [answer, userText("on")] });
+      expect((body(seen[0]).messages as JsonObject[]).map(({ content }) => content)).toEqual([
+        "S",
+        "Continue.",
+        "what was done",
+        "on",
+      ]);
     });
   });
 

@@ -168,6 +168,23 @@ describe("messages", () => {
     ).toBe("assistant");
   });
 
+  it("ends in a paused answer of words alone as well, but not of thoughts", () => {
+    const stop = { kind: "pause", wire: "pause" } as const;
+    // Past the rules of the newest models, which refuse it: what they say then is learned (learned-quirks.test.ts).
+    const last = (content: Part[]): unknown => {
+      const messages = [userText("go"), answered(content, { stop })];
+      const settings = { providerOptions: { anthropic: { cache: false } } };
+      const { body } = anthropicMessages
+        .encoder(sonnet)
+        .encode({ messages, tools: [], toolChoice: "auto", settings });
+      return (JSON.parse(body) as { messages: unknown[] }).messages.at(-1);
+    };
+    const words: Part = { type: "text", text: "Searching. " };
+    expect(last([words])).toEqual({ role: "assistant", content: [text("Searching.")] });
+    const thought: Part = { type: "reasoning", text: "hm", opaque: { signature: "s" } };
+    expect(last([thought])).toEqual({ role: "user", content: [text("go")] });
+  });
+
   it("trims white space at the very end of a paused answer only", () => {
     const content: Part[] = [
       {

@@ -13,6 +13,8 @@ const missingThinking: RegExp =
 
 /** A tool that the server began to run, and whose result only going on would bring. */
 const openServerTool: RegExp = /tool use with id [^{}]{1,120} was found without a corresponding/i;
+/** A paused answer without such a tool is taken for the beginning of one that is to be gone on with, which not every model does (F127). */
+const noPrefill: RegExp = /does not support assistant message prefill|must end with a user message/i;
 /** A container that is gone; of one that is some days old the server says no more than that it failed. */
 const lostContainer: RegExp =
   /\bcontainer\b[^{}]{0,160}(?:expired|not found|no longer|does not exist|unavailable)|container_expired/i;
@@ -52,7 +54,7 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   if (refusedSchema.test(words)) return unless(compat, "plainSchemas", true);
   if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
-  if (openServerTool.test(words) && compat?.resumesPauses !== false)
+  if ((openServerTool.test(words) || noPrefill.test(words)) && compat?.resumesPauses !== false)
     return { ...compat, resumesPauses: false };
   if (!missingThinking.test(words)) return undefined;
   if (compat?.unsignedThinking === true && compat.thinkingFill !== undefined) return undefined;

@@ -129,7 +129,8 @@ export class Pieces {
       turn.message.stop.kind === "pause" &&
       this.#target.compat?.resumesPauses !== false &&
       isSameOrigin(turn.message.origin, this.#target.origin) &&
-      blocks.some((block) => (block.opens ?? block.closes ?? block.summary) !== undefined)
+      // Thoughts alone are no answer that could be gone on with.
+      withoutLastThoughts(blocks).length > 0
     );
   }
 
