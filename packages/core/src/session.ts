@@ -148,13 +148,28 @@ export class Session<Output = unknown> {
       parent?: ParentFacts;
     } = {},
   ): Promise<RunResult<Output>> {
-    // A run that could not be kept is none to wait for.
-    if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
-    if (this.status !== "idle") throw this.#hasRun();
+    this.#mayStart();
     checkGiven(sending, options, "send");
     const { parent } = options;
     const what = readInput(input);
     return this.#start(parent === undefined ? what : { ...what, parent }, options.signal);
+  }
+
+  /**
+   * Starts a run without a new word: the model goes on from the conversation as it stands, after an error, or where
+   * another agent takes it over.
+   * @throws RondoError `invalid_request` where there is none, or where its last word is the model's: `send` it a word
+   */
+  async continue(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+    this.#mayStart();
+    checkGiven(going, options, "continue");
+    const { history, inbox } = this.state;
+    const last = history.at(-1)?.role;
+    if (last === undefined)
+      throw invalidRequest(`session ${this.id} has no conversation to go on with: send() it a task`);
+    if (last === "assistant" && !inbox.some(({ lane }) => lane === "steer"))
+      throw invalidRequest(`the conversation of session ${this.id} ends with an answer: send() it a word`);
+    return this.#start({ input: [] }, options.signal);
   }
 
   /**
@@ -301,6 +316,12 @@ export class Session<Output = unknown> {
   /** The session's records as they land, whoever writes them: those of before, and those to come. Never ends by itself. */
   follow(options: FollowOptions = {}): AsyncIterableIterator<LogRecord> {
     return follow(this.#parts.journal, this.id, options);
+  }
+
+  #mayStart(): void {
+    // A run that could not be kept is none to wait for.
+    if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
+    if (this.status !== "idle") throw this.#hasRun();
   }
 
   #hasRun(): RondoError {

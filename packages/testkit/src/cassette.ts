@@ -208,9 +208,7 @@ export async function replayTest<Output = unknown>(
   let result: RunResult<Output> | undefined;
   for (const run of tape.records.filter((record) => record.type === "run_started")) {
     said.until(run.seq);
-    const { history, input, only } = run;
-    const content = input[0]?.role === "user" ? input[0].content : [];
-    result = await (only === "compaction" ? session.compact() : session.send(history ?? (content as never)));
+    result = await begunAs(run, session);
     while (result.parked !== undefined) {
       const goingOn = said.answer();
       if (goingOn === undefined) break;
@@ -223,6 +221,16 @@ export async function replayTest<Output = unknown>(
   if (result === undefined) throw new RondoError("invalid_request", "the recording holds no run");
   compare(tape, session as Session, result);
   return result;
+}
+
+/** Begins a run as it was begun. */
+function begunAs<Output>(run: RecordOf<"run_started">, session: Session<Output>): Promise<RunResult<Output>> {
+  const { history, input, only } = run;
+  if (only === "compaction") return session.compact();
+  const content = input[0]?.role === "user" ? input[0].content : [];
+  return history === undefined && content.length === 0
+    ? session.continue()
+    : session.send(history ?? (content as never));
 }
 
 /** What the recording has in place of an agent's own models, tools and clock. */

@@ -9,6 +9,11 @@ import type { RunPage } from "./page.ts";
 import { because, byText, errorText, type RecordOf } from "./record-words.ts";
 import { counted, timeText } from "./usage.ts";
 
+function givenWith({ history, input, only }: RecordOf<"run_started">): string {
+  if (history !== undefined) return `with a given history of ${counted(history.length, "message")}`;
+  return input.length > 0 || only !== undefined ? "" : "none: the conversation goes on";
+}
+
 export function runStarted(
   record: RecordOf<"run_started">,
   page: RunPage,
@@ -24,13 +29,7 @@ export function runStarted(
       `a sub-agent of session ${record.parent.session}, call ${record.parent.call}, ${record.parent.depth} deep`,
       "dim",
     );
-  page.fact(
-    record.at,
-    "task",
-    record.history === undefined
-      ? ""
-      : `with a given history of ${counted(record.history.length, "message")}`,
-  );
+  page.fact(record.at, "task", givenWith(record));
   page.more(taskOf(record));
   const { options } = record;
   if (options === undefined) {

@@ -59,7 +59,7 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
   const decided = row === undefined ? {} : { row };
   switch (record.type) {
     case "run_started":
-      return [one("start", record.only === undefined ? "a task was given" : "a compaction was asked for")];
+      return [one("start", startText(record))];
     case "opened":
       return [one(record.from === undefined ? "taken_over" : "fork", openedText(record))];
     case "delivered":
@@ -118,6 +118,13 @@ function openedText({ from, options }: RecordOf<"opened">): string {
   const edited = from.edited === undefined ? "" : `, with another result of call ${from.edited}`;
   const under = options === undefined ? "" : ", under other options";
   return `forked from ${from.session} after its first ${from.seq} records${edited}${under}`;
+}
+
+function startText({ only, input, history }: RecordOf<"run_started">): string {
+  if (only !== undefined) return "a compaction was asked for";
+  return input.length === 0 && history === undefined
+    ? "the conversation was to go on, without a new word"
+    : "a task was given";
 }
 
 const deliveredText = ({ lane }: RecordOf<"delivered">): string =>

@@ -1,0 +1,82 @@
+// A session goes on without a new word: after an error, and where another agent takes it over.
+
+import { Agent, explain, memoryJournal, resolve, type Session, toolResult } from "@rondo/core";
+import { call, fail, hold, replayTest, say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { wordsOf } from "./refused.ts";
+import { echo, quick, shortly } from "./support.ts";
+
+const refusal = (session: Session): Promise<string> =>
+  session.continue().then(
+    () => "it went on",
+    (thrown: unknown) =>
+      wordsOf(() => {
+        throw thrown;
+      }),
+  );
+
+describe("continue", () => {
+  test("asks again after an error, with nothing added and nothing said twice", async () => {
+    const model = scripted([call("look"), fail("auth"), say("It rains.")]);
+    const session = await new Agent({ model, tools: [echo("look")], ...quick }).open("s");
+    expect((await session.send("How is it?")).end?.reason).toBe("error");
+    const { text, end, messages, steps } = await session.continue();
+    expect([text, end?.reason, steps]).toEqual(["It rains.", "completed", 1]);
+    expect(shortly(messages)).toEqual([
+      "user: How is it?",
+      "assistant: look()",
+      "tool: look ran",
+      "assistant: It rains.",
+    ]);
+    expect(model.requests[2]?.messages).toEqual(model.requests[1]?.messages);
+    expect((await session.replay()).difference).toBeUndefined();
+  });
+
+  test("is played again from a cassette, and explained as what it is", async () => {
+    const journal = memoryJournal();
+    const options = { model: scripted([fail("auth"), say("Hello.")]), ...quick };
+    const session = await new Agent({ ...options, journal }).open("s");
+    await session.send("Hi.");
+    await session.continue();
+    await replayTest({ ...options, model: scripted([]) }, journal.read("s"));
+    const { rules } = resolve(options);
+    expect(JSON.stringify(explain(journal.read("s"), { rules }))).toContain(
+      "the conversation was to go on, without a new word",
+    );
+  });
+
+  test("lets another agent take a conversation over, as its last call left it", async () => {
+    const journal = memoryJournal();
+    const over = echo("to_billing", { execute: () => toolResult("Handed over.", { done: true }) });
+    const front = await new Agent({ model: scripted([call("to_billing")]), tools: [over], journal }).open(
+      "u",
+    );
+    await front.send("My invoice is wrong.");
+    const model = scripted([say("I see it.")]);
+    const { text } = await (await new Agent({ model, system: "billing", journal }).open("u")).continue();
+    expect([text, model.lastRequest.system]).toEqual(["I see it.", "billing"]);
+  });
+
+  test("takes a word that was steered in meanwhile, also behind an answer", async () => {
+    const session = await new Agent({ model: scripted([say("Hello."), say("Good.")]) }).open("s");
+    await session.send("Hi.");
+    expect(await refusal(session)).toBe(
+      "the conversation of session s ends with an answer: send() it a word",
+    );
+    session.steer("And now?");
+    expect(shortly((await session.continue()).messages).slice(2)).toEqual([
+      "user: And now?",
+      "assistant: Good.",
+    ]);
+  });
+
+  test("is refused in a new session, and while a run is active", async () => {
+    const gate = hold();
+    const session = await new Agent({ model: scripted([[gate, say("Hello.")]]) }).open("s");
+    expect(await refusal(session)).toBe("session s has no conversation to go on with: send() it a task");
+    const running = session.send("Hi.");
+    expect(await refusal(session)).toContain("has a run that is running");
+    gate.release();
+    await running;
+  });
+});
