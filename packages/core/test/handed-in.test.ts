@@ -123,9 +123,14 @@ describe("a hook's answer", () => {
     [
       "prepareStep",
       { activeTools: ["look"] },
-      "it returned activeTools, and what it may return is model, tools, toolChoice",
+      "it returned activeTools: there is no such option; here it is tools",
     ],
-    ["prepareStep", { system: "Be brief." }, "it returned system, and what it may return is"],
+    [
+      "prepareStep",
+      { system: "Be brief." },
+      "it returned system: there is no such option; here it is a message",
+    ],
+    ["prepareStep", { prompt: "Be brief." }, "it returned prompt, and what it may return is model, tools"],
     ["prepareStep", "look", "it returned a string, and an object is needed"],
     ["prepareStep", { tools: ["look", "nope"] }, 'its tools name "nope", and there are look'],
     ["prepareStep", { toolChoice: { tool: "nope" } }, 'its toolChoice is "nope", and there are look'],

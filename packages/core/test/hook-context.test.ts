@@ -118,6 +118,24 @@ describe("settings of the prepareStep hook", () => {
   });
 });
 
+test.each<[object, string]>([
+  [{ temperature: 0 }, "it returned temperature: there is no such option; here it is settings.temperature"],
+  [{ activeTools: ["look"] }, "it returned activeTools: there is no such option; here it is tools"],
+  [{ messages: [] }, "here it is what hooks.transformContext answers"],
+  [{ system: "Be brief." }, "here it is a message of hooks.transformContext: the prompt stays"],
+  [{ whatever: 1 }, "it returned whatever, and what it may return is model, tools, toolChoice, settings"],
+])(
+  "a prepareStep hook that answers as another library's would (%j) is told its word here",
+  async (said, why) => {
+    const { end } = await new Agent({
+      model: scripted([]),
+      tools: [echo("look")],
+      hooks: { prepareStep: () => said as never },
+    }).run("go");
+    expect(end?.error?.message).toContain(why);
+  },
+);
+
 describe("a prepareStep hook that says stop", () => {
   const guarded = (prepareStep: Hooks["prepareStep"], ...script: Parameters<typeof scripted>) =>
     new Agent({

@@ -590,8 +590,8 @@ describe("bad input", () => {
     ],
     [
       "a hook nobody knows",
-      () => attempt(() => new Agent({ model: scripted([]), hooks: { onEnd: () => {} } as never })),
-      /option hooks\.onEnd: there is no such option; there are permission, /,
+      () => attempt(() => new Agent({ model: scripted([]), hooks: { onMoon: () => {} } as never })),
+      /option hooks\.onMoon: there is no such option; there are permission, /,
     ],
     [
       "a budget that is no number",

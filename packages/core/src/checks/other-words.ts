@@ -66,6 +66,7 @@ const things = [
   "contextSchema",
   "stateSchema",
   "appState",
+  "invocationState",
 ];
 const thoughts = ["thinking", "thinkingLevel", "thinkingBudget", "reasoningEffort", "effort"];
 
@@ -91,6 +92,18 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "stopConditions",
     "shouldStopAfterTurn",
   ),
+  ...meaning("rules: stopWhen(…), or toolResult(text, { done: true }) of the tool", "stopAtToolNames"),
+  ...meaning(
+    "dependencies of run(), which hooks see as well; or new Agent({ ...options, … }) for each call",
+    "prepareCall",
+    "callOptionsSchema",
+    "defaultOptions",
+    "defaultGenerateOptions",
+  ),
+  ...meaning("tools, a list: [...toolset]", "toolsets"),
+  ...meaning("settings.providerOptions, or providerTools of fromAiSdk()", "builtinTools", "hostedTools"),
+  ...meaning("a refined output schema", "outputValidators", "outputValidator"),
+  ...meaning("steering", "steeringMode"),
   ...meaning("budget, and maxSteps", "usageLimits", "limits"),
   ...meaning("output", "responseFormat", "outputType", "outputSchema", "structuredOutput", "schema"),
   ...meaning("output", "structuredOutputModel", "structuredOutputSchema", "resultType"),
@@ -105,7 +118,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning("hooks.beforeTool", "beforeToolCall", "wrapToolCall"),
   ...meaning("hooks.afterTool", "afterToolCall"),
   ...meaning("hooks.transformContext", "transformContext", "historyProcessors", "callModelInputFilter"),
-  ...meaning("hooks.transformContext", "convertToLlm"),
+  ...meaning("hooks.transformContext", "convertToLlm", "sessionInputCallback"),
   ...meaning("the event run_end, or hooks.onFinish where it gives more work", "onFinish", "onEnd"),
   ...meaning("hooks, or rules", "middleware", "processors", "inputProcessors", "outputProcessors", "plugins"),
   ...meaning("hooks, rules, or a refined output schema", "guardrails", "inputGuardrails", "outputGuardrails"),
@@ -130,9 +143,11 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "of subAgent({ name, description, agent }): an agent has none of its own",
     "name",
     "description",
+    "handoffDescription",
   ),
   ...meaning('permission: "ask" of the tool, or hooks.permission', "toolApproval", "needsApproval"),
   ...meaning('permission: "ask" of the tool, or hooks.permission', "interruptOn", "requireToolApproval"),
+  ...meaning('permission: "ask" of the tool, or hooks.permission', "interruptBefore", "interruptAfter"),
   ...meaning("hooks.permission", "canUseTool"),
   ...meaning("coerce, unknownKeys and malformedRetries", "repairToolCall"),
   ...meaning(
@@ -162,6 +177,19 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning("model", "streamFn"),
 ]);
 
+/** Of what the prepareStep hook answers. */
+export const stepWords: (name: string) => string | undefined = saying(() => [
+  ...settings(),
+  ...meaning("tools", "activeTools"),
+  ...meaning("what hooks.transformContext answers", "messages", "input"),
+  ...meaning(
+    "a message of hooks.transformContext: the prompt stays",
+    "system",
+    "instructions",
+    "systemPrompt",
+  ),
+]);
+
 /** Of `settings`. */
 export const settingWords: (name: string) => string | undefined = saying(() => [
   ...meaning("maxOutputTokens", "maxTokens", "maxCompletionTokens"),
@@ -183,12 +211,29 @@ export const hookWords: (name: string) => string | undefined = saying(() => [
   ...meaning("permission, beforeTool and afterTool", "wrapToolCall"),
   ...meaning("permission", "canUseTool", "preToolUse"),
   ...meaning("afterTool", "postToolUse"),
+  ...meaning("the events: onEvent of run(), or subscribe() of a session", ...told, "onStart", "onStepStart"),
+  ...meaning(
+    "the events: onEvent of run(), or subscribe() of a session",
+    "onToolExecutionStart",
+    "onToolExecutionEnd",
+  ),
+  ...meaning("prepareStep, which may stop the run", "beforeInvocation", "beforeAgent"),
+  ...meaning("onFinish, or the event run_end", "afterInvocation", "afterAgent", "onEnd"),
 ]);
 
 /** Of a session's next run. */
 export const runWords: (name: string) => string | undefined = saying(() => [
   ...meaning("signal", "abortSignal"),
-  ...meaning("session", "sessionId", "threadId", "conversationId", "thread", "memory", "configurable"),
+  ...meaning(
+    "session",
+    "sessionId",
+    "threadId",
+    "conversationId",
+    "thread",
+    "resourceId",
+    "memory",
+    "configurable",
+  ),
   ...meaning("the events of stream()", "streamMode"),
   ...meaning("onEvent of run(), or subscribe() of a session", ...told),
   ...meaning("dependencies: [dependency(…).as(value)]", "context", ...things),

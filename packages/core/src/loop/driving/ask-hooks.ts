@@ -3,6 +3,7 @@
 // Fails closed: a permission hook that throws denies, a tool hook that throws makes its call an error, a hook of the
 // run that throws ends the run. Whatever a hook changed is checked again.
 
+import { stepWords } from "../../checks/other-words.ts";
 import { settings as settingsCheck } from "../../checks/settings.ts";
 import { editOf } from "../../context/edit.ts";
 import { untorn } from "../../context/torn.ts";
@@ -145,6 +146,8 @@ async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked:
   const step = { step: ask.step, messages: shown(history) };
   const said = (await hooks.prepareStep?.(step, contextOf(asked))) ?? {};
   if (typeof said === "object" && "stop" in said) return { type, ...ask, ...stopOf(said) };
+  const meant = Object.keys(said).find((name) => stepWords(name) !== undefined && name !== "settings");
+  if (meant !== undefined) throw new TypeError(`it returned ${meant}: ${stepWords(meant)}`);
   noOthers(said, "model", "tools", "toolChoice", "settings");
   const index = said.model === undefined ? undefined : modelIndex(said.model);
   if (said.model !== undefined && index === undefined)
