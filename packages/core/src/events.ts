@@ -9,6 +9,7 @@ import type { Approval, CallKey, EndReason, Lane, ResultCode, RunEnd } from "./l
 import type {
   AssistantMessage,
   ContentPart,
+  Json,
   JsonObject,
   Message,
   Origin,
@@ -58,6 +59,8 @@ export type RondoEvent =
       isError: boolean;
       code?: ResultCode;
       ms: number;
+      /** What the tool has for programs alone. */
+      details?: Json;
       /** This result ends the run: the tool said so (a text is the run's), or its permission was denied for good. */
       done?: boolean | string;
     }

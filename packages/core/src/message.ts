@@ -160,6 +160,8 @@ export interface ToolMessage {
   isError: boolean;
   /** Where its whole text is kept, if it is. Never sent. */
   ref?: string;
+  /** What its tool has for programs alone (`toolResult(text, { details })`). Never sent. */
+  details?: Json;
 }
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;

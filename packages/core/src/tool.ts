@@ -30,9 +30,10 @@ import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { BlobStore } from "./journal/blobs.ts";
 import type { Journal } from "./journal.ts";
+import { jsonCopy } from "./json/copy.ts";
 import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
 import type { CallResult } from "./loop/records.ts";
-import type { ContentPart, JsonObject } from "./message.ts";
+import type { ContentPart, Json, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { UnknownKeys } from "./schema/unknown-keys.ts";
@@ -121,6 +122,8 @@ export class ToolResult {
   readonly ledger: readonly LedgerEntry[];
   /** What a sub-agent spent since it was started, or gone on with. */
   readonly spent: Spent | undefined;
+  /** For programs alone: the model does not read it. */
+  readonly details: Json | undefined;
 
   constructor(
     content: ContentPart[],
@@ -128,20 +131,27 @@ export class ToolResult {
     done: boolean | string,
     ledger: readonly LedgerEntry[] = [],
     spent?: Spent,
+    details?: Json,
   ) {
     this.content = content;
     this.isError = isError;
     this.done = done;
     this.ledger = ledger;
     this.spent = spent;
+    this.details = details;
   }
 }
 
-type ResultOptions = { isError?: boolean; done?: boolean | string; ledger?: readonly LedgerEntry[] };
+type ResultOptions = {
+  isError?: boolean;
+  done?: boolean | string;
+  ledger?: readonly LedgerEntry[];
+  details?: Json;
+};
 
 /** A wish to end the run that is misspelt would be none, and the run would go on. */
 const resultOptions = membersOf<ResultOptions>(
-  { isError: flag, done: either(text, flag), ledger: anything },
+  { isError: flag, done: either(text, flag), ledger: anything, details: data },
   [],
   resultWords,
 );
@@ -150,7 +160,8 @@ const outputs = either(text, needed("a text, or a list of outputs,", Array.isArr
 const resultGiven = membersOf<{ content: unknown }>({ content: outputs }, ["content"]);
 
 /**
- * A tool result with content parts, an error mark, the wish to end the run, or entries for the ledger.
+ * A tool result with content parts, an error mark, the wish to end the run, entries for the ledger, or details for
+ * programs: plain JSON that watchers hear and the history keeps, and that the model does not read.
  * @param content a text, or outputs: texts, links, JSON, images, blobs, files
  */
 export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
@@ -160,7 +171,15 @@ export function toolResult(content: string | readonly ToolOutput[], options: Res
     typeof content === "string"
       ? [{ type: "text", text: content }]
       : content.flatMap((one) => outputPart(one) ?? []);
-  return new ToolResult(parts, options.isError ?? false, options.done ?? false, options.ledger ?? []);
+  const { isError = false, done = false, ledger = [], details } = options;
+  return new ToolResult(
+    parts,
+    isError,
+    done,
+    ledger,
+    undefined,
+    details === undefined ? undefined : jsonCopy(details),
+  );
 }
 
 /** A result as it stands in a record: taken as it is, neither rendered nor cut again. For tools that play back what was recorded. */

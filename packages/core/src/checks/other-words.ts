@@ -255,6 +255,7 @@ export const overrideWords =
 export const resultWords: (name: string) => string | undefined = saying(() => [
   ...meaning("done", "terminate", "returnDirect", "stop", "final"),
   ...meaning("isError", "error", "failed"),
+  ...meaning("details", "metadata", "artifact"),
 ]);
 
 /** What another loop would obey on a tool, and would be nothing here. */
@@ -264,7 +265,7 @@ const obeyed: Words = wordsOf(() => [
   ...meaning("effect, and keys", "executionMode", "readOnly", "readOnlyHint", "idempotentHint"),
   ...meaning("tools of run(), or the tools that hooks.prepareStep answers", "isEnabled", "enabled"),
   ...meaning("toolResult(text, { done: true }), returned by execute", "returnDirect", "terminate"),
-  ...meaning("what execute returns", "toModelOutput"),
+  ...meaning("what execute returns, and details of toolResult() for what is your own", "toModelOutput"),
   ...meaning("hooks.beforeTool and hooks.afterTool of the agent", "inputGuardrails", "outputGuardrails"),
   ...meaning("texts.threw of the agent", "errorFunction"),
 ]);

@@ -205,6 +205,8 @@ export interface CallResult {
   done?: boolean | string;
   /** Where its whole text is kept. */
   ref?: string;
+  /** For programs alone: the model does not read it. */
+  details?: Json;
   /** What the cap did: sizes of the whole text and of what is left of it, in bytes (UTF-8), and the lines it had. */
   capped?: { bytes: number; keptBytes: number; lines: number };
   /** What the tool did, for the ledger. */

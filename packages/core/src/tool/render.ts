@@ -25,6 +25,7 @@ export function renderResult(value: unknown): CallResult {
       content: shown(value.content.flatMap((one) => outputPart(one) ?? [])),
       isError: value.isError,
       ...(value.done === false ? {} : { done: value.done }),
+      ...(value.details === undefined ? {} : { details: value.details }),
       ...(ledger.length === 0 ? {} : { ledger }),
       ...(value.spent === undefined ? {} : { spent: value.spent }),
     };

@@ -239,7 +239,7 @@ function toolFinished(
 ): RondoEvent[] {
   const call = callIn(before.run, record.call);
   if (call === undefined || call.result !== undefined) return [];
-  const { content, isError, code, done } = record.result;
+  const { content, isError, code, details, done } = record.result;
   const view = viewOf(call);
   const end: RondoEvent = {
     type: "tool_end",
@@ -248,6 +248,7 @@ function toolFinished(
     isError,
     ms: call.startedAt === undefined ? 0 : record.at - call.startedAt,
     ...(code === undefined ? {} : { code }),
+    ...(details === undefined ? {} : { details }),
     ...(call.permission?.answer === "stop" ? { done: true } : {}),
     ...(done === undefined ? {} : { done }),
   };

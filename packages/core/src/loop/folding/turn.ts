@@ -232,7 +232,7 @@ function closeTurn(state: State, run: Run): State {
   const results: ToolMessage[] = [];
   for (const { id, name, result, settled } of turn.calls) {
     if (result === undefined || !settled) return open;
-    const { content, isError, ref } = result;
+    const { content, isError, ref, details } = result;
     results.push({
       role: "tool",
       callId: id,
@@ -240,6 +240,7 @@ function closeTurn(state: State, run: Run): State {
       content,
       isError,
       ...(ref === undefined ? {} : { ref }),
+      ...(details === undefined ? {} : { details }),
     });
   }
   const closed = { ...run, turn: undefined };

@@ -1,0 +1,94 @@
+// What a tool has for programs goes with its result, and no model reads it.
+
+import {
+  Agent,
+  type Message,
+  memoryJournal,
+  type RondoEvent,
+  type ToolMessage,
+  textOf,
+  tool,
+  toolResult,
+} from "@rondo/core";
+import { call, say, scripted } from "@rondo/testkit";
+import { expect, test } from "vitest";
+
+const details = { diff: ["-old", "+new"], added: 1 };
+const edit = tool({
+  name: "edit",
+  description: "Edits a file",
+  inputSchema: { type: "object" },
+  execute: () => toolResult("a.ts is edited", { details }),
+});
+
+const resultIn = (messages: readonly Message[]): ToolMessage | undefined =>
+  messages.find((one): one is ToolMessage => one.role === "tool");
+
+test("details of a result are heard by watchers, and stand in the history, in another process as well", async () => {
+  const journal = memoryJournal();
+  const ended: RondoEvent[] = [];
+  const agent = new Agent({ model: scripted([call("edit"), say("Done.")]), tools: [edit], journal });
+  const { messages } = await agent.run("Edit it.", {
+    session: "s",
+    onEvent: (event) => event.type === "tool_end" && ended.push(event),
+  });
+  expect(ended).toEqual([expect.objectContaining({ details })]);
+  expect(resultIn(messages)).toMatchObject({ content: [{ type: "text", text: "a.ts is edited" }], details });
+  const again = await new Agent({ model: scripted([]), tools: [edit], journal }).open("s");
+  expect(resultIn(again.messages)?.details).toEqual(details);
+  expect((await again.replay()).difference).toBeUndefined();
+});
+
+test("details stay where the result is cut, and where a hook changes what is read; secrets in them do not", async () => {
+  const long = tool({
+    name: "edit",
+    description: "Edits a file",
+    inputSchema: { type: "object" },
+    execute: () => toolResult("a line\n".repeat(500), { details: { ...details, token: "correct-horse" } }),
+  });
+  const agent = new Agent({
+    model: scripted([call("edit"), say("Done.")]),
+    tools: [long],
+    context: { cap: { bytes: 100 } },
+    hooks: {
+      afterTool: (_call, { content }) => ({ content: [...content, { type: "text", text: "(kept)" }] }),
+    },
+    redact: { secrets: ["correct-horse"] },
+  });
+  const result = resultIn((await agent.run("Edit it.")).messages);
+  expect(textOf(result as ToolMessage)).toMatch(/truncated; ref=.*\(kept\)$/s);
+  expect(result?.details).toEqual({ ...details, token: "***REDACTED***" });
+});
+
+test("details that are no JSON are refused, as what the tool threw", async () => {
+  const odd = tool({
+    name: "edit",
+    description: "Edits a file",
+    inputSchema: { type: "object" },
+    execute: () => toolResult("done", { details: { at: 5n as never } }),
+  });
+  const { messages } = await new Agent({ model: scripted([call("edit"), say("Done.")]), tools: [odd] }).run(
+    "Edit it.",
+  );
+  expect(resultIn(messages)).toMatchObject({ isError: true });
+  expect(JSON.stringify(resultIn(messages)?.content)).toContain("toolResult: option details");
+});
+
+test("what is given as details is the result's own: a tool may use its object again", async () => {
+  const shared = { count: 1 };
+  const counting = tool({
+    name: "edit",
+    description: "Edits a file",
+    inputSchema: { type: "object" },
+    execute: () => {
+      const result = toolResult("done", { details: shared });
+      shared.count += 1;
+      return result;
+    },
+  });
+  const { messages } = await new Agent({
+    model: scripted([call("edit"), say("Done.")]),
+    tools: [counting],
+  }).run("Edit it.");
+  expect(resultIn(messages)?.details).toEqual({ count: 1 });
+});
