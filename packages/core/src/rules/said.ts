@@ -20,6 +20,14 @@ const isOneOf = (value: unknown, ...words: readonly string[]): boolean => words.
 const isEnd = ({ do: does, reason }: { readonly [member: string]: unknown }): boolean =>
   isOneOf(does, "land", "stop") && isText(reason);
 
+const askedAgain = ["until", "note", "model", "maxOutputTokens", "drop", "reduce"];
+
+/** What is asked for again goes by these words alone: a note under another name would not be told, and the same answer come again. */
+const isAskedAgain = ({ do: does, ...how }: { readonly [member: string]: unknown }): boolean =>
+  does === "ask_again" &&
+  Object.keys(how).every((name) => askedAgain.includes(name)) &&
+  (how.note === undefined || isText(how.note));
+
 const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStart"]: Form } = {
   decide: {
     words:
@@ -31,9 +39,9 @@ const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStar
   },
   judge: {
     words:
-      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason',
+      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "ask_again" at most with until, note, model, maxOutputTokens, drop, reduce',
     fits: ({ follows }) =>
-      isObject(follows) && (isOneOf(follows.do, "act", "ask_again", "finish") || isEnd(follows)),
+      isObject(follows) && (isOneOf(follows.do, "act", "finish") || isAskedAgain(follows) || isEnd(follows)),
   },
   judgeCall: {
     words: '{ do: "run" } or { do: "answer", code, text }',

@@ -66,6 +66,16 @@ const notWords: [string, Record<string, (...given: never[]) => unknown>, string]
   ["judge", { judge: () => true }, "is needed, not true"],
   ["judge", { judge: () => null }, "is needed, not null"],
   ["judge", { judge: () => ({ follows: { do: "go" }, evidence: {} }) }, "is needed, not an object"],
+  [
+    "judge",
+    { judge: () => ({ follows: { do: "ask_again", nudge: "Again." }, evidence: {} }) },
+    "is needed, not an object",
+  ],
+  [
+    "judge",
+    { judge: () => ({ follows: { do: "ask_again", note: 5 }, evidence: {} }) },
+    "is needed, not an object",
+  ],
   ...[{ do: "land" }, { do: "nudge" }, { do: "hide_tool" }, { do: "shout", text: "so", tool: "look" }].map(
     (says): [string, Record<string, () => unknown>, string] => [
       "decide",
