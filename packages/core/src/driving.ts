@@ -27,6 +27,7 @@ export { inFlight, isRunning, isThinking } from "./loop/state.ts";
 export { awaitingApproval, resultOf } from "./result.ts";
 export { checkGrant } from "./rules/grants.ts";
 export { newsOf } from "./session/changes.ts";
+export { checkGoesOn } from "./session/going-on.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
 export { answerOf, type SubAgentParts, subAgentOf, waitingIn } from "./sub-agent.ts";
 export { givenBy, resolver } from "./tool/dependency.ts";

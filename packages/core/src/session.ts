@@ -30,6 +30,7 @@ import type { Grant, HeldGrant } from "./rules/grants.ts";
 import { type Always, Approvals } from "./session/approvals.ts";
 import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
+import { checkGoesOn } from "./session/going-on.ts";
 import { aboutOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 
@@ -163,12 +164,7 @@ export class Session<Output = unknown> {
   async continue(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     this.#mayStart();
     checkGiven(going, options, "continue");
-    const { history, inbox } = this.state;
-    const last = history.at(-1)?.role;
-    if (last === undefined)
-      throw invalidRequest(`session ${this.id} has no conversation to go on with: send() it a task`);
-    if (last === "assistant" && !inbox.some(({ lane }) => lane === "steer"))
-      throw invalidRequest(`the conversation of session ${this.id} ends with an answer: send() it a word`);
+    checkGoesOn(this.id, this.state);
     return this.#start({ input: [] }, options.signal);
   }
 

@@ -30,6 +30,7 @@ import {
 import { checkGiven, object } from "@rondo/core/checks";
 import {
   awaitingApproval,
+  checkGoesOn,
   checkGrant,
   inFlight,
   readArgs,
@@ -104,6 +105,16 @@ export class RestateSession<Output = unknown> {
    */
   async send(input: Input, { signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     return this.#run(readInput(input), signal);
+  }
+
+  /**
+   * Starts a run without a new word: the model goes on from the conversation as it stands, after an error, or where
+   * another agent takes it over.
+   * @throws RondoError `invalid_request` where there is none, or where its last word is the model's: `send` it a word
+   */
+  async continue({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+    if ((await this.status()) === "idle") checkGoesOn(this.id, this.#state);
+    return this.#run({ input: [] }, signal);
   }
 
   /** Makes the history smaller now: in an idle session as a run of its own, else before the run's next model call. */

@@ -1,7 +1,7 @@
 // The room of the facts about sub-agents: what stands in records and in states.
 
 import type { LedgerEntry } from "../context/compact/ledger.ts";
-import type { ContentPart, JsonObject, Usage } from "../message.ts";
+import type { ContentPart, Json, JsonObject, Usage } from "../message.ts";
 import type { CallKey } from "./call-key.ts";
 
 /** What may be spent. What is absent has no limit. */
@@ -65,6 +65,8 @@ export interface BroughtResult {
   /** It ends the run; a text is the run's text. */
   done?: boolean | string;
   ledger?: LedgerEntry[];
+  /** For programs alone: the model does not read it. */
+  details?: Json;
 }
 
 /** What somebody said to a call inside a sub-agent. */

@@ -52,7 +52,7 @@ export function renderThrown(text: string): CallResult {
  * @param threw what the model reads of an error's message
  */
 export function renderBrought(value: unknown, threw: (message: string) => string): BroughtResult {
-  const { content, isError, done, ledger } = isA(Error, value)
+  const { content, isError, done, ledger, details } = isA(Error, value)
     ? renderThrown(threw(messageOf(value)))
     : renderResult(value);
   return {
@@ -60,6 +60,7 @@ export function renderBrought(value: unknown, threw: (message: string) => string
     isError,
     ...(done === undefined ? {} : { done }),
     ...(ledger === undefined ? {} : { ledger }),
+    ...(details === undefined ? {} : { details }),
   };
 }
 

@@ -38,18 +38,22 @@ function isHandedOn(fd: number): boolean {
   }
 }
 
+/** Looked for once: what Node opens later it opens for itself alone. */
+let files: readonly number[] | undefined;
+
 /** What stands in a child's `stdio` behind the first three, so that it is given none of them. `close` it once the child has begun. */
 export function withheld(): { stdio: (number | "ignore")[]; close(): void } {
-  let files: number[] = [];
   try {
-    files = leftOpen();
+    files ??= leftOpen();
   } catch {
     // Nothing tells of them; or no more files can be opened, and then the command cannot begin either.
+    return { stdio: [], close: () => {} };
   }
-  if (files.length === 0) return { stdio: [], close: () => {} };
+  const known = files;
+  if (known.length === 0) return { stdio: [], close: () => {} };
   const nothing = openSync("/dev/null", "r+");
-  const stdio = Array.from({ length: Math.max(...files) - 2 }, (_, at) =>
-    files.includes(at + 3) ? nothing : "ignore",
+  const stdio = Array.from({ length: Math.max(...known) - 2 }, (_, at) =>
+    known.includes(at + 3) ? nothing : "ignore",
   );
   return { stdio, close: () => closeSync(nothing) };
 }

@@ -5,6 +5,7 @@ import type { CallView, Input, JsonObject, LogRecord, RunResult, Session } from 
 /** A session as the suite speaks to it. What is said while a run goes on resolves when it is kept. */
 export interface DrivenSession {
   send(input: Input): Promise<RunResult>;
+  continue(): Promise<RunResult>;
   steer(text: string, id: string): void | Promise<void>;
   followUp(text: string, id: string): void | Promise<void>;
   approve(call: string): Promise<RunResult>;
@@ -25,6 +26,7 @@ export function coreSession(
 ): DrivenSession {
   return {
     send: (input) => session.send(input),
+    continue: () => session.continue(),
     steer: (text, id) => session.steer(text, id),
     followUp: (text, id) => session.followUp(text, id),
     approve: (call) => session.approve(call),

@@ -1,7 +1,7 @@
 // The room of scripts in which somebody speaks: approvals, further turns, steering, follow-ups, aborts.
 
 import { strictEqual } from "node:assert/strict";
-import { call, calls, say, stall } from "../../scripted/turns.ts";
+import { call, calls, fail, say, stall } from "../../scripted/turns.ts";
 import {
   abortedAtWork,
   asking,
@@ -81,6 +81,14 @@ export const spokenScripts: readonly DriverScript[] = [
       await session.send("go");
       await session.send("on");
       await session.send("and on");
+    },
+  },
+  {
+    name: "a session that goes on without a new word, after an error",
+    agent: scene(() => [fail("auth"), say("one")]),
+    play: async (session) => {
+      await session.send("go");
+      await session.continue();
     },
   },
   {

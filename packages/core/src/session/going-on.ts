@@ -1,0 +1,13 @@
+// The room of going on: whether a conversation can be gone on with without a new word.
+
+import { invalidRequest } from "../errors.ts";
+import type { State } from "../loop/state.ts";
+
+/** @throws RondoError `invalid_request` where there is no conversation, or where its last word is the model's */
+export function checkGoesOn(session: string, { history, inbox }: State): void {
+  const last = history.at(-1)?.role;
+  if (last === undefined)
+    throw invalidRequest(`session ${session} has no conversation to go on with: send() it a task`);
+  if (last === "assistant" && !inbox.some(({ lane }) => lane === "steer"))
+    throw invalidRequest(`the conversation of session ${session} ends with an answer: send() it a word`);
+}
