@@ -13,7 +13,7 @@ import {
   textOf,
   userText,
 } from "@rondo/core";
-import { call, fail, say, scripted } from "@rondo/testkit";
+import { call, fail, say, scripted, stop } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
 
@@ -103,6 +103,15 @@ describe("settings of the prepareStep hook", () => {
     const low = { temperature: 0, seed: 1, reasoning: "low" };
     expect(model.requests.map(({ settings }) => settings)).toEqual([own, low, low, own]);
     expect((await session.replay()).difference).toBeUndefined();
+  });
+
+  test("are what a cut answer is raised from", async () => {
+    const facts = { maxOutputTokens: 8_000 };
+    const model = scripted([[say(""), stop("max_tokens")], say("Whole.")], { facts });
+    const hooks: Hooks = { prepareStep: () => ({ settings: { maxOutputTokens: 100 } }) };
+    const { text } = await new Agent({ model, hooks }).run("go");
+    expect(text).toBe("Whole.");
+    expect(model.requests.map(({ settings }) => settings.maxOutputTokens)).toEqual([100, 8_000]);
   });
 
   test.each<[object, string]>([

@@ -14,6 +14,7 @@ import { definitionsOf, offeredTools } from "./offered.ts";
 import type { RunOptions } from "./records.ts";
 import { ofParts, without, withoutSettings } from "./request/left-out.ts";
 import { notesOf } from "./request/notes.ts";
+import { stepSettings } from "./request/step-settings.ts";
 import { outputThatFits, windowOf } from "./request/window.ts";
 import { optionsOf, runOf, type State, stepOf } from "./state.ts";
 
@@ -37,20 +38,14 @@ export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(sta
       toolless,
       toolChoice: prepared?.toolChoice ?? options.toolChoice,
     }),
-    settings: settingsOf(state, prepared?.settings, options, rules),
+    settings: settingsOf(state, options, rules),
     ...(asked !== undefined && way?.by === "native" ? { outputSchema: objectSchema(asked.schema) } : {}),
   };
 }
 
-/** @param forStep what the prepareStep hook set, over the agent's own */
-function settingsOf(
-  state: State,
-  forStep: Settings | undefined,
-  { settings: own, context }: RunOptions,
-  rules: Rules,
-): Settings {
+function settingsOf(state: State, { context }: RunOptions, rules: Rules): Settings {
   const run = runOf(state);
-  const settings = forStep === undefined ? own : { ...own, ...forStep };
+  const settings = stepSettings(state);
   const asked = run.maxOutputTokens ?? settings.maxOutputTokens;
   const fitting = context?.guard === undefined ? asked : outputThatFits(state, rules, asked);
   const maxOutputTokens = fitting === settings.maxOutputTokens ? undefined : fitting;

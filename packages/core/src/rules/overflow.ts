@@ -5,6 +5,7 @@
 
 import type { ErrorData } from "../errors.ts";
 import { countFiles } from "../loop/request/left-out.ts";
+import { stepSettings } from "../loop/request/step-settings.ts";
 import { optionsOf, runOf, type State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -46,6 +47,6 @@ export function overflow(mends: boolean = true): Rule {
 function lowerLimit(state: State, { maxOutputTokens }: ErrorData): number | undefined {
   const run = runOf(state);
   if (maxOutputTokens === undefined || run.failures >= 3) return undefined;
-  const asked = run.maxOutputTokens ?? optionsOf(state).settings.maxOutputTokens;
+  const asked = run.maxOutputTokens ?? stepSettings(state).maxOutputTokens;
   return asked === undefined || maxOutputTokens < asked ? maxOutputTokens : undefined;
 }
