@@ -476,6 +476,28 @@ describe("a compaction in many parts", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
+  test("reads as much of an earlier summary as its window allows, and less where it was refused (F187)", async () => {
+    const memory = `[rondo.compaction]\nAbout.\n\n<summary>\n${words(12_000, "long ago")}\n</summary>`;
+    const said = [user("The task."), user(memory), ...talk(6)];
+    let refused = 0;
+    const model = scripted((request) => {
+      if (!isAsked(request)) return say("done");
+      if (refused > 0) return say(summary);
+      refused += 1;
+      return fail("context_overflow");
+    });
+    const { session } = await opened({ model, context: { window: 16_000, trim: null } });
+    const { end } = await session.send(said);
+    expect(end?.reason).toBe("completed");
+    const asked = model.requests.filter(isAsked);
+    for (const request of asked) expect(estimated(request)).toBeLessThanOrEqual(16_000);
+    const earlier = (request: SeenRequest | undefined): number =>
+      textOf(request?.messages[0] as Message).split("[start of the conversation]")[0]?.length ?? 0;
+    expect(earlier(asked[0])).toBeGreaterThan(10_000);
+    expect(earlier(asked[1])).toBeLessThan(earlier(asked[0]) * 0.7);
+    expect(memoryOf(session.messages)).toContain(summary);
+  });
+
   test("joins its summaries in a request that fits, however many and long they are", async () => {
     const model = scripted((request) =>
       isAsked(request) ? say(`<summary>${words(1_500, "long")}</summary><next>the end</next>`) : say("done"),

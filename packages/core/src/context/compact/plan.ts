@@ -7,7 +7,14 @@ import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
 import { isGoOn, memoriesOf } from "./memory.ts";
 import type { CompactionSettings } from "./settings.ts";
-import { isOversized, joinedCharacters, type Measure, type Piece, partsOf } from "./staged.ts";
+import {
+  earlierCharacters,
+  isOversized,
+  joinedCharacters,
+  type Measure,
+  type Piece,
+  partsOf,
+} from "./staged.ts";
 import { messageText, omittedText } from "./transcript.ts";
 import { unitStarts } from "./units.ts";
 
@@ -49,6 +56,8 @@ export interface CompactionPlan {
   resultCharacters: number | null;
   /** The most that is read of each part's summary when they are joined; null: all of it. */
   partCharacters: number | null;
+  /** The most that is read of what an earlier compaction left, and of the ledger; null: all of it. */
+  earlierCharacters: number | null;
 }
 
 /** What may stay of the words that were said into the work before the newest, as a share of the window. */
@@ -124,6 +133,7 @@ export function planCompaction(
       parts.length > 1 && Number.isFinite(reading)
         ? joinedCharacters(parts.length, reading, answerTokens)
         : null,
+    earlierCharacters: Number.isFinite(reading) ? earlierCharacters(reading) : null,
   };
 }
 

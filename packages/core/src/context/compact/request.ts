@@ -32,8 +32,8 @@ export function summaryRequest(
   const wanted = settings.format === "tagged" ? taggedPrompt(settings) : structuredPrompt(settings);
   const isLast = call === plan.calls - 1;
   const blocks = [
-    ...earlierBlocks(history, settings, call),
-    ...(isLast && settings.ledger ? ledgerBlocks(ledger) : []),
+    ...earlierBlocks(history, plan, settings, call),
+    ...(isLast && settings.ledger ? ledgerBlocks(ledger, plan) : []),
     joins
       ? answers
           .slice(0, plan.parts.length)
@@ -94,7 +94,12 @@ function partBlock(text: string, at: number, plan: CompactionPlan, settings: Com
 const noHistory = "No prior history.";
 
 /** What an earlier compaction left. The tagged format is not shown it: its retained texts accumulate without a model. */
-function earlierBlocks(history: MessageList, settings: CompactionSettings, call: number): string[] {
+function earlierBlocks(
+  history: MessageList,
+  { earlierCharacters }: CompactionPlan,
+  settings: CompactionSettings,
+  call: number,
+): string[] {
   if (settings.format === "tagged" || call > 0) return [];
   const memories = memoriesOf(history);
   const earlier = readEarlier(memories.summary);
@@ -105,15 +110,17 @@ function earlierBlocks(history: MessageList, settings: CompactionSettings, call:
     ...(retained === "" ? [] : [tagged("retain", retained)]),
   ].join("\n");
   return [
-    `[record of what came before, from an earlier compaction: bring it up to date, so that yours takes its place]\n${text}`,
+    `[record of what came before, from an earlier compaction: bring it up to date, so that yours takes its place]\n${cutMiddle(text, earlierCharacters)}`,
   ];
 }
 
-function ledgerBlocks(ledger: Ledger): string[] {
+function ledgerBlocks(ledger: Ledger, { earlierCharacters }: CompactionPlan): string[] {
   const text = renderLedger(ledger);
   return text === ""
     ? []
-    : [`[kept beside your summary, word for word; do not list it again]\n${tagged("ledger", text)}`];
+    : [
+        `[kept beside your summary, word for word; do not list it again]\n${tagged("ledger", cutMiddle(text, earlierCharacters))}`,
+      ];
 }
 
 function transcriptBlock(

@@ -84,6 +84,10 @@ export function partsOf(
 /** A token of a summary has so many characters at least, as a rule. */
 const leastCharacters = 3;
 
+/** The most characters of what an earlier compaction left that a reader with such a window is shown: a quarter of it. */
+export const earlierCharacters = (window: number): number =>
+  Math.max(200, Math.floor((window / 4) * leastCharacters));
+
 /** The most characters of each part's summary that the call which joins so many of them can read. */
 export function joinedCharacters(parts: number, window: number, answerTokens: number): number {
   const { safety, overheadTokens } = stagedBounds;
