@@ -6,7 +6,7 @@ import { type CaseAction, Unsupported } from "./format.ts";
 
 /** What somebody else does to a file, in the words that cases have for it. */
 export const writes: RegExp =
-  /^(?:external_|user_|other_|fs_)?(?:write|edit|modify|change|overwrite|replace)(?:_file)?(?:_externally)?$/;
+  /^(?:external_|user_|other_|fs_)?(?:write|edit|modify|change|overwrite|replace|update|save|set|touch)(?:_files?|_fs)?(?:_externally)?$/;
 
 /** What an action says to the first call that waits; undefined where it says nothing to one. */
 export function answerIn(action: CaseAction): ((session: Session) => Promise<RunResult>) | undefined {

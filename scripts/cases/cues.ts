@@ -87,7 +87,7 @@ function readCue(action: CaseAction): Cue {
   const word = usualTime(given);
   if (!words.has(word)) throw new Unsupported(`actions[].at ${JSON.stringify(action.at)} is not known`);
   for (const member of Object.keys(action))
-    if (!["at", "do", "text", "ms", "reason", "path", "content", "arguments", "note"].includes(member))
+    if (!["at", "do", "text", "ms", "reason", "path", "content", "fs", "arguments", "note"].includes(member))
       throw new Unsupported(`unknown member actions[].${member}`);
   return {
     word,

@@ -89,10 +89,14 @@ export interface CaseAction {
   /** A file that somebody else writes, and what into it (or `text`). */
   path?: string;
   content?: string;
+  /** Several files, by their paths. */
+  fs?: Record<string, string>;
 }
 
 export interface Behaviour {
   returns?: unknown;
+  /** A text with what JSON tools stumble over written as `\uXXXX`. */
+  returns_escaped?: string;
   returns_js?: string;
   returns_repeat?: { unit: string; bytes?: number; count?: number };
   returns_sequence?: unknown[];
@@ -171,7 +175,7 @@ const inputMembers = `${requestMembers} scanner repeat text_repeat text suffix p
 const turnMembers = "prompt wire expect this_request_must next_request_must note";
 const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms strict";
 const behaviourMembers =
-  "returns returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws throws_sync returns_after_ms resolves_after_ms delay_ms rejects_after_ms is_error";
+  "returns returns_escaped returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws throws_sync returns_after_ms resolves_after_ms delay_ms rejects_after_ms is_error";
 
 /** @throws Unsupported naming what is not known */
 export function demandKnown(what: string, data: object, members: string): void {

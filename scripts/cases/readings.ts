@@ -65,6 +65,9 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
       { stop, error: null },
     ];
   const readings: Reading[] = [{ stop, error: null }];
+  // Rondo itself broke it off: what the model would have stopped at nobody knows.
+  if (message.stop.detail === "broken off: it repeated itself")
+    readings.push({ stop: "end_turn", error: null }, { stop: "aborted", error: null });
   // A full window cuts an answer off like any other limit.
   if (stop === "context_overflow") readings.push({ stop: "max_tokens", error: null });
   const unreadable = response.calls.some((call) => !call.ok);

@@ -30,6 +30,7 @@ import {
   type GivenTool,
   repeated,
   Unsupported,
+  unescaped,
 } from "./format.ts";
 import { contentPart } from "./given-messages.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
@@ -109,7 +110,8 @@ function behave(behaviour: Behaviour, call: number, clock: VirtualClock): unknow
 }
 
 function valueFrom(behaviour: Behaviour, call: number): unknown {
-  const { returns_js, returns_repeat, returns_sequence, returns_parts } = behaviour;
+  const { returns_escaped, returns_js, returns_repeat, returns_sequence, returns_parts } = behaviour;
+  if (returns_escaped !== undefined) return unescaped(returns_escaped);
   // The case's own expression, for values that JSON cannot hold.
   if (returns_js !== undefined) return new Function(`return (${returns_js})`)();
   if (returns_repeat !== undefined) return repeated(returns_repeat);

@@ -27,6 +27,7 @@ const actions: readonly (readonly [RegExp, string])[] = [
   [/^(?:with|abort_reason|signal_reason)$/, "reason"],
   [/^(?:message|prompt)$/, "text"],
   [/^(?:file|name)$/, "path"],
+  [/^files$/, "fs"],
   [/^(?:args|input)$/, "arguments"],
 ];
 

@@ -1,6 +1,13 @@
 // Answers that say the same thing without end.
 
-import { Agent, textOf } from "@rondo/core";
+import {
+  Agent,
+  type AssistantMessage,
+  type Model,
+  type ModelIo,
+  type ModelRequest,
+  textOf,
+} from "@rondo/core";
 import { say, scripted, stop, think } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -86,5 +93,57 @@ describe("repetition", () => {
     // The worst text for a search of borders: almost periodic everywhere.
     const hard = `${"a".repeat(9_999)}b`.repeat(20);
     expect(repetition(hard)).toBeUndefined();
+  });
+});
+
+describe("an answer that only repeats itself", () => {
+  const origin = { api: "test", provider: "test", model: "test" };
+
+  /** Says something over and over until it is stopped, and then what was told after it. */
+  function babbling(
+    type: "text_delta" | "reasoning_delta",
+    unit = sorry,
+  ): Model & { said: number; calls: number } {
+    const model = {
+      id: "test/test",
+      origin,
+      said: 0,
+      calls: 0,
+      call: async (_request: ModelRequest, { signal, emit }: ModelIo): Promise<AssistantMessage> => {
+        model.calls += 1;
+        const content: AssistantMessage["content"] = [{ type: "text", text: "Fine." }];
+        const stop = { kind: "end_turn", wire: "end_turn" } as const;
+        if (model.calls > 1) return { role: "assistant", content, origin, stop };
+        while (!signal.aborted && model.said < 10_000) {
+          emit({ type, index: 0, text: unit });
+          model.said += 1;
+        }
+        if (signal.aborted) throw signal.reason;
+        return { role: "assistant", content: [{ type: "text", text: unit.repeat(10_000) }], origin, stop };
+      },
+    };
+    return model;
+  }
+
+  test("is broken off as it comes, and asked for again", async () => {
+    for (const type of ["text_delta", "reasoning_delta"] as const) {
+      const model = babbling(type);
+      const { text, messages } = await new Agent({ model }).run("go");
+      expect([text, model.calls]).toEqual(["Fine.", 2]);
+      expect(model.said).toBeLessThan(100);
+      expect(JSON.stringify(messages)).not.toContain("apologize");
+    }
+  });
+
+  test("is heard to its end where somebody asked for it, where it is no prose, and where nobody judges it", async () => {
+    for (const [task, unit, options] of [
+      ["Say 'I apologize for the confusion' 10,000 times", sorry, {}],
+      ["go", "token ", {}],
+      ["go", sorry, { degenerateRetries: null }],
+    ] as const) {
+      const model = babbling("text_delta", unit);
+      const { text } = await new Agent({ model, ...options }).run(task);
+      expect([text === unit.repeat(10_000), model.calls, model.said]).toEqual([true, 1, 10_000]);
+    }
   });
 });

@@ -209,8 +209,10 @@ export class Course {
         // Somebody else: a person in an editor, a formatter.
         if (!writes.test(action.do))
           throw new Unsupported(`actions[].do ${JSON.stringify(action.do)}: Rondo has nothing like it yet`);
-        if (action.path === undefined) throw new Unsupported(`actions[].do ${action.do} without a path`);
-        this.#parts.folder.write(action.path, action.content ?? action.text ?? "");
+        const { path, fs = path === undefined ? {} : { [path]: action.content ?? action.text ?? "" } } =
+          action;
+        if (Object.keys(fs).length === 0) throw new Unsupported(`actions[].do ${action.do} without a path`);
+        for (const [name, content] of Object.entries(fs)) this.#parts.folder.write(name, content);
         return;
       }
     }

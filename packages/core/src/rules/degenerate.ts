@@ -60,13 +60,13 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
 }
 
 /** Whether the end of a text stands a second time within a unit of prose before it. Most answers cost no more than this look. */
-function endsTwice(text: string): boolean {
+export function endsTwice(text: string): boolean {
   const end = text.trimEnd().slice(-2 * proseChars);
   return end.length === 2 * proseChars && end.lastIndexOf(end.slice(proseChars), proseChars - 1) >= 0;
 }
 
 /** Whether a unit is prose that nobody but the model came up with: what somebody said may be what is to be repeated. */
-function isOwnSentence(unit: string, { history }: State): boolean {
+export function isOwnSentence(unit: string, { history }: State): boolean {
   if (unit.length > proseChars || !sentenceEnd.test(unit) || listed.test(unit)) return false;
   if ((unit.match(/\p{L}{2,}/gu) ?? []).length < proseWords) return false;
   const letters = lettersOf(unit);

@@ -25,6 +25,7 @@ import { type Call, callIn, isThinking, optionsOf, type State } from "../state.t
 import { act, checkCalls } from "./act.ts";
 import { viewOf } from "./announce.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
+import { Babble } from "./babble.ts";
 import { Children } from "./children.ts";
 import { answerFrom, failureFrom } from "./model-answer.ts";
 import { reconcileCall } from "./reconcile.ts";
@@ -116,7 +117,15 @@ export class AtWork {
       tell: this.#driving.tell,
       shown: false,
     };
-    think(model, action.request, controller, options.clocks, this.#shell.clock, audience)
+    think(
+      model,
+      action.request,
+      controller,
+      options.clocks,
+      this.#shell.clock,
+      audience,
+      Babble.under(this.#shell.rules, this.#state),
+    )
       .then(async (said) => {
         const message = answerFrom(model, said);
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });

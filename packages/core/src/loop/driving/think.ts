@@ -10,6 +10,7 @@ import { errorWith, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import type { AssistantMessage, Part } from "../../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../model.ts";
+import type { Babble } from "./babble.ts";
 
 export interface Clocks {
   connectMs: number;
@@ -32,6 +33,7 @@ export interface Audience {
 /**
  * Calls the model once.
  * @param audience nobody, where it is absent
+ * @param babble notices an answer that has begun to repeat itself: it is broken off there, as one that ran into a limit
  * @throws RondoError with `partial` where anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
  */
 export function think(
@@ -41,6 +43,7 @@ export function think(
   clocks: Clocks,
   clock: Clock,
   audience?: Audience,
+  babble?: Babble,
 ): Promise<AssistantMessage> {
   const heard: Heard = [];
   const startedAt = clock.now();
@@ -50,10 +53,13 @@ export function think(
 
   return new Promise((resolve, reject) => {
     let cancel = (): void => {};
+    // What was heard of an answer that was broken off. It stands when the model has let go, or its time is over.
+    let broken: AssistantMessage | undefined;
     const settle = (act: () => void): void => {
       over = true;
       cancel();
-      act();
+      if (broken !== undefined) resolve(broken);
+      else act();
     };
     const fail = (thrown: unknown): void =>
       settle(() =>
@@ -78,7 +84,7 @@ export function think(
 
     let open: Heard[number] | undefined;
     const hear = (event: ModelEvent): void => {
-      if (over) return;
+      if (over || broken !== undefined) return;
       // A warning tells what was asked for; nothing need have come yet.
       if (event.type !== "warning") {
         begun = true;
@@ -87,6 +93,15 @@ export function think(
       if (event.type === "text_delta") {
         if (open?.index !== event.index) open = openedIn(heard, event.index);
         open.pieces.push(event.text);
+      }
+      if (
+        babble !== undefined &&
+        (event.type === "text_delta" || event.type === "reasoning_delta") &&
+        babble.takes(event.type, event.index, event.text)
+      ) {
+        broken = brokenOff(model, heard, event.type === "reasoning_delta" ? babble.end : "");
+        controller.abort(new RondoError("aborted", `${model.id} repeats itself: the answer is broken off`));
+        return;
       }
       if (audience?.isThere() !== true) return;
       const { step } = audience;
@@ -119,6 +134,14 @@ export function think(
       fail(thrown);
     }
   });
+}
+
+/** What was heard of an answer that is not heard to its end. */
+function brokenOff(model: Model, heard: Heard, thoughts: string): AssistantMessage {
+  const content = textsOf(heard);
+  if (thoughts !== "") content.unshift({ type: "reasoning", text: thoughts });
+  const stop = { kind: "max_tokens", wire: "unknown", detail: "broken off: it repeated itself" } as const;
+  return { role: "assistant", content, origin: model.origin, stop };
 }
 
 /** Which clock ran out. */
@@ -158,10 +181,13 @@ function aborted(thrown: unknown): RondoError {
   });
 }
 
+const textsOf = (heard: Heard): Part[] =>
+  heard.map(({ pieces }): Part => ({ type: "text", text: pieces.join("") }));
+
 function withPartial(error: RondoError, model: Model, heard: Heard): RondoError {
   if (error.partial !== undefined) return error;
   if (heard.length === 0) return error;
-  const content = heard.map(({ pieces }): Part => ({ type: "text", text: pieces.join("") }));
+  const content = textsOf(heard);
   const partial: AssistantMessage = {
     role: "assistant",
     content,
