@@ -166,7 +166,7 @@ describe("the protocol of a case is", () => {
 describe("what is not known makes a case fail, by name", () => {
   test.each([
     ["a member of the case", { wires: [] }, "case.wires"],
-    ["a member of given", { given: { mood: "bad" } }, "given.mood"],
+    ["a member of given", { given: { mood: "bad" } }, "given.options.mood"],
     ["an option", { given: { options: { telepathy: true } } }, "given.options.telepathy"],
     [
       "a behaviour",
