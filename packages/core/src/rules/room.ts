@@ -3,6 +3,7 @@
 // Once at each threshold, and again after the history was made smaller. A model that knows plans its last steps.
 
 import type { Estimator } from "../context/estimate.ts";
+import { compactionDue, trimmed } from "../loop/deciding/making-room.ts";
 import { sizeOf, windowOf } from "../loop/request/window.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -27,6 +28,8 @@ export function tellRoom(shares: readonly number[], estimator: Estimator): Rule<
       const tokens = sizeOf(state, { estimator });
       const at = thresholds.findLast((share) => tokens >= share * window);
       if (at === undefined || at <= told.at) return undefined;
+      // What is left is told of the request it goes with: room is made first.
+      if ((trimmed(state) ?? compactionDue(state, { estimator })) !== undefined) return undefined;
       const left = Math.max(0, window - tokens);
       const text = `About ${left} of ${window} tokens of the context window are left. Results that are needed later should be noted down.`;
       return { do: "nudge", text, evidence: { at, tokens, window } };

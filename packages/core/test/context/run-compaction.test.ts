@@ -447,6 +447,23 @@ describe("the breaker", () => {
   });
 });
 
+test("what is left of the window is told as it is after room was made, in the request it goes with", async () => {
+  const model = asModel(worker(6));
+  const { session } = await opened({
+    model,
+    ...base({ context: { ...untrimmed, compaction: { at: 0.6 }, tell: [0.2, 0.6] } }),
+  });
+  await session.send("Read every page.");
+  const told = model.requests.flatMap((request) => {
+    const note = [...request.messages].map(textOf).find((text) => text.startsWith("About "));
+    const [, left] = /^About (\d+) of 10000 tokens/.exec(note ?? "") ?? [];
+    return left === undefined ? [] : [10_000 - Number(left) - estimated(request)];
+  });
+  expect(told.length).toBeGreaterThan(2);
+  // The note itself is the difference.
+  for (const off of told) expect(Math.abs(off)).toBeLessThan(60);
+});
+
 describe("a compaction in many parts", () => {
   const talk = (exchanges: number): Message[] => [
     ...Array.from({ length: exchanges }, (_, at) => [

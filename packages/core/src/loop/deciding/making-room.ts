@@ -25,7 +25,7 @@ export function trimmed(state: State): Action | undefined {
 }
 
 /** Decides on a compaction when the history fills its share of the window. */
-export function compactionDue(state: State, rules: Rules): Action | undefined {
+export function compactionDue(state: State, rules: Pick<Rules, "estimator">): Action | undefined {
   const { context, models } = optionsOf(state);
   const settings = context?.compaction;
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
