@@ -70,7 +70,8 @@ const scripts: { readonly [name: string]: Script } = {
     const last = request.messages.at(-1);
     if (last?.role === "user" && request.messages.length === 1)
       return call("run_command", {
-        command: "touch begun; while ! test -e go; do sleep 0.05; done; echo gone",
+        // It goes on for a second: a signal counts 20 ms after it came, and a quick tool would have ended the run by then.
+        command: "touch begun; while ! test -e go; do sleep 0.05; done; sleep 1; echo gone",
       });
     return say(`heard: ${request.messages.map((message) => textOf(message)).join(" | ")}`);
   },
