@@ -2,6 +2,7 @@
 
 import { strictEqual } from "node:assert/strict";
 import { call, calls, fail, say, stall } from "../../scripted/turns.ts";
+import type { Script } from "../../scripted.ts";
 import {
   abortedAtWork,
   asking,
@@ -15,6 +16,8 @@ import {
   waitingForWord,
   write,
 } from "./scenes.ts";
+
+const threeMails = (): Script => [calls(["a", "b", "c"].map((text) => ["send_mail", { text }])), say("done")];
 
 export const spokenScripts: readonly DriverScript[] = [
   {
@@ -31,17 +34,7 @@ export const spokenScripts: readonly DriverScript[] = [
   },
   {
     name: "a denial, an edit that does not fit, and one that does",
-    agent: scene(
-      () => [
-        calls([
-          ["send_mail", { text: "a" }],
-          ["send_mail", { text: "b" }],
-          ["send_mail", { text: "c" }],
-        ]),
-        say("done"),
-      ],
-      () => [asking],
-    ),
+    agent: scene(threeMails, () => [asking]),
     play: async (session) => {
       await session.send("go");
       const [a, b, c] = await session.pending();
@@ -52,17 +45,7 @@ export const spokenScripts: readonly DriverScript[] = [
   },
   {
     name: "results that somebody brings: a text, a value, an error",
-    agent: scene(
-      () => [
-        calls([
-          ["send_mail", { text: "a" }],
-          ["send_mail", { text: "b" }],
-          ["send_mail", { text: "c" }],
-        ]),
-        say("done"),
-      ],
-      () => [asking],
-    ),
+    agent: scene(threeMails, () => [asking]),
     play: async (session) => {
       await session.send("go");
       const [a, b, c] = await session.pending();

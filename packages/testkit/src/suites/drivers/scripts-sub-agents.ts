@@ -1,7 +1,7 @@
 // The room of scripts with sub-agents.
 
 import { strictEqual } from "node:assert/strict";
-import { Agent, dependency, subAgent, tool } from "@rondo/core";
+import { Agent, dependency, subAgent, type Tool, tool } from "@rondo/core";
 import { call, say, usage } from "../../scripted/turns.ts";
 import { scripted } from "../../scripted.ts";
 import { abortedAtWork, asking, type DriverScript, echo, go, scene, waitingForAbort } from "./scenes.ts";
@@ -17,6 +17,19 @@ const outside = tool({
   effect: "read",
   execute: async (_args, { resolve }) => `shelf: ${await resolve(shelf)}, desk: ${await resolve(desk)}`,
 });
+
+/** A sub-agent whose one call asks. @param said when it has its result */
+const writing = (said: string): Tool =>
+  subAgent({
+    name: "assistant",
+    description: "writes",
+    agent: new Agent({
+      model: scripted(({ messages }) =>
+        messages.some(({ role }) => role === "tool") ? say(said) : call("send_mail", { text: "x" }),
+      ),
+      tools: [asking],
+    }),
+  });
 
 export const subAgentScripts: readonly DriverScript[] = [
   {
@@ -65,20 +78,7 @@ export const subAgentScripts: readonly DriverScript[] = [
     name: "a sub-agent that waits for an approval",
     agent: scene(
       () => [call("assistant", { task: "write" }), say("done")],
-      () => [
-        subAgent({
-          name: "assistant",
-          description: "writes",
-          agent: new Agent({
-            model: scripted((request) =>
-              request.messages.some(({ role }) => role === "tool")
-                ? say("sent it")
-                : call("send_mail", { text: "x" }),
-            ),
-            tools: [asking],
-          }),
-        }),
-      ],
+      () => [writing("sent it")],
     ),
     play: async (session) => {
       const { parked } = await session.send("go");
@@ -90,20 +90,7 @@ export const subAgentScripts: readonly DriverScript[] = [
     name: "a result that somebody brings to a sub-agent's call",
     agent: scene(
       () => [call("assistant", { task: "write" }), say("done")],
-      () => [
-        subAgent({
-          name: "assistant",
-          description: "writes",
-          agent: new Agent({
-            model: scripted((request) =>
-              request.messages.some(({ role }) => role === "tool")
-                ? say("it was sent")
-                : call("send_mail", { text: "x" }),
-            ),
-            tools: [asking],
-          }),
-        }),
-      ],
+      () => [writing("it was sent")],
     ),
     play: async (session) => {
       const { parked } = await session.send("go");
