@@ -63,6 +63,12 @@ const forms: readonly RegExp[] = [
   /\bAIza[A-Za-z0-9_-]{35}/g,
   /\bnpm_[A-Za-z0-9]{36}/g,
   /\bhf_[A-Za-z0-9]{30,}/g,
+  // Groq, xAI, Perplexity, Replicate, Linear, SendGrid.
+  /\b(?:gsk_|xai-|pplx-|r8_|lin_api_)[A-Za-z0-9]{30,}/g,
+  /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
+  // Addresses that anybody may post to who knows them.
+  /\bhooks\.slack\.com\/services\/[A-Za-z0-9_/-]{20,}/g,
+  /\bdiscord(?:app)?\.com\/api\/webhooks\/\d{5,}\/[A-Za-z0-9_-]{20,}/g,
   /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/g,
   // JSON Web Tokens. Only where a run of its characters begins, or a long run would be walked from each `eyJ` in it.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
