@@ -5,6 +5,7 @@
 
 import { existsSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { helpWhereAsked } from "../command-line.ts";
 import { run } from "../run-command.ts";
 import { checkSite } from "./check.ts";
 import { siteFolder, stage } from "./stage.ts";
@@ -21,6 +22,7 @@ async function must(
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${text}`);
 }
 
+helpWhereAsked();
 if (!existsSync(vitepress)) {
   console.log("installing the generator into site/ (about 100 MB, once)");
   // `npm run -s` silences npm below it as well: what goes wrong here has to be said.
