@@ -2,7 +2,7 @@
 
 import { hintAt } from "@rondo/core/checks";
 import { allow, revoke } from "./commands/allow.ts";
-import { approve, deny } from "./commands/approve.ts";
+import { answer, approve, deny } from "./commands/approve.ts";
 import { chat } from "./commands/chat.ts";
 import { diffRuns } from "./commands/diff.ts";
 import { explainRun } from "./commands/explain.ts";
@@ -31,6 +31,7 @@ const commands: readonly Command[] = [
   resume,
   approve,
   deny,
+  answer,
   allow,
   revoke,
   replayRun,

@@ -53,6 +53,20 @@ describe("a run that waits for an approval", { timeout: 60_000 }, () => {
     expect(existsSync(join(at.root, "touched.txt"))).toBe(false);
   });
 
+  it("takes the result that somebody brings, and runs nothing", async () => {
+    const at = place();
+    const { id, call } = await parked(at, "touches");
+    const none = await rondo(at, ["answer", id, call], { MIND: "touches" });
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("a result is missing")]);
+    const out = await rondo(at, ["answer", id, call, "done", "by", "hand", "--error"], { MIND: "touches" });
+    expect(out.code).toBe(0);
+    expect(out.stdout).toContain("done by hand");
+    expect(existsSync(join(at.root, "touched.txt"))).toBe(false);
+    expect((await newestRecords(at)).records.find(({ type }) => type === "tool_finished")).toMatchObject({
+      result: { code: "answered", isError: true },
+    });
+  });
+
   it("ends when it is denied with --stop", async () => {
     const at = place();
     const { id } = await parked(at, "touches");

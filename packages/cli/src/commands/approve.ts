@@ -1,6 +1,6 @@
-// The room of `rondo approve` and `rondo deny`: a call that waits gets its answer, and the run goes on.
+// The room of `rondo approve`, `deny` and `answer`: a call that waits gets its answer, and the run goes on.
 
-import type { CallView, RunResult, Session } from "@rondo/core";
+import { type CallView, type RunResult, type Session, toolResult } from "@rondo/core";
 import { awaitingApproval } from "@rondo/core/driving";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
@@ -61,6 +61,24 @@ export const deny: Command = {
     return answerCall(run, call, args, console, (session, name) =>
       session.deny(name, reason.length === 0 ? undefined : reason.join(" "), { stop: args.has("stop") }),
     );
+  },
+};
+
+export const answer: Command = {
+  name: "answer",
+  words: 'RUN CALL "RESULT"',
+  does: "Give a call that waits its result in place of running it, and go on",
+  maxWords: Number.POSITIVE_INFINITY,
+  options: {
+    error: { type: "boolean", does: "The result is an error" },
+    ...goOnOptions,
+  },
+  act: async (args, console) => {
+    const [run, call, ...words] = args.words;
+    if (words.length === 0)
+      throw new UsageError("a result is missing: name the run, the call, and say what came of it");
+    const result = toolResult(words.join(" "), { isError: args.has("error") });
+    return answerCall(run, call, args, console, (session, name) => session.answer(name, result));
   },
 };
 
