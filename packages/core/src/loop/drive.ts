@@ -15,7 +15,7 @@ import { AtWork } from "./driving/at-work.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
 import type { Shell } from "./driving/shell.ts";
-import { timely } from "./driving/timely.ts";
+import { isBrought, timely } from "./driving/timely.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
@@ -406,6 +406,5 @@ const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "summary_failed",
 ]);
 
-/** Facts that come of something the driver started. A result that somebody brings comes of nothing. */
-const isOutcome = (fact: Fact): boolean =>
-  outcomes.has(fact.type) && !(fact.type === "tool_finished" && fact.result.code === "answered");
+/** Facts that come of something the driver started. */
+const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type) && !isBrought(fact);

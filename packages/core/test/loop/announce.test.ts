@@ -297,6 +297,7 @@ describe("of a call", () => {
     expect(finish(runs, { code: "threw", isError: true, done: "bye" })).toStrictEqual([
       { ...end, code: "threw", isError: true, done: "bye" },
     ]);
+    expect(finish(runs, { details: { rows: 2 } })).toStrictEqual([{ ...end, details: { rows: 2 } }]);
     expect(finish(runs, { done: false })).toStrictEqual([{ ...end, done: false }]);
     expect(finish(finished("5.0", { settled: false }))).toStrictEqual([]);
     expect(

@@ -178,6 +178,21 @@ describe("a model call", () => {
     expect(plain.posted).toStrictEqual([{ type: "model_failed", error }]);
   });
 
+  test("that fails says whether anything was shown of which nothing is kept", async () => {
+    const gone = new RondoError("network", "gone");
+    for (const [event, more] of [
+      [{ type: "warning", code: "odd", message: "odd" }, {}],
+      [{ type: "reasoning_delta", index: 0, text: "hm" }, { shown: true }],
+      [{ type: "text_delta", index: 0, text: "so" }, { partial: expect.anything() }],
+    ] as const) {
+      const { atWork, model, posted } = worldOf(stateOf({ call }));
+      atWork.think(asks);
+      model.emit(event);
+      await model.fails(gone);
+      expect(posted).toStrictEqual([{ type: "model_failed", error: gone.toJSON(), ...more }]);
+    }
+  });
+
   test("is heard while it is at work: its calls as they are written, its warnings, no mere sign of life", () => {
     const { model, told, atWork, is } = begun();
     const args: ModelEvent = { type: "tool_args_delta", index: 0, id: "a", name: "write", delta: "{" };

@@ -287,6 +287,32 @@ describe("a call", () => {
     expect(second.reason).toBe(reason);
   });
 
+  test("is not waited for after an abort where its tool changes nothing and never looked at its signal", async () => {
+    for (const [effect, looks, given] of [
+      ["read", false, 1],
+      [undefined, false, 1],
+      ["read", true, 0],
+      ["write", false, 0],
+    ] as const) {
+      const { tool: facts, ...bare } = running;
+      const at = effect === undefined || facts === undefined ? bare : { ...bare, tool: { ...facts, effect } };
+      const { tool, contexts } = heldTool();
+      const { atWork, is, posted } = begun(tool, acting([at]));
+      await come();
+      expect(looks ? contexts[0]?.signal.aborted : contexts[0]?.callId).toBe(looks ? false : "id-5.0");
+      is(acting([at], { cancelledAt: 2 }));
+      atWork.release();
+      atWork.release();
+      expect(posted, effect).toHaveLength(given);
+    }
+  });
+
+  test("that somebody brings the result of is not known to run", () => {
+    const given = { content: [{ type: "text" as const, text: "Blue." }], isError: false };
+    for (const key of ["5.0", "9.9"] as const)
+      expect(worldOf(state).atWork.brought(key, given)).toStrictEqual({ ...given, code: "answered" });
+  });
+
   test.each([
     ["turn", stateOf()],
     ["run", idle],

@@ -89,6 +89,19 @@ describe("a run", () => {
     expect(told).toContain("run_end");
   });
 
+  test("is gone on with from what others wrote since it was read", async () => {
+    const first = driverOf();
+    first.driver.post(start());
+    await come();
+    const { driver, journal, model } = driverOf({ journal: first.journal });
+    driver.catchUp(first.journal.records);
+    ended(driver);
+    await come();
+    expect(driver.state.seq).toBe(2);
+    expect(first.journal.types).toStrictEqual(["run_started", "model_started"]);
+    expect([journal.records, model.heard.length]).toStrictEqual([[], 1]);
+  });
+
   test("is driven by one at a time", async () => {
     const { driver } = await begun();
     await expect(driver.run()).rejects.toMatchObject({
@@ -322,6 +335,29 @@ describe("nothing starts", () => {
     expect(model.heard).toHaveLength(0);
     await journal.keeps();
     expect(model.heard).toHaveLength(1);
+  });
+
+  test("before what it follows from is durable: a question to a hook, which an abort meanwhile makes nobody's", async () => {
+    for (const [aborts, asked] of [
+      [false, 1],
+      [true, 0],
+    ] as const) {
+      const steps: unknown[] = [];
+      const hooks = { prepareStep: ({ step }: { step: number }) => void steps.push(step) };
+      const tools = new Map();
+      const { driver, journal } = driverOf({
+        hooks: { hooks, tools, modelIndex: () => undefined, session: "s", given: {} },
+      });
+      journal.slow = true;
+      driver.post(start({ hooks: ["prepareStep"] }));
+      const end = ended(driver);
+      await come();
+      expect(steps).toHaveLength(0);
+      if (aborts) driver.post({ type: "abort_asked", reason: "enough" });
+      journal.slow = false;
+      await journal.keeps();
+      expect([steps.length, end.how]).toStrictEqual([asked, aborts ? "done" : undefined]);
+    }
   });
 
   test("after an abort that came while its intent was written", async () => {

@@ -861,6 +861,13 @@ describe("hooks", () => {
     }).run;
     expect(prepared?.prepared).toStrictEqual({ step: 2, model: 1, tools: ["read"], toolChoice: "none" });
     expect(prepared?.broken).toBeUndefined();
+    const settled = hook(state, { hook: "prepareStep", step: 2, settings: { topK: 1 } }).run;
+    expect(settled?.prepared).toStrictEqual({ step: 2, settings: { topK: 1 } });
+    expect(settled).not.toHaveProperty("stopping");
+    const because = { reason: "turn_stopped", rule: "prepareStep", evidence: { said: "no" } };
+    const stops = { hook: "prepareStep", step: 2, stop: "no" } as const;
+    expect(hook(state, stops).run?.stopping).toStrictEqual(because);
+    expect(hook(state, { ...stops, text: "bye" }).run?.stopping).toStrictEqual({ ...because, text: "bye" });
     const edit = { keep: 1 };
     expect(hook(state, { hook: "transformContext", step: 2, edit }).run?.transformed).toStrictEqual({
       step: 2,

@@ -191,6 +191,8 @@ describe("the hooks of a step", () => {
       ...about,
       toolChoice: { tool: "write" },
     });
+    for (const more of [{ settings: { topK: 1 } }, { stop: "no" }, { stop: "no", text: "bye" }])
+      expect(await prepare(more)).toStrictEqual({ type, ...about, ...more });
     const other = await prepare({ model: scripted([]) });
     expect(other).toStrictEqual({
       type,

@@ -49,6 +49,16 @@ describe("what a call came to", () => {
     for (const fact of [done, waits]) expect(timely(fact, acting([callOf("5.1"), callOf("5.0")]))).toBe(fact);
   });
 
+  test("is taken from somebody who brings it while the call waits, and late once it was decided", () => {
+    const brought: Fact = { ...done, result: { ...result, code: "answered" } };
+    for (const open of [{}, { permission: { answer: "ask" as const } }])
+      expect(timely(brought, acting([callOf("5.0", open)]))).toBe(brought);
+    for (const decided of [{ startedAt: 1 }, { permission: { answer: "deny" as const } }]) {
+      expect(timely(brought, acting([callOf("5.0", decided)]))).toMatchObject({ type: "late_result" });
+      expect(timely(done, acting([callOf("5.0", decided)]))).toBe(done);
+    }
+  });
+
   test.each(over)("is late where %s, and so is what a sub-agent spent", (_what, state) => {
     expect(timely(done, state)).toStrictEqual({ type: "late_result", call: "5.0", result });
     const stopped = { content: [], isError: true };

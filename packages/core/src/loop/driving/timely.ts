@@ -3,7 +3,15 @@
 // Shared by every driver, so that what nobody waits for any more stands in the records as the same thing everywhere.
 
 import type { Fact } from "../records.ts";
-import { callIn, type State } from "../state.ts";
+import { type Call, callIn, type State } from "../state.ts";
+
+/** A result that somebody brought, which nothing was started for. */
+export const isBrought = (fact: Fact): boolean =>
+  fact.type === "tool_finished" && fact.result.code === "answered";
+
+/** Nobody is asked any more: a call that runs has a result of its own, one that was denied has none. */
+const isDecided = ({ startedAt, permission }: Call): boolean =>
+  startedAt !== undefined || permission?.answer === "deny";
 
 /** What came too late is kept as what it is. */
 export function timely(fact: Fact, { run }: State): Fact {
@@ -13,10 +21,7 @@ export function timely(fact: Fact, { run }: State): Fact {
     return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
   if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
   const call = callIn(run, fact.call);
-  // Whoever brings a result brings it for a call that waits: one that runs has its own, one that was denied has none.
-  const isBrought = fact.type === "tool_finished" && fact.result.code === "answered";
-  const takes = !isBrought || (call?.startedAt === undefined && call?.permission?.answer !== "deny");
-  if (call !== undefined && call.result === undefined && takes) return fact;
+  if (call !== undefined && call.result === undefined && !(isBrought(fact) && isDecided(call))) return fact;
   if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
   const { spent } = fact;
   const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };

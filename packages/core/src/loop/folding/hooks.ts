@@ -40,14 +40,10 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
         text,
         ...prepared
       } = record;
-      const because = { reason: "turn_stopped", rule: "prepareStep" } as const;
-      const stopping = {
-        ...because,
-        evidence: { said: stop ?? "" },
-        ...(text === undefined ? {} : { text }),
-      };
-      const stopped = stop === undefined ? {} : { stopping };
-      return { ...state, run: { ...run, prepared, ...stopped, ...brokenBy(record) } };
+      if (stop === undefined) return { ...state, run: { ...run, prepared, ...brokenBy(record) } };
+      const because = { reason: "turn_stopped", rule: "prepareStep", evidence: { said: stop } } as const;
+      const stopping = { ...because, ...(text === undefined ? {} : { text }) };
+      return { ...state, run: { ...run, prepared, stopping } };
     }
     case "transformContext": {
       const transformed = { step: record.step, ...(record.edit === undefined ? {} : { edit: record.edit }) };
