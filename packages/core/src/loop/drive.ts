@@ -360,8 +360,7 @@ export class Driver {
 
   /** Asks, once what it follows from is durable, and waits for the answer. What came meanwhile is heard first. */
   async #ask<What>(what: readonly What[], ask: (one: What) => void, until?: number): Promise<void> {
-    const flushed = this.#flush();
-    if (flushed !== undefined) await flushed;
+    await this.#flush();
     if (this.#stirred) return;
     for (const one of what) ask(one);
     await this.#wait(until);

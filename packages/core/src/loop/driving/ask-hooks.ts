@@ -146,7 +146,7 @@ async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked:
   const step = { step: ask.step, messages: shown(history) };
   const said = (await hooks.prepareStep?.(step, contextOf(asked))) ?? {};
   if (typeof said === "object" && "stop" in said) return { type, ...ask, ...stopOf(said) };
-  const meant = Object.keys(said).find((name) => stepWords(name) !== undefined && name !== "settings");
+  const meant = Object.keys(said).find((name) => stepWords(name) !== undefined);
   if (meant !== undefined) throw new TypeError(`it returned ${meant}: ${stepWords(meant)}`);
   noOthers(said, "model", "tools", "toolChoice", "settings");
   const index = said.model === undefined ? undefined : modelIndex(said.model);
