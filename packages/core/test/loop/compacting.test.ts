@@ -1,7 +1,15 @@
 // Which summary is asked for next, how long a failed one is waited for, and what becomes of the history: on states made
 // by hand.
 
-import { contextFacts, type ErrorData, type Message, type Rules, type Run, type State } from "@rondo/core";
+import {
+  contextFacts,
+  type ErrorData,
+  type Message,
+  type Rule,
+  type Rules,
+  type Run,
+  type State,
+} from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { emptyLedger, foldLedger } from "../../src/context/compact/ledger.ts";
 import {
@@ -91,6 +99,57 @@ describe("a failed summary is waited for", () => {
     expect(
       waitForSummary(at({ failures: 1, failedAt: { at: 1_000, rand: 0 } }, { compaction: null }), rules),
     ).toBeUndefined();
+  });
+});
+
+describe("what ends the run between two summaries", () => {
+  type Said = ReturnType<NonNullable<Rule["decide"]>>;
+  const said = { do: "stop", reason: "cost_budget", evidence: {} } as const;
+  /** A limit, which can tell what is left, or a rule of another kind. */
+  const saying = (what: Said, isLimit = true): Rules => ({
+    ...rules,
+    list: [
+      {
+        name: "says",
+        version: 1,
+        decide: () => what,
+        ...(isLimit ? { left: () => ({}) } : {}),
+      },
+    ],
+  });
+  const again = { failures: 1, failure: error(true), failedAt: { at: 1_000, rand: 0.5 } };
+
+  test("is a limit that lands or stops it: no summary is asked for any more, and none is waited for", () => {
+    for (const what of [said, { ...said, do: "land" } as const]) {
+      expect(askForSummary(at(again), saying(what))).toBeUndefined();
+      expect(waitForSummary(at(again), saying(what))).toBeUndefined();
+      expect(waitForSummary(at({ ...again, summaries: ["s"] }), saying(what))).toBeUndefined();
+    }
+  });
+
+  test("is said with the history that stays as it is", () => {
+    const { note } = compactionOf(at({ failures: 1 }), saying(said)) as { note: string };
+    expect(note).toMatch(/ \(cost_budget\)$/);
+  });
+
+  test("is no limit that only has something to say, and no rule of another kind", () => {
+    expect(askForSummary(at(again), saying({ do: "nudge", text: "hurry", evidence: {} }))).toBeDefined();
+    expect(askForSummary(at(again), saying(said, false))).toBeDefined();
+    expect(waitForSummary(at(again), saying(said, false))).toBeDefined();
+  });
+
+  test("is not asked before the first summary: the rules were heard just then", () => {
+    expect(askForSummary(at({}), saying(said))).toBeDefined();
+  });
+
+  test("is a landing too, unless it is for its steps: a summary takes none", () => {
+    const landed = (reason: string): State => {
+      const state = at({});
+      const landing = { reason, rule: "some_rule", evidence: {} } as NonNullable<Run["landing"]>;
+      return { ...state, run: { ...(state.run as Run), landing } };
+    };
+    expect(askForSummary(landed("deadline"), rules)).toBeUndefined();
+    expect(askForSummary(landed("max_steps"), rules)).toBeDefined();
   });
 });
 

@@ -386,6 +386,25 @@ describe("a model call", () => {
     expect(same.run?.turn?.message).toBe(kept);
   });
 
+  test("that was sent a history pruned for this once leaves the count as it was: the next may go out whole", () => {
+    const usage = { inputTokens: 3, outputTokens: 4 };
+    const counted = { tokens: 9, length: 1 };
+    const after = (...stages: string[]): State =>
+      [
+        { type: "model_started", step: 1, attempt: 1, model: 0, stages: stages.map((stage) => ({ stage })) },
+        {
+          type: "model_finished",
+          message: answerOf([{ type: "text", text: "so" }], { usage }),
+          checks: [],
+        },
+        { type: "turn_judged", verdicts: [], follows: { do: "finish" }, store: true, ...because },
+      ].reduce((state: State, fact) => fold(state, fact), stateOf({}, { counted }));
+    expect(after("prune").counted).toStrictEqual(counted);
+    expect(after("prune", "guard").counted).toStrictEqual(counted);
+    expect(after("guard").counted).toMatchObject({ length: 2 });
+    expect(after().counted).toMatchObject({ length: 2 });
+  });
+
   test("that fails is counted, and its failure waits to be judged", () => {
     const partial = answerOf([{ type: "text", text: "a p" }]);
     const failed = runAfter(stateOf({ call: modelCall }), {
@@ -400,6 +419,8 @@ describe("a model call", () => {
       spend: { tokens: 2 },
       failure: { error, at: 2_000, rand: 0.5, partial },
     });
+    const streamed = runAfter(stateOf({ call: modelCall }), { type: "model_failed", error, shown: true });
+    expect(streamed.failure).toStrictEqual({ error, at: 2_000, rand: 0.5, shown: true });
     const bare = runAfter(stateOf({ call: modelCall }), { type: "model_failed", error });
     expect(bare.failure).toStrictEqual({ error, at: 2_000, rand: 0.5 });
     expect(bare.spend).toMatchObject({ uncounted: 0, usd: 0 });
@@ -660,6 +681,13 @@ describe("a call of the open turn", () => {
     expect([...closed.history][2]).not.toHaveProperty("ref");
     const unsettled = acting([finished("5.0", { settled: false }), callOf("5.1", { startedAt: 1 })]);
     expect(finish(unsettled, {}, "5.1").run?.turn).toBeDefined();
+  });
+
+  test("leaves in the history the details that its tool gave, and nothing where it gave none", () => {
+    const last = (change: object): unknown =>
+      [...finish(acting([callOf("5.0", { startedAt: 1 })]), change).history].at(-1);
+    expect(last({ details: { rows: 3 } })).toMatchObject({ role: "tool", details: { rows: 3 } });
+    expect(last({})).not.toHaveProperty("details");
   });
 
   test("is not touched any more once it is over", () => {

@@ -140,6 +140,66 @@ describe("a request as it was shaped for this once", () => {
   });
 });
 
+describe("a request that takes more than the window", () => {
+  const because = { rule: "some_rule", evidence: {} };
+  const last = { answers: 1, helped: true, forced: false, inARow: 1, length: 1 };
+  const decided = (run: object, more: object): unknown =>
+    guarded(
+      stateOf(
+        run,
+        { history: Log.of([answerOf([{ type: "text", text: "x".repeat(5_000) }])] as Message[]), ...more },
+        contextOf({ window: 1_000, guard: { results: "cut" } }),
+      ),
+      plain,
+    );
+  const compacts = { facts: [{ type: "mode", mode: "compacting", rule: "guard" }] };
+  const ends = { facts: [{ type: "run_ended", end: { error: { kind: "context_overflow" } } }] };
+
+  test("is compacted also where the run must end now, when nothing in it can be cut", () => {
+    const landing = { reason: "deadline", ...because };
+    expect(decided({ landing }, {})).toMatchObject(compacts);
+    expect(decided({ landing }, { answers: 2, compacted: last })).toMatchObject(compacts);
+    expect(decided({ landing }, { answers: 1, compacted: last })).toMatchObject(ends);
+  });
+
+  test("is compacted no more where a compaction came after each of the last three answers", () => {
+    const inARow = (times: number): unknown =>
+      decided({}, { answers: 2, compacted: { ...last, helped: false, inARow: times } });
+    expect(inARow(2)).toMatchObject(compacts);
+    expect(inARow(3)).toMatchObject(ends);
+  });
+
+  test("is cut, and not compacted, where a compaction was for nothing and the cut texts fill the room exactly", () => {
+    const isCut = (message: Message): boolean => JSON.stringify(message).includes("characters omitted here");
+    const after = (tokens: number): unknown =>
+      guarded(
+        stateOf(
+          {},
+          { history: texts(5_000), answers: 2, compacted: { ...last, helped: false } },
+          contextOf({ window: 1_000, guard: { results: "cut" } }),
+        ),
+        {
+          ...plain,
+          estimator: {
+            ...plain.estimator,
+            message: (message: Message) => (isCut(message) ? tokens : 5_000),
+          } as never,
+        },
+      );
+    expect(after(1_000)).toMatchObject({ facts: [{ type: "trimmed", after: 1_000 }] });
+    expect(after(1_001)).toMatchObject(compacts);
+  });
+
+  test("as it was shaped for this once is compacted though the last compaction was for nothing", () => {
+    const state = stateOf(
+      {},
+      { history: texts(50_000), answers: 2, compacted: { ...last, helped: false } },
+      contextOf({ window: 1_000, guard: { results: "truncate" } }),
+    );
+    expect(tooLarge(state, plain)).toMatchObject(compacts);
+  });
+});
+
 test("the account of the window tells the system prompt from the tools", () => {
   const history = Log.of<Message>([userText("12345"), answerOf([{ type: "text", text: "123" }])]);
   const { bySource, tokens } = accountOf(

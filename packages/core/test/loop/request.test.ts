@@ -99,6 +99,13 @@ describe("a request", () => {
     expect(request({}, { landing: { omitTools: true } }).tools).toHaveLength(3);
   });
 
+  test("has the settings its step was prepared with over the agent's own, in that step only", () => {
+    const settingsAt = (step: number): unknown =>
+      request({ prepared: { step, settings: { temperature: 0.5 } } }).settings;
+    expect(settingsAt(1)).toStrictEqual({ maxOutputTokens: 1_000, temperature: 0.5 });
+    expect(settingsAt(2)).toStrictEqual({ maxOutputTokens: 1_000 });
+  });
+
   test("has the tool choice its step was prepared for", () => {
     expect(request({ prepared: { step: 1, toolChoice: "required" } }).toolChoice).toBe("required");
     expect(request({ prepared: { step: 2, toolChoice: "required" } }).toolChoice).toBe("auto");

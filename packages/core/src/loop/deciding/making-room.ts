@@ -123,7 +123,8 @@ function mayCompact(state: State): boolean {
   // Whoever must end now has no use for a long history.
   if (!compacts(state) || (landing !== undefined && landing.reason !== "max_steps")) return false;
   if (compacted === undefined) return true;
-  return sinceCompacted(state) >= (compacted.helped && compacted.inARow < mostInARow ? 1 : answersToWait);
+  const since = state.answers - compacted.answers;
+  return since >= (compacted.helped && compacted.inARow < mostInARow ? 1 : answersToWait);
 }
 
 /**
@@ -134,11 +135,9 @@ function mustCompact(state: State): boolean {
   const { compacted } = state;
   if (!compacts(state)) return false;
   if (compacted === undefined) return true;
-  if (sinceCompacted(state) >= 1) return compacted.inARow < mostInARow;
+  if (state.answers > compacted.answers) return compacted.inARow < mostInARow;
   return !compacted.helped && !compacted.forced;
 }
 
 const compacts = (state: State): boolean =>
   optionsOf(state).context?.compaction !== undefined && !runOf(state).paused;
-
-const sinceCompacted = ({ compacted, answers }: State): number => answers - (compacted?.answers ?? 0);
