@@ -237,6 +237,16 @@ describe("the next summary", () => {
     expect(most({ limit: 700 }, "tagged")).toBeUndefined();
   });
 
+  test("is asked for with four times the limit for each answer that was cut, up to half its model's window", () => {
+    const most = (cut: number, facts: object = {}): unknown => {
+      const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts };
+      const given = { window: 10_000, compaction: { summaryMaxTokens: 700 } };
+      return summaryOf(at({ cut }, given, {}, { compactor }), rules)?.request.settings.maxOutputTokens;
+    };
+    expect([most(0), most(1), most(2)]).toStrictEqual([700, 2_800, 5_000]);
+    expect(most(2, { contextWindow: 8_000 })).toBe(4_000);
+  });
+
   test("is made in more parts where its model's window is small", () => {
     const compactor = (contextWindow: number): object => ({
       compactor: { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: { contextWindow } },
