@@ -6,7 +6,7 @@
 
 import { checkMax } from "../checks.ts";
 import { runOf, type State } from "../loop/state.ts";
-import type { Message } from "../message.ts";
+import { textOf } from "../message.ts";
 import { counting } from "./answers.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -68,18 +68,15 @@ export function endsTwice(text: string): boolean {
 /** Whether a unit is prose that nobody but the model came up with: what somebody said may be what is to be repeated. */
 export function isOwnSentence(unit: string, { history }: State): boolean {
   if (unit.length > proseChars || !sentenceEnd.test(unit) || listed.test(unit)) return false;
-  if ((unit.match(/\p{L}{2,}/gu) ?? []).length < proseWords) return false;
+  if ([...unit.matchAll(/\p{L}{2,}/gu)].length < proseWords) return false;
   const letters = lettersOf(unit);
   for (const message of history)
-    if (message.role !== "assistant" && lettersOf(saidIn(message)).includes(letters)) return false;
+    if (message.role !== "assistant" && lettersOf(textOf(message)).includes(letters)) return false;
   return true;
 }
 
-const saidIn = ({ content }: Message): string =>
-  content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-
 /** Neither quotes nor the end of a sentence tell two apart. */
-const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}]+/gu, "");
+const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}]/gu, "");
 
 /** The unit that the end of a text repeats, how often, and how long that is; undefined when it repeats none. In linear time. */
 export function repetition(text: string): { unit: string; times: number; length: number } | undefined {

@@ -10,8 +10,9 @@ import {
   type RondoEvent,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { Babble } from "../../src/loop/driving/babble.ts";
 import { think } from "../../src/loop/driving/think.ts";
-import { answerOf, come, type HandClock, handClock } from "./support.ts";
+import { answerOf, come, type HandClock, handClock, stateOf } from "./support.ts";
 
 const clocks = { connectMs: 5, firstByteMs: 10, idleMs: 20, totalMs: 100 };
 const request = { messages: [] } as unknown as ModelRequest;
@@ -40,7 +41,7 @@ interface Watched {
   failure(): Promise<RondoError>;
 }
 
-function watch(change: Partial<typeof clocks> = {}): Watched {
+function watch(change: Partial<typeof clocks> = {}, babble?: Babble): Watched {
   const { promise, resolve, reject } = Promise.withResolvers<AssistantMessage>();
   const clock = handClock();
   const controller = new AbortController();
@@ -59,7 +60,7 @@ function watch(change: Partial<typeof clocks> = {}): Watched {
   } as Model;
   const tell = (event: RondoEvent): unknown => heard.push(event);
   const audience = { step: 4, isThere: () => isWanted, tell, shown: false };
-  const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience);
+  const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience, babble);
   answered.catch(() => {});
   return {
     clock,
@@ -403,5 +404,59 @@ describe("an abort", () => {
     call.fails(new RondoError(kind, "gone"));
     const error = await call.failure();
     expect([error.kind, error.partial, error.usage]).toStrictEqual(["aborted", undefined, undefined]);
+  });
+});
+
+describe("an answer that has come to one sentence over and over", () => {
+  const sorry = " I apologize for the confusion.".repeat(100);
+  const brokenOff = (content: AssistantMessage["content"]): object => ({
+    role: "assistant",
+    content,
+    origin,
+    stop: { kind: "max_tokens", wire: "unknown", detail: "broken off: it repeated itself" },
+  });
+  const watched = (): Watched => watch({}, new Babble(stateOf()));
+
+  test("is broken off, and what was heard of it stands as one that ran into the output limit", async () => {
+    const call = watched();
+    call.emit(delta("So. "));
+    expect(call.controller.signal.aborted).toBe(false);
+    call.emit(delta(sorry));
+    expect(call.controller.signal.reason).toMatchObject({
+      kind: "aborted",
+      message: "m repeats itself: the answer is broken off",
+    });
+    expect(await isOpen(call)).toBe(true);
+    call.fails(new Error("socket hang up"));
+    expect(await call.answered).toStrictEqual(brokenOff([{ type: "text", text: `So. ${sorry}` }]));
+  });
+
+  test("in its thoughts is broken off as well, and those stand before the text", async () => {
+    const call = watched();
+    call.emit(delta("So.", 1));
+    call.emit(thought(sorry));
+    call.fails(new Error("socket hang up"));
+    expect(await call.answered).toStrictEqual(
+      brokenOff([
+        { type: "reasoning", text: sorry },
+        { type: "text", text: "So." },
+      ]),
+    );
+  });
+
+  test("is told no further, nor kept, from there on", async () => {
+    const call = watched();
+    for (const text of ["So.", sorry, "Well."]) call.emit(delta(text));
+    expect(call.heard).toStrictEqual([{ ...delta("So."), step: 4 }]);
+    call.fails(new Error("socket hang up"));
+    expect((await call.answered).content).toStrictEqual([{ type: "text", text: `So.${sorry}` }]);
+  });
+
+  test("stands when its time is over, where the model does not let go", async () => {
+    const call = watched();
+    call.emit(delta(sorry));
+    call.emit(progress);
+    call.clock.pass(20);
+    expect(await call.answered).toStrictEqual(brokenOff([{ type: "text", text: sorry }]));
   });
 });

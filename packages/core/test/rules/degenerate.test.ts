@@ -3,8 +3,8 @@
 import { defaultTexts, degenerateAnswers, type Message, type Part, type State, userText } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { Log } from "../../src/loop/log.ts";
-import { repetition } from "../../src/rules/degenerate.ts";
-import { callOf } from "../loop/support.ts";
+import { endsTwice, isOwnSentence, repetition } from "../../src/rules/degenerate.ts";
+import { answerOf, callOf, stateOf } from "../loop/support.ts";
 import { afterAll, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
 
 describe("a repetition", () => {
@@ -147,11 +147,13 @@ describe("an answer that ran into the output limit", () => {
     expect(said.evidence.unit).toHaveLength(100);
   });
 
-  test("with calls is no such answer, nor are words that ended by themselves", () => {
-    const play = [words("play ".repeat(100))];
+  test("with calls is no such answer, nor are words that ended by themselves, nor what ended otherwise", () => {
+    const play = [words("play ".repeat(200))];
     const rule = degenerateAnswers();
     expect(judgementOf(rule, { turn: turnOf(cut, play, [callOf("5.0")]) })).toBeUndefined();
     expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn"), play) })).toBeUndefined();
+    for (const kind of ["refusal", "stop_sequence"] as const)
+      expect(judgementOf(rule, { turn: turnOf(stopOf(kind), play) })).toBeUndefined();
     expect(judgementOf(rule, {})).toBeUndefined();
     expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 3]);
   });
@@ -198,5 +200,70 @@ describe("an answer that ended by itself", () => {
       `${"A text of many words is a text of its own, and may well be a filler. ".repeat(3)}So. `,
     ])
       expect(judged(unit.repeat(60)), unit).toBeUndefined();
+  });
+});
+
+describe("the end of a text stands twice", () => {
+  /** So many characters, none of which comes again soon. */
+  const once = (length: number): string =>
+    Array.from({ length }, (_, at) => String.fromCharCode(0x4e00 + at)).join("");
+
+  test("where its last 200 characters came before, within 200 more", () => {
+    expect(endsTwice(once(200).repeat(2))).toBe(true);
+    expect(endsTwice(`${once(200).repeat(2)} \n\n`)).toBe(true);
+    expect(endsTwice(once(201).repeat(3))).toBe(false);
+    expect(endsTwice(once(500))).toBe(false);
+  });
+
+  test("in no text of less than 400 characters", () => {
+    expect(endsTwice("a".repeat(400))).toBe(true);
+    expect(endsTwice("a".repeat(399))).toBe(false);
+  });
+});
+
+describe("a sentence of the model's own", () => {
+  const isOwn = (unit: string, history: Message[] = []): boolean =>
+    isOwnSentence(unit, stateOf({}, { history: Log.of(history) }));
+
+  test("has three words of two letters, and 200 characters at most", () => {
+    expect(isOwn("It is so.")).toBe(true);
+    for (const unit of ["It is.", "It is a.", "1 2 3. "]) expect(isOwn(unit), unit).toBe(false);
+    expect(isOwn(`${"It is so".padEnd(199, "o")}.`)).toBe(true);
+    expect(isOwn(`${"It is so".padEnd(200, "o")}.`)).toBe(false);
+  });
+
+  test("ends somewhere: at its end, or before a blank where the text was cut off within it", () => {
+    for (const unit of ["for the confusion. I apologize ", "for the confusion.\nI apologize", "It is so!"])
+      expect(isOwn(unit), unit).toBe(true);
+    for (const unit of ["It is all in loop.ts ", "It is so"]) expect(isOwn(unit), unit).toBe(false);
+  });
+
+  test("begins as no item of a list does, whatever stands within it", () => {
+    for (const item of ["- ", "  - ", "10. ", "\n2) ", "So it is.\n* "])
+      expect(isOwn(`${item}it is well known.`), item).toBe(false);
+    for (const unit of ["It is well-known here.", "Well-known it is here.", "It came in 1984."])
+      expect(isOwn(unit), unit).toBe(true);
+  });
+
+  test("is one that nobody else said, in whatever capitals, marks and parts", () => {
+    const unit = "I'm sorry, it is my fault. ";
+    expect(isOwn(unit, [userText("Why? Say (I am SORRY) - 'it is my fault'")])).toBe(true);
+    expect(isOwn(unit, [userText("Say: I'M SORRY IT IS -- my fault!")])).toBe(false);
+    const parts = ["Say: I'm sorry,", "it is my fault"].map((text) => ({ type: "text" as const, text }));
+    expect(isOwn(unit, [{ role: "user", content: parts }])).toBe(false);
+    expect(isOwn("Die Maße sind gut.", [userText("Die Masse sind gut.")])).toBe(true);
+  });
+
+  test("is the model's own also where it said it before", () => {
+    const unit = "I apologize for the confusion.";
+    expect(isOwn(unit, [answerOf([words(unit)])])).toBe(true);
+    const told: Message = {
+      role: "tool",
+      callId: "a",
+      name: "read",
+      content: [{ type: "text", text: unit }],
+      isError: false,
+    };
+    expect(isOwn(unit, [told])).toBe(false);
   });
 });

@@ -14,8 +14,8 @@ const bound = { times: 20, length: 1_500 };
 
 export class Babble {
   readonly #state: State;
-  #type = "";
-  #index = -1;
+  #type?: string;
+  #index?: number;
   #pieces: string[] = [];
   #fresh = 0;
 
