@@ -11,7 +11,7 @@ import {
   textOf,
 } from "@rondo/core";
 import { call, calls, fail, type ScriptedModel, say, scripted, stall, type Turn } from "@rondo/testkit";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { echo } from "../support.ts";
 
 type Options = Partial<Parameters<typeof steerable>[0]>;
@@ -142,6 +142,8 @@ describe("pruning, which is off", () => {
     await session.send("first");
     now += 6 * 60_000;
     session.send("second").catch(() => {});
+    // The one that crashed lives in this process, and its clock would go on for ever.
+    onTestFinished(() => session.abort());
     await expect.poll(() => model.calls).toBe(4);
     const after = await open([say("two")], {});
     await after.session.resume();
