@@ -27,6 +27,12 @@ export const ambiguous: { readonly [what: string]: string } = {
     "an end by the rule against repetition is an error, too",
   "R192-openai_text_repeat final_expect.loop_outcome: fail":
     "an end by the rule against repetition is an error, too",
+  "R192-ended expect.loop_outcome: fail": "an end by the rule against repetition is an error, too",
+  "R192-ended-thoughts expect.loop_outcome: fail": "an end by the rule against repetition is an error, too",
+  "R222-turns expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R222-page expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R225-several turns[0].loop_outcome: run_tools_then_continue":
+    "a real tool that refuses has run, and has come to nothing",
   "R222x expect.loop_outcome: final": "a session that was loaded comes to its end as well",
   "R222-chat expect.loop_outcome: final": "a session that was loaded comes to its end as well",
   "R222-claude expect.loop_outcome: final": "a session that was loaded comes to its end as well",

@@ -8,7 +8,7 @@ import { messageOf, RondoError } from "@rondo/core";
 import { post } from "./http.ts";
 
 /** How long a service is asked for that the server does not know, in milliseconds: a busy one takes seconds to hear of it. */
-const unknownMs = 10_000;
+const unknownMs = 20_000;
 
 /** How long a connection may take, in milliseconds. */
 const connectMs = 10_000;
