@@ -3,9 +3,6 @@
 // The driver's arms under one roof. Nothing here decides: what is started was named by `next`, what comes back is posted
 // as a fact, and what nobody waits for any more is told so by its signal.
 
-import { capArrival, capGiven, type Keeping } from "../../context/cap/arrival.ts";
-import type { CapFacts } from "../../context/cap/facts.ts";
-import type { CapPlace } from "../../context/cap.ts";
 import { messageOf, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import type { Model } from "../../model.ts";
@@ -20,12 +17,12 @@ import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
-import { windowOf } from "../request/window.ts";
 import { type Call, callIn, isThinking, optionsOf, type State } from "../state.ts";
 import { act, checkCalls } from "./act.ts";
 import { viewOf } from "./announce.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { Babble } from "./babble.ts";
+import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
 import { answerFrom, failureFrom } from "./model-answer.ts";
 import { reconcileCall } from "./reconcile.ts";
@@ -191,14 +188,14 @@ export class AtWork {
       this.#driving.post({ type: "tool_finished", call: key, result });
       return;
     }
-    const { controller, context, cap, warn } = this.#begin(key, call);
-    const report = (why: string): void => warn("tool_error", `${call.name} (${call.id}): ${why}`);
+    const { controller, context, capping } = this.#begin(key, call);
+    const report = (why: string): void => this.#warn("tool_error", `${call.name} (${call.id}): ${why}`);
     const failures = { texts: rules.texts, masked: maskToolErrors, report };
     const post = this.#poster();
     const era = this.#era;
     this.#away.add(key);
     void act(tool, call, context, failures)
-      .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
+      .then((whole) => (whole instanceof ChildWaits ? whole : capping.arrived(whole)))
       .catch((thrown: unknown) => {
         if (areWordsMissing(thrown))
           post({ type: "abort_asked", reason: thrown.message, error: thrown.toJSON() });
@@ -235,13 +232,13 @@ export class AtWork {
     const call = callIn(this.#state.run, key);
     if (call === undefined) return;
     this.ask(`reconcile:${key}`, async () => {
-      const { controller, context, cap } = this.#begin(key, call);
+      const { controller, context, capping } = this.#begin(key, call);
       const found = await reconcileCall(
         this.#shell.tools.get(call.name),
         call,
         context,
         this.#shell.clock,
-        cap,
+        capping.arrived,
       );
       if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
       // One that was too slow need not go on looking.
@@ -251,15 +248,7 @@ export class AtWork {
   }
 
   /** What a tool works with: its context, the signal behind it, and what cuts its result. */
-  #begin(
-    key: CallKey,
-    call: Call,
-  ): {
-    controller: AbortController;
-    context: ToolContext;
-    cap: (whole: CallResult) => CallResult | Promise<CallResult>;
-    warn: (code: string, message: string) => void;
-  } {
+  #begin(key: CallKey, call: Call): { controller: AbortController; context: ToolContext; capping: Capping } {
     const { session, blobs, clock, given } = this.#shell;
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
@@ -282,10 +271,7 @@ export class AtWork {
       ),
     };
     const context = call.tool?.effect === "write" ? whole : this.#heard(whole, controller);
-    const { clean, facts, place, keeping } = this.#capping(key, call);
-    const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
-      capArrival(clean(whole), facts, place, keeping);
-    return { controller, context, cap, warn: keeping.warn };
+    return { controller, context, capping: this.#capping(call) };
   }
 
   /** The same, and whoever looks at its signal is known to hear of an abort. */
@@ -302,35 +288,15 @@ export class AtWork {
   brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
     const call = callIn(this.#state.run, key);
     const whole: CallResult = { ...given, code: "answered" };
-    if (call === undefined) return whole;
-    const { clean, facts, place, keeping } = this.#capping(key, call);
-    return capArrival(clean(whole), facts, place, keeping);
+    return call === undefined ? whole : this.#capping(call).arrived(whole);
   }
 
-  /** What a result of a call is cut by, and kept with. */
-  #capping(
-    key: CallKey,
-    call: Call,
-  ): {
-    clean: (result: CallResult) => CallResult;
-    facts: CapFacts | undefined;
-    place: CapPlace;
-    keeping: Keeping;
-  } {
-    const { session, blobs, redact } = this.#shell;
-    const warn = (code: string, message: string): void =>
-      this.#driving.tell({ type: "warning", code, message });
-    // Before anything of it is kept elsewhere, or cut: half a secret is found no more.
-    const clean = (result: CallResult): CallResult => {
-      const fact = { type: "tool_finished", call: key, result } as const;
-      return redact === undefined ? result : (redact(fact) as typeof fact).result;
-    };
-    return {
-      clean,
-      facts: optionsOf(this.#state).context?.cap,
-      place: { tool: call.name, callId: call.id, window: windowOf(this.#state) },
-      keeping: { session, blobs, warn },
-    };
+  #capping(call: Call): Capping {
+    return cappingOf(this.#shell, this.#state, call, (code, message) => this.#warn(code, message));
+  }
+
+  #warn(code: string, message: string): void {
+    this.#driving.tell({ type: "warning", code, message });
   }
 
   /** Posts what comes of something that is started now; once that was given up, nothing. */
@@ -351,8 +317,7 @@ export class AtWork {
     if (!("result" in fact) || fact.result === undefined) return fact;
     const call = callIn(this.#state.run, fact.call);
     if (call === undefined) return fact;
-    const { clean, facts, place, keeping } = this.#capping(fact.call, call);
-    return { ...fact, result: await capGiven(clean(fact.result), call.result, facts, place, keeping) };
+    return { ...fact, result: await this.#capping(call).given(fact.result) };
   }
 
   /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */
