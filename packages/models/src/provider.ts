@@ -15,7 +15,6 @@ import {
   type ModelIo,
   type ModelRequest,
   type Origin,
-  type Repair,
   RondoError,
   toRondoError,
 } from "@rondo/core";
@@ -35,8 +34,7 @@ import { loadOnce } from "./load-once.ts";
 import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
-import { fewerFiles } from "./refusals/count.ts";
-import { refusedFile } from "./refusals/place.ts";
+import { forRequest, unrepaired } from "./refusals/for-request.ts";
 import { refusesStream } from "./refusals/stream.ts";
 import { refusalIn, responseIn } from "./refusals/told-otherwise.ts";
 import { bearer, hasAuthorization, joinURL, merged } from "./request-head.ts";
@@ -248,23 +246,7 @@ class HttpModel implements Model {
     wire: WireRequest,
     asked: ModelRequest,
   ): RondoError {
-    const { repair } = error;
-    // What is not in the request cannot be left out: the same one would be sent again.
-    if (repair === "reasoning" && !reasons.test(wire.body)) return unrepaired(error);
-    if (repair === "schema" && asked.outputSchema === undefined) return unrepaired(error);
-    if (repair?.startsWith("settings.") === true && !this.#changes(repair, wire, asked))
-      return unrepaired(error);
-    if (repair !== "files") return error;
-    return errorWith(error, {
-      repair: fewerFiles(body, asked.messages) ?? refusedFile(body, wire.body, asked.messages),
-    });
-  }
-
-  /** Whether leaving a setting out makes another request of it: what this server is known not to take was not sent. */
-  #changes(repair: Repair, { body }: WireRequest, asked: ModelRequest): boolean {
-    const { [repair.slice("settings.".length) as keyof typeof asked.settings]: _, ...settings } =
-      asked.settings;
-    return this.#encoder?.encode({ ...asked, settings }).body !== body;
+    return forRequest(error, body, wire, asked, (other) => this.#encoder?.encode(other));
   }
 
   /** An empty 400 or 413 means that the prompt is too long, if it is long: some servers say nothing else. */
@@ -386,10 +368,6 @@ interface Sent {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Members and values that are reasoning or ask for some, in any protocol. In texts their quotes are escaped. */
-const reasons: RegExp =
-  /"\w*(?:reasoning|think|thought)\w*":|:"(?:reasoning|thinking|redacted_thinking)"|<think>/i;
-
 /** The same, and whether anything of an answer was told. */
 function listening(io: ModelIo): { io: ModelIo; anything(): boolean } {
   let anything = false;
@@ -411,8 +389,6 @@ const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["wa
 /** The server as it is known with another quirk. */
 const quirked = (target: Target, compat: Target["compat"]): Target | undefined =>
   compat === undefined ? undefined : { ...target, compat };
-
-const unrepaired = (error: RondoError): RondoError => errorWith(error, { repair: undefined });
 
 const loads = new WeakMap<LazyCodec, () => Promise<Codec>>();
 
