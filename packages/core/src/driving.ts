@@ -8,6 +8,7 @@ export type { AgentParts } from "./agent.ts";
 export { SteadyClock } from "./clock.ts";
 export { capArrival } from "./context/cap/arrival.ts";
 export { readArgs, readInput, readMessage, type Start } from "./input.ts";
+export { frozen } from "./json/copy.ts";
 export { logEvent } from "./logger.ts";
 export type { LeftChild } from "./loop/child-facts.ts";
 export { spentSince } from "./loop/children.ts";

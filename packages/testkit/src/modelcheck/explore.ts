@@ -21,7 +21,7 @@ import {
   table,
   userText,
 } from "@rondo/core";
-import { frozen } from "../frozen.ts";
+import { frozen } from "@rondo/core/driving";
 import type { World } from "./answers.ts";
 import { type Fuel, spend } from "./disturbances.ts";
 import {

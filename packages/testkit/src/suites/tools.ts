@@ -25,8 +25,8 @@ import {
   toolWith,
 } from "@rondo/core";
 import { callable, count, finite, having, listOf, object, oneOf, text } from "@rondo/core/checks";
-import { givenBy, resolver } from "@rondo/core/driving";
-import { frozen } from "../frozen.ts";
+import { frozen, givenBy, resolver } from "@rondo/core/driving";
+
 import { listIn, membersIn } from "../json.ts";
 import { call, say } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";

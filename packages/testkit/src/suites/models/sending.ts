@@ -2,7 +2,7 @@
 
 import { deepStrictEqual, match, ok } from "node:assert/strict";
 import { textOf, userText } from "@rondo/core";
-import { frozen } from "../../frozen.ts";
+import { frozen } from "@rondo/core/driving";
 import { call, say } from "../../scripted/turns.ts";
 import { commonLength } from "../../text.ts";
 import { mustBe } from "../check.ts";
