@@ -180,23 +180,21 @@ export function storyOf(broken: string, path: readonly string[]): string {
     const number = String(at + 1).padStart(4);
     return step.startsWith("loop: ") ? `${number}.   the loop: ${step.slice(6)}` : `${number}. ${step}`;
   });
-  const remedy = remedies.find(([sign]) => broken.includes(sign));
+  const remedy = remedies.find(([sign]) => sign.test(broken));
   return [`broken: ${broken}`, ...lines, ...(remedy === undefined ? [] : [`      ${remedy[1]}`])].join("\n");
 }
 
 /** What breaks a promise of the loop is mostly a rule that is not pure. */
-const remedies: readonly (readonly [sign: string, remedy: string])[] = [
+const remedies: readonly (readonly [sign: RegExp, remedy: string])[] = [
   [
-    "the same state led to two decisions",
+    /the same state led to two decisions/,
     "A rule may go by its memory and the state alone: not by chance, the clock, or a variable of its own.",
   ],
-  ["remembers something else", "Its fold may go by its memory, the record and the state alone."],
-  ...["read only property", "not extensible", "Cannot delete property"].map(
-    (sign): readonly [string, string] => [
-      sign,
-      "A rule must leave the state, and the memory it is given, as they are: its fold gives another memory.",
-    ],
-  ),
+  [/remembers something else/, "Its fold may go by its memory, the record and the state alone."],
+  [
+    /read only property|not extensible|Cannot delete property/,
+    "A rule must leave the state, and the memory it is given, as they are: its fold gives another memory.",
+  ],
 ];
 
 function textOf({ states, broken, reached, unreached }: ModelCheck, promises: number): string {
