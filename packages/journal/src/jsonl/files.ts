@@ -72,7 +72,7 @@ export function syncFolder(folder: string): void {
 export function replaceFile(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.tmp`;
   try {
-    withFile(fresh, "w", (file) => writeFileSync(file, text));
+    writeFileSync(fresh, text);
     renameSync(fresh, path);
   } catch (thrown) {
     rmSync(fresh, { force: true });
