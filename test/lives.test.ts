@@ -7,12 +7,10 @@
 import {
   Agent,
   type AgentOptions,
-  agentStrategy,
   emptyState,
   isPaired,
   type Journal,
   type LogRecord,
-  managedContext,
   memoryBlobs,
   memoryJournal,
   RondoError,
@@ -21,14 +19,12 @@ import {
   reduce,
   reduceAll,
   type Session,
-  steerable,
-  stepSequence,
   subAgent,
   type Tool,
   textOf,
-  thinkActObserve,
   tool,
 } from "@rondo/core";
+import { agentStrategy, managedContext, steerable, stepSequence, thinkActObserve } from "@rondo/core/presets";
 import { call, say, scripted, usage } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { Chance } from "../scripts/chance.ts";

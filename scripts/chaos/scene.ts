@@ -3,18 +3,14 @@
 import {
   Agent,
   type AgentOptions,
-  agentStrategy,
   type Hooks,
   type JsonObject,
   type Model,
-  managedContext,
   type Rule,
-  steerable,
-  stepSequence,
   subAgent,
-  thinkActObserve,
   userText,
 } from "@rondo/core";
+import { agentStrategy, managedContext, steerable, stepSequence, thinkActObserve } from "@rondo/core/presets";
 import { anthropic, bedrock, google, openai, type ProviderOptions } from "@rondo/models";
 import type { Protocol } from "@rondo/testkit/wire";
 import { Chance } from "../chance.ts";

@@ -8,11 +8,11 @@ import {
   isPaired,
   memoryJournal,
   resolve,
-  steerableSession,
   subAgent,
   textOf,
   userText,
 } from "@rondo/core";
+import { steerableSession } from "@rondo/core/presets";
 import { call, fail, say, scripted, stop } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";

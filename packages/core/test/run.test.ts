@@ -8,15 +8,14 @@ import {
   isPaired,
   type Model,
   type ModelEvent,
-  managedContext,
   maxSteps,
   memoryJournal,
   RondoError,
   type Rule,
-  steerable,
   stopWhen,
   textOf,
 } from "@rondo/core";
+import { managedContext, steerable } from "@rondo/core/presets";
 import {
   badArgs,
   call,

@@ -3,27 +3,23 @@
 import {
   Agent,
   type AgentOptions,
-  agentStrategy,
   type Clock,
   follow,
   isPaired,
   type Journal,
   type LogRecord,
   type Model,
-  managedContext,
   memoryJournal,
   RondoError,
   type RondoEvent,
   type RunEnd,
   type Session,
   type SubAgentOptions,
-  steerable,
-  stepSequence,
   subAgent,
   type Tool,
   textOf,
-  thinkActObserve,
 } from "@rondo/core";
+import { agentStrategy, managedContext, steerable, stepSequence, thinkActObserve } from "@rondo/core/presets";
 import { call, calls, fail, type Script, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, eventsOf, quick, shortly } from "./support.ts";

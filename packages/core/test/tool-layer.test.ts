@@ -7,7 +7,6 @@ import {
   DoneSignal,
   dependency,
   type JsonObject,
-  managedContext,
   type RunResult,
   TaskComplete,
   type Tool,
@@ -15,6 +14,7 @@ import {
   tool,
   toolResult,
 } from "@rondo/core";
+import { managedContext } from "@rondo/core/presets";
 import { badArgs, call, calls, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";

@@ -1,6 +1,7 @@
 // The agent strategy over every provider's own protocol: its rounds, its refusals, and what it reads of calls.
 
-import { Agent, type AgentStrategyOptions, agentStrategy, type Tool, textOf, tool } from "@rondo/core";
+import { Agent, type Tool, textOf, tool } from "@rondo/core";
+import { type AgentStrategyOptions, agentStrategy } from "@rondo/core/presets";
 import { badArgs, call, calls, say } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { cells, expectValid, serve } from "./end-to-end/stack.ts";

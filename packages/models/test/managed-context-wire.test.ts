@@ -4,18 +4,16 @@
 import {
   Agent,
   type AssistantMessage,
-  agentEvents,
-  finalOf,
   isPaired,
   type JsonObject,
   type Message,
   type ModelRequest,
-  managedContext,
   type Part,
   type RunEnd,
   repairHistory,
   userText,
 } from "@rondo/core";
+import { agentEvents, finalOf, managedContext } from "@rondo/core/presets";
 import { describe, expect, it } from "vitest";
 import { checkAnthropicRequest } from "../../testkit/src/wire/rules/anthropic.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";

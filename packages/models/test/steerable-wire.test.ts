@@ -1,15 +1,7 @@
 // The steerable preset over real sockets: Anthropic's stop words, and what goes back and forth.
 
-import {
-  Agent,
-  isPaired,
-  type Json,
-  type RunResult,
-  type SteerableStop,
-  steerable,
-  steerableStop,
-  tool,
-} from "@rondo/core";
+import { Agent, isPaired, type Json, type RunResult, tool } from "@rondo/core";
+import { type SteerableStop, steerable, steerableStop } from "@rondo/core/presets";
 import { call, say } from "@rondo/testkit";
 import { type RondoWire, raw, status, type WireScript } from "@rondo/testkit/wire";
 import { describe, expect, test } from "vitest";

@@ -7,10 +7,10 @@ import {
   type Model,
   type StopKind,
   standardPolicy,
-  stepSequence,
   tool,
   toolResult,
 } from "@rondo/core";
+import { stepSequence } from "@rondo/core/presets";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anthropic, google, openai } from "../src/index.ts";

@@ -1,15 +1,7 @@
 // The plain loop over real sockets: what its clients send and make of the answers, and the neutral data on the wire.
 
-import {
-  Agent,
-  callsOf,
-  type Json,
-  type JsonObject,
-  type Tool,
-  textOf,
-  thinkActObserve,
-  tool,
-} from "@rondo/core";
+import { Agent, callsOf, type Json, type JsonObject, type Tool, textOf, tool } from "@rondo/core";
+import { thinkActObserve } from "@rondo/core/presets";
 import { call, say } from "@rondo/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { checkGoogleRequest } from "../../testkit/src/wire/rules/google.ts";

@@ -1,7 +1,8 @@
 // A call whose arguments are no text at all is told before what comes behind it: who shows an answer while it arrives
 // must know that a text belongs to a call (E4.21).
 
-import { Agent, agentStrategy, type ModelEvent, strategyMessages, tool } from "@rondo/core";
+import { Agent, type ModelEvent, tool } from "@rondo/core";
+import { agentStrategy, strategyMessages } from "@rondo/core/presets";
 import { say } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";

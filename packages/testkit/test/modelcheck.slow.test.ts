@@ -1,4 +1,5 @@
-import { budget, type Rule, type State, type StopRule, steerable, tool } from "@rondo/core";
+import { budget, type Rule, type State, type StopRule, tool } from "@rondo/core";
+import { steerable } from "@rondo/core/presets";
 import { fail, modelCheck, say, scripted } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 

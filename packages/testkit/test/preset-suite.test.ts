@@ -1,17 +1,13 @@
 import {
   type AgentOptions,
-  agentStrategy,
   type Model,
-  managedContext,
   type Rule,
   type RunOptions,
   type StopRule,
-  steerable,
-  stepSequence,
   type Tool,
-  thinkActObserve,
   toolWith,
 } from "@rondo/core";
+import { agentStrategy, managedContext, steerable, stepSequence, thinkActObserve } from "@rondo/core/presets";
 import { type PresetUnderTest, testPreset } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 

@@ -2,7 +2,8 @@
 
 import { chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { Agent, type Message, textOf, thinkActObserve } from "@rondo/core";
+import { Agent, type Message, textOf } from "@rondo/core";
+import { thinkActObserve } from "@rondo/core/presets";
 import { call as asks, calls, say, scripted } from "@rondo/testkit";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ClassicToolsOptions, classicTools } from "../src/index.ts";

@@ -2,7 +2,8 @@
 
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Agent, agentStrategy, type StrategyMessage, strategyMessages, tool } from "@rondo/core";
+import { Agent, tool } from "@rondo/core";
+import { agentStrategy, type StrategyMessage, strategyMessages } from "@rondo/core/presets";
 import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { fileGuard } from "../src/index.ts";

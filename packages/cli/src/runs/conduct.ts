@@ -3,7 +3,8 @@
 // Everything that drives a run comes through here (run, resume, approve, deny), so that all of them show it, ask about
 // it, are interrupted and end in the same way.
 
-import { type CallView, type RondoEvent, type RunResult, type Session, type Tool, trace } from "@rondo/core";
+import type { CallView, RondoEvent, RunResult, Session, Tool } from "@rondo/core";
+import { trace } from "@rondo/core/presets";
 import { type Answer, askAbout } from "../console/ask.ts";
 import { type Console, plain } from "../console/console.ts";
 import { jsonLine, plainText } from "../console/plain-text.ts";

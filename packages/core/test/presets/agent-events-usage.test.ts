@@ -1,16 +1,13 @@
 // Usage by model, the window that is left, and a session as rows: views over what the journal holds.
 
+import { Agent, memoryBlobs, memoryJournal, resolve } from "@rondo/core";
 import {
-  Agent,
   contextLeftPercent,
   managedContext,
-  memoryBlobs,
-  memoryJournal,
-  resolve,
   type SessionLogRow,
   sessionLog,
   usageSummary,
-} from "@rondo/core";
+} from "@rondo/core/presets";
 import { badArgs, call, calls, fail, say, scripted, stop, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { doing } from "./managed-support.ts";

@@ -2,11 +2,7 @@
 
 import {
   Agent,
-  type AgentEvent,
-  AgentEventsView,
-  agentEvents,
   DoneSignal,
-  managedContext,
   memoryJournal,
   type Part,
   type RondoEvent,
@@ -14,6 +10,7 @@ import {
   tool,
   toolResult,
 } from "@rondo/core";
+import { type AgentEvent, AgentEventsView, agentEvents, managedContext } from "@rondo/core/presets";
 import { badArgs, call, calls, fail, part, refuse, say, scripted, type Turn, think } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { doing, finalIn, only, play, typesOf } from "./managed-support.ts";

@@ -3,17 +3,19 @@
 import {
   Agent,
   type AgentOptions,
+  isPaired,
+  type Message,
+  memoryJournal,
+  subAgent,
+  textOf,
+} from "@rondo/core";
+import {
   askUser,
   Conversation,
   type ConversationRun,
   type ConversationState,
-  isPaired,
-  type Message,
-  memoryJournal,
   stepSequence,
-  subAgent,
-  textOf,
-} from "@rondo/core";
+} from "@rondo/core/presets";
 import {
   call,
   calls,

@@ -6,23 +6,20 @@ import {
   Agent,
   type AgentOptions,
   type AssistantMessage,
-  agentStrategy,
   type JsonObject,
   type Message,
   type Model,
   type ModelFacts,
   type ModelIo,
   type ModelRequest,
-  managedContext,
   type Part,
   RondoError,
   type Session,
-  stepSequence,
   type Tool,
   textOf,
-  thinkActObserve,
   toolResult,
 } from "../../src/index.ts";
+import { agentStrategy, managedContext, stepSequence, thinkActObserve } from "../../src/presets.ts";
 import { echo } from "../support.ts";
 
 /** Plays its answers in order, the last one for ever: as odd as they are, which no provider's model would be. */

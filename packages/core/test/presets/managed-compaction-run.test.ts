@@ -1,6 +1,7 @@
 // The tagged compaction in a run of the managed context: when it is due, what it is asked with, what the events say.
 
-import { type AgentEvent, type ContextOptions, type Message, textOf } from "@rondo/core";
+import { type ContextOptions, type Message, textOf } from "@rondo/core";
+import type { AgentEvent } from "@rondo/core/presets";
 import { call, fail, hold, type SeenRequest, say, scripted, type Turn, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { isSummary, opened, reader, recordsOf, words } from "../context/run-support.ts";

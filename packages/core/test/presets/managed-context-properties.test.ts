@@ -1,6 +1,7 @@
 // The managed context beside its description: for any answers, the events are those that the description tells.
 
-import { type AgentEvent, type StopKind, TaskComplete, type Tool, tool } from "@rondo/core";
+import { type StopKind, TaskComplete, type Tool, tool } from "@rondo/core";
+import type { AgentEvent } from "@rondo/core/presets";
 import { badArgs, call, say, scripted, stop, type Turn } from "@rondo/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,14 +1,7 @@
 // The managed retries: which failures are asked again, how long is waited, and what is said at the end.
 
-import {
-  type Clock,
-  type ErrorKind,
-  failureKind,
-  type ManagedRetry,
-  type Model,
-  RondoError,
-  type RondoErrorOptions,
-} from "@rondo/core";
+import { type Clock, type ErrorKind, type Model, RondoError, type RondoErrorOptions } from "@rondo/core";
+import { failureKind, type ManagedRetry } from "@rondo/core/presets";
 import { fail, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { only, play } from "./managed-support.ts";

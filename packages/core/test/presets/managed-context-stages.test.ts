@@ -2,12 +2,9 @@
 
 import {
   Agent,
-  type AgentEvent,
   isPaired,
-  type ManagedContextOptions,
   type Message,
   type ModelFacts,
-  managedContext,
   memoryBlobs,
   memoryJournal,
   type RondoEvent,
@@ -16,6 +13,7 @@ import {
   textOf,
   tool,
 } from "@rondo/core";
+import { type AgentEvent, type ManagedContextOptions, managedContext } from "@rondo/core/presets";
 import { call, calls, type ScriptedModel, say, scripted, type Turn, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { shortly } from "../support.ts";

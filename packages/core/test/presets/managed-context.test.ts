@@ -1,17 +1,7 @@
 // The managed context end to end: how a run goes on, how it ends, and what it takes with it from run to run.
 
-import {
-  Agent,
-  type AgentEvent,
-  agentEvents,
-  DoneSignal,
-  finalOf,
-  isPaired,
-  managedContext,
-  memoryJournal,
-  resolve,
-  tool,
-} from "@rondo/core";
+import { Agent, DoneSignal, isPaired, memoryJournal, resolve, tool } from "@rondo/core";
+import { type AgentEvent, agentEvents, finalOf, managedContext } from "@rondo/core/presets";
 import {
   badArgs,
   call,

@@ -2,20 +2,22 @@
 
 import {
   Agent,
-  type AgentEvent,
-  type AgentEventsOptions,
   type AgentOptions,
-  agentEvents,
   type Input,
-  type ManagedContextOptions,
   type Message,
-  managedContext,
   type RunOverrides,
   type RunResult,
   type Tool,
   textOf,
   tool,
 } from "@rondo/core";
+import {
+  type AgentEvent,
+  type AgentEventsOptions,
+  agentEvents,
+  type ManagedContextOptions,
+  managedContext,
+} from "@rondo/core/presets";
 
 type Managed = ManagedContextOptions & AgentEventsOptions;
 

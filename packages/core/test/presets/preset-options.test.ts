@@ -2,17 +2,17 @@
 
 import { scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/index.ts";
 import {
   type AgentEventsOptions,
   agentStrategy,
-  type JsonObject,
   managedContext,
   type StrategyViewOptions,
   steerable,
   stepSequence,
   type TraceOptions,
   thinkActObserve,
-} from "../../src/index.ts";
+} from "../../src/presets.ts";
 import { wordsOf } from "../refused.ts";
 
 const model = scripted([]);

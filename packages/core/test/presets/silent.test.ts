@@ -8,11 +8,10 @@ import {
   type RondoEvent,
   SilentFilter,
   silentTokens,
-  steerable,
   stripSilentToken,
   textOf,
-  withoutSilentReplies,
 } from "@rondo/core";
+import { steerable, withoutSilentReplies } from "@rondo/core/presets";
 import { call, cut, say, scripted, type Turn, think } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

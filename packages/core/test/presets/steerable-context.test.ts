@@ -6,10 +6,10 @@ import {
   isPaired,
   type Message,
   memoryJournal,
-  steerable,
   systemClock,
   textOf,
 } from "@rondo/core";
+import { steerable } from "@rondo/core/presets";
 import { call, calls, fail, type ScriptedModel, say, scripted, stall, type Turn } from "@rondo/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { echo } from "../support.ts";

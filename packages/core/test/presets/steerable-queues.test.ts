@@ -1,16 +1,7 @@
 // Steering and follow-ups of the steerable preset, pushed and pulled: each delivered once, none lost.
 
-import {
-  Agent,
-  DoneSignal,
-  isPaired,
-  memoryJournal,
-  type Session,
-  steerable,
-  steerableSession,
-  type Tool,
-  userText,
-} from "@rondo/core";
+import { Agent, DoneSignal, isPaired, memoryJournal, type Session, type Tool, userText } from "@rondo/core";
+import { steerable, steerableSession } from "@rondo/core/presets";
 import { call, calls, fail, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, shortly } from "../support.ts";

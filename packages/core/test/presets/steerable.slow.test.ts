@@ -1,6 +1,7 @@
 // The ceiling of the steerable preset, really reached.
 
-import { Agent, type RunResult, steerable } from "@rondo/core";
+import { Agent, type RunResult } from "@rondo/core";
+import { steerable } from "@rondo/core/presets";
 import { call, say, scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { echo } from "../support.ts";

@@ -7,13 +7,10 @@ import {
   isSilentReply,
   type RunResult,
   type StopKind,
-  steerable,
-  steerableLines,
-  steerablePrompt,
-  steerableStop,
   textOf,
   tool,
 } from "@rondo/core";
+import { steerable, steerableLines, steerablePrompt, steerableStop } from "@rondo/core/presets";
 import { badArgs, call, calls, empty, fail, refuse, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,6 +1,7 @@
 // What keeps a step sequence from going round in circles, and what a watcher is told of how far it is.
 
-import { LoopState, memoryJournal, sameCall, toolCallRecord } from "@rondo/core";
+import { memoryJournal } from "@rondo/core";
+import { LoopState, sameCall, toolCallRecord } from "@rondo/core/presets";
 import { call, calls, type Script, say } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,14 +1,7 @@
 // The step sequence's typed output: its two phases, what each request carries, and how often it is asked for.
 
-import {
-  isPaired,
-  LoopState,
-  type Message,
-  memoryJournal,
-  type Policy,
-  terminateWithOutput,
-  textOf,
-} from "@rondo/core";
+import { isPaired, type Message, memoryJournal, type Policy, terminateWithOutput, textOf } from "@rondo/core";
+import { LoopState } from "@rondo/core/presets";
 import { call, type Script, type ScriptedModel, say } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

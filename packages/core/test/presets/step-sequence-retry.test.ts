@@ -1,13 +1,7 @@
 // The step sequence's retries: how long is waited, for what, and what a watcher is told.
 
-import {
-  Agent,
-  type ErrorKind,
-  type RetryNotice,
-  retryNotice,
-  retryPolicies,
-  stepSequence,
-} from "@rondo/core";
+import { Agent, type ErrorKind } from "@rondo/core";
+import { type RetryNotice, retryNotice, retryPolicies, stepSequence } from "@rondo/core/presets";
 import { type FailOptions, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { jumpingClock } from "../support.ts";

@@ -1,14 +1,7 @@
 // What the tests of the step sequence share: a sequence over a script, and its steps in short.
 
-import {
-  Agent,
-  type AgentOptions,
-  type RunResult,
-  type StepEvent,
-  type StepSequenceOptions,
-  stepSequence,
-  textOf,
-} from "@rondo/core";
+import { Agent, type AgentOptions, type RunResult, type StepEvent, textOf } from "@rondo/core";
+import { type StepSequenceOptions, stepSequence } from "@rondo/core/presets";
 import { type Script, type ScriptedModel, scripted } from "@rondo/testkit";
 
 /** A sequence over a script. */

@@ -9,15 +9,13 @@ import {
   type Policy,
   RondoError,
   type StepEvent,
-  StepSequenceError,
   standardPolicy,
-  stepSequence,
   terminateImmediately,
   textOf,
   tool,
-  toolError,
   toolResult,
 } from "@rondo/core";
+import { StepSequenceError, stepSequence, toolError } from "@rondo/core/presets";
 import {
   badArgs,
   call,

@@ -1,13 +1,7 @@
 // The agent strategy's rounds: what goes to the model, what comes of its answers, and where it ends.
 
-import {
-  Agent,
-  type AssistantMessage,
-  agentStrategy,
-  type FilePart,
-  type Message,
-  shouldContinue,
-} from "@rondo/core";
+import { Agent, type AssistantMessage, type FilePart, type Message } from "@rondo/core";
+import { agentStrategy, shouldContinue } from "@rondo/core/presets";
 import { call, calls, fail, part, say, scripted, stop, think, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { answersOf, dataOf, logsOf, noting, order, play, textsOf } from "./strategy-support.ts";

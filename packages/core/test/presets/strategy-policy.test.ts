@@ -1,6 +1,7 @@
 // The prompt policy: six blocks, their defaults, their overrides, their tags.
 
-import { Agent, agentStrategy, defaultPolicy, policyKeys, promptPolicy } from "@rondo/core";
+import { Agent, defaultPolicy, policyKeys, promptPolicy } from "@rondo/core";
+import { agentStrategy } from "@rondo/core/presets";
 import { say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 

@@ -2,18 +2,16 @@
 
 import {
   Agent,
-  type AgentStrategyOptions,
-  agentStrategy,
   callsOf,
   DoneSignal,
   type Json,
   type JsonObject,
   memoryJournal,
-  parseToolArguments,
   TaskComplete,
   tool,
   toolResult,
 } from "@rondo/core";
+import { type AgentStrategyOptions, agentStrategy, parseToolArguments } from "@rondo/core/presets";
 import { badArgs, call, calls, part, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

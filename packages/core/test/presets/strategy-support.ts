@@ -2,18 +2,20 @@
 
 import {
   Agent,
-  type AgentStrategyOptions,
-  agentStrategy,
   type Input,
   type JsonObject,
   type RunResult,
-  type StrategyMessage,
-  type StrategyViewOptions,
-  strategyMessages,
   type Tool,
   type ToolContext,
   tool,
 } from "@rondo/core";
+import {
+  type AgentStrategyOptions,
+  agentStrategy,
+  type StrategyMessage,
+  type StrategyViewOptions,
+  strategyMessages,
+} from "@rondo/core/presets";
 
 export type Strategy = AgentStrategyOptions & StrategyViewOptions;
 

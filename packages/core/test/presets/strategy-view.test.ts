@@ -1,16 +1,7 @@
 // The strategy view: what the user reads, what the logs hold, and the bill.
 
-import {
-  Agent,
-  agentStrategy,
-  type JsonObject,
-  memoryJournal,
-  type StrategyMessage,
-  StrategyView,
-  strategyMessages,
-  subAgent,
-  toolResult,
-} from "@rondo/core";
+import { Agent, type JsonObject, memoryJournal, subAgent, toolResult } from "@rondo/core";
+import { agentStrategy, type StrategyMessage, StrategyView, strategyMessages } from "@rondo/core/presets";
 import {
   badArgs,
   call,

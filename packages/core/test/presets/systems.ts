@@ -3,22 +3,18 @@
 import {
   Agent,
   type AgentOptions,
-  agentStrategy,
   isPaired,
   type Message,
   type Model,
-  managedContext,
   memoryJournal,
   type RondoEvent,
   type RunResult,
   type Session,
-  steerable,
-  stepSequence,
   type Tool,
   textOf,
-  thinkActObserve,
   tool,
 } from "@rondo/core";
+import { agentStrategy, managedContext, steerable, stepSequence, thinkActObserve } from "@rondo/core/presets";
 import { type Script, type ScriptedModel, scripted } from "@rondo/testkit";
 import { expect } from "vitest";
 

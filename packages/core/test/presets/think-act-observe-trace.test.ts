@@ -1,19 +1,14 @@
 // The trace: a run's events as the lines of a glass-box agent.
 
+import { Agent, type AgentOptions, byContent, type CallView, type RondoEvent, subAgent } from "@rondo/core";
 import {
-  Agent,
-  type AgentOptions,
-  byContent,
-  type CallView,
   Chat,
-  type RondoEvent,
-  subAgent,
   type ThinkActObserveOptions,
   type TraceOptions,
   thinkActObserve,
   trace,
   traceLines,
-} from "@rondo/core";
+} from "@rondo/core/presets";
 import { call, calls, emit, empty, fail, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo } from "../support.ts";

@@ -4,7 +4,6 @@ import {
   Agent,
   type AgentOptions,
   byContent,
-  Chat,
   isPaired,
   type Logger,
   type Message,
@@ -13,12 +12,11 @@ import {
   RondoError,
   type RondoEvent,
   type RunResult,
-  type ThinkActObserveOptions,
   type Tool,
   textOf,
-  thinkActObserve,
   tool,
 } from "@rondo/core";
+import { Chat, type ThinkActObserveOptions, thinkActObserve } from "@rondo/core/presets";
 import { badArgs, call, calls, empty, fail, refuse, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, shortly } from "../support.ts";

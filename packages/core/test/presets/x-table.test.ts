@@ -1,14 +1,7 @@
 // The same scripted model under all five systems and the default: each ends as its system does, the default safely.
 
-import {
-  Agent,
-  type AgentOptions,
-  contextFacts,
-  noContext,
-  resolve,
-  stepSequence,
-  type Tool,
-} from "@rondo/core";
+import { Agent, type AgentOptions, contextFacts, noContext, resolve, type Tool } from "@rondo/core";
+import { stepSequence } from "@rondo/core/presets";
 import { badArgs, call, calls, part, type Script, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { type Course, course, type System, systemNames, systems, tools } from "./systems.ts";

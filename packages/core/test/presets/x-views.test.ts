@@ -1,21 +1,23 @@
 // One run, seen from everywhere: what it resolves with, its events, and each view of them say the same (property).
 
 import {
-  type AgentEvent,
-  agentEvents,
   type CallView,
   callsOf,
   memoryJournal,
   type RondoEvent,
   type RunResult,
   type StepEvent,
-  type StrategyMessage,
-  strategyMessages,
   stripThoughts,
   textOf,
+} from "@rondo/core";
+import {
+  type AgentEvent,
+  agentEvents,
+  type StrategyMessage,
+  strategyMessages,
   trace,
   usageSummary,
-} from "@rondo/core";
+} from "@rondo/core/presets";
 import { badArgs, call, fail, say, stop, type Turn, think, usage } from "@rondo/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -11,9 +11,9 @@ import {
   type RondoEvent,
   type RunResult,
   resolve,
-  steerable,
   type Tool,
 } from "@rondo/core";
+import { steerable } from "@rondo/core/presets";
 import { call, calls, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo } from "../support.ts";

@@ -1,4 +1,5 @@
-import { Agent, type Message, thinkActObserve, trace } from "@rondo/core";
+import { Agent, type Message } from "@rondo/core";
+import { thinkActObserve, trace } from "@rondo/core/presets";
 import { say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { promptedJson } from "../../src/index.ts";

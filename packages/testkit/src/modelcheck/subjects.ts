@@ -4,14 +4,12 @@ import {
   type AgentOptions,
   contextFacts,
   loopDetection,
-  managedContext,
   type Rule,
   type RunOptions,
   resolve,
   skipRepeatedFailures,
-  steerable,
-  stepSequence,
 } from "@rondo/core";
+import { managedContext, steerable, stepSequence } from "@rondo/core/presets";
 import { scripted } from "../scripted.ts";
 import { plainWorld } from "./answers.ts";
 import { checkedOptions, cuttingOptions, parentOptions, reconcilingTools } from "./checked-options.ts";
