@@ -23,7 +23,7 @@ import type { RunResult } from "./result.ts";
 import { type ForkOptions, forkInto } from "./session/fork.ts";
 import { type Listener, Session } from "./session.ts";
 import { finalStep, type StepEvent, StepView } from "./steps.ts";
-import { EventQueue, joinDeltas, PartialOutputs, type RunStream } from "./stream.ts";
+import { EventQueue, joinDeltas, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
 import type { ChildPlace } from "./tool.ts";
 
 /** Steps, pulled. `result` is what `run` would have resolved with; where that rejects (an abort apart), so does the pull. */
@@ -97,6 +97,7 @@ export class Agent<Output = unknown> {
     );
     return {
       result,
+      textStream: textsOf(queue),
       partialOutput: partial,
       context: () => session?.context(),
       abort: (reason) => controller.abort(reason),

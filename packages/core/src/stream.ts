@@ -5,7 +5,7 @@
 
 import type { ContextAccount } from "./context/account.ts";
 import type { RondoEvent } from "./events.ts";
-import type { JsonObject } from "./message.ts";
+import { type JsonObject, textOf } from "./message.ts";
 import { PartialJson, type Partially } from "./output/partial.ts";
 import type { RunResult } from "./result.ts";
 
@@ -153,11 +153,47 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
   }
 }
 
+/** The text of a run's answers, out of its events. */
+export const textsOf = (events: EventQueue<RondoEvent>): AsyncIterable<string> => ({
+  [Symbol.asyncIterator]() {
+    const texts = saidIn({ [Symbol.asyncIterator]: () => events });
+    return {
+      next: () => texts.next(),
+      // Told to the events themselves: a generator that waits for the next of them would hear of it with that one.
+      return: async () => {
+        await events.return();
+        return texts.return(undefined);
+      },
+    };
+  },
+});
+
+/** An answer of which no delta was told comes whole. */
+async function* saidIn(events: AsyncIterable<RondoEvent>): AsyncGenerator<string, undefined> {
+  let told = false;
+  for await (const event of events) {
+    if (event.type === "request") told = false;
+    else if (event.type === "text_delta") {
+      told = true;
+      yield event.text;
+    } else if (event.type === "message" && !told) {
+      const text = textOf(event.message);
+      if (text !== "") yield text;
+    }
+  }
+  return undefined;
+}
+
 /** A run as a stream of live events. Iterate it once; `result` is what `run` would have resolved with. */
 export interface RunStream<Output = unknown> extends AsyncIterable<RondoEvent> {
   readonly result: Promise<RunResult<Output>>;
   /** The typed output while it arrives, growing in place; it starts anew when it is asked for again. Iterate it once. */
   readonly partialOutput: AsyncIterable<Partially<Output>>;
+  /**
+   * The text of its answers as it arrives, in place of the events: iterate one of the two. What was told of an answer
+   * that is asked for again cannot be taken back here, and comes again; the events say so.
+   */
+  readonly textStream: AsyncIterable<string>;
   /** What fills the window now, by source, in tokens. Undefined until the run has begun. */
   context(): ContextAccount | undefined;
   abort(reason?: string): void;

@@ -2,8 +2,10 @@
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { Agent, type Model, type ModelEvent, type RondoEvent } from "@rondo/core";
+import { Agent, type AssistantMessage, type Model, type ModelEvent, type RondoEvent } from "@rondo/core";
+import { call, fail, say, scripted, stall, think } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import { echo } from "./support.ts";
 
 const origin = { api: "test", provider: "test", model: "test" };
 
@@ -15,15 +17,17 @@ function saying(events: readonly ModelEvent[]): Model {
     async call(_request, { emit }) {
       for (const event of events) emit(event);
       const text = events.map((event) => (event.type === "text_delta" ? event.text : "")).join("");
-      return {
-        role: "assistant",
-        content: [{ type: "text", text }],
-        origin,
-        stop: { kind: "end_turn", wire: "end_turn" },
-      };
+      return answer(text);
     },
   };
 }
+
+const answer = (text: string): AssistantMessage => ({
+  role: "assistant",
+  content: [{ type: "text", text }],
+  origin,
+  stop: { kind: "end_turn", wire: "end_turn" },
+});
 
 const texts = (count: number, index = 0): ModelEvent[] =>
   Array.from({ length: count }, (_, at) => ({ type: "text_delta", index, text: `${index}.${at} ` }));
@@ -39,6 +43,70 @@ async function readLate(events: readonly ModelEvent[]): Promise<RondoEvent[]> {
 
 const textOf = (heard: readonly RondoEvent[]): string =>
   heard.map((event) => (event.type === "text_delta" ? event.text : "")).join("");
+
+const joined = async (stream: AsyncIterable<string>): Promise<string[]> => {
+  const pieces: string[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return pieces;
+};
+
+describe("the text stream", () => {
+  test("is the text of all answers as it arrives, and nothing else", async () => {
+    const model = scripted([
+      [think("hmm"), say("Let me look. "), call("look")],
+      [say("It is "), say("fine.")],
+    ]);
+    const stream = new Agent({ model, tools: [echo("look")] }).stream("go");
+    const pieces = await joined(stream.textStream);
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.join("")).toBe("Let me look. It is fine.");
+    expect((await stream.result).text).toBe("It is fine.");
+  });
+
+  test("tells an answer whole of which its model told nothing on the way", async () => {
+    const silent: Model = { ...saying([]), call: async () => answer("At once.") };
+    expect(await joined(new Agent({ model: silent }).stream("go").textStream)).toEqual(["At once."]);
+  });
+
+  test("tells such an answer where it follows one that broke off, too", async () => {
+    const breaking = scripted([[say("Half a"), fail("server_error")]]);
+    const silent: Model = { ...saying([]), call: async () => answer("At once.") };
+    const agent = new Agent({ model: breaking, fallback: [silent], retry: null });
+    expect((await joined(agent.stream("go").textStream)).join("")).toBe("Half aAt once.");
+  });
+
+  test("ends with an answer of which there is no text, and where the run fails", async () => {
+    expect(await joined(new Agent({ model: saying([]) }).stream("go").textStream)).toEqual([]);
+    const failing = new Agent({ model: scripted([fail("auth")]), retry: null });
+    expect(await joined(failing.stream("go").textStream)).toEqual([]);
+  });
+
+  test("of a run that never began rejects, as its events would", async () => {
+    const stream = new Agent({ model: saying([]) }).stream(5 as never);
+    await expect(joined(stream.textStream)).rejects.toThrow("the task is 5");
+  });
+
+  test("aborts the run when its reader breaks off", async () => {
+    const held = stall({ afterText: "One" });
+    const stream = new Agent({ model: scripted([held]) }).stream("go");
+    for await (const piece of stream.textStream) {
+      expect(piece).toBe("One");
+      break;
+    }
+    await expect(stream.result).rejects.toThrow("the reader broke off");
+  });
+
+  test("aborts the run at once where its reader breaks off while nothing comes", async () => {
+    const held = stall();
+    const stream = new Agent({ model: scripted([held]) }).stream("go");
+    const texts = stream.textStream[Symbol.asyncIterator]();
+    const next = texts.next();
+    await held.reached;
+    await texts.return?.();
+    expect(await next).toEqual({ done: true, value: undefined });
+    await expect(stream.result).rejects.toThrow("the reader broke off");
+  });
+});
 
 describe("a reader who comes late", () => {
   test("gets every word in its place, and no more events than are kept apart", async () => {
