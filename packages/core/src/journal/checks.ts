@@ -7,7 +7,9 @@ import type { LogRecord } from "../loop/records.ts";
 
 /** @throws RondoError `invalid_request`: half a surrogate pair has no UTF-8, and C strings end at NUL: two such ids could become one in a file. */
 export function checkSessionId(session: string): void {
-  if (typeof session !== "string" || session === "" || /[\0\p{Surrogate}]/u.test(session))
+  const fits =
+    typeof session === "string" && session !== "" && session.isWellFormed() && !session.includes("\0");
+  if (!fits)
     throw invalidRequest(
       `${JSON.stringify(session)} cannot be a session id: it must be a non-empty string of whole characters without NUL`,
     );
