@@ -51,7 +51,8 @@ export type RondoEvent =
   | { type: "message"; step: number; message: AssistantMessage }
   /** `code`: it does not run, and is answered at once. */
   | { type: "tool_start"; call: CallView; code?: ResultCode }
-  | { type: "tool_update"; call: CallView; progress: string }
+  /** `details`: plain JSON that the tool has for programs. */
+  | { type: "tool_update"; call: CallView; progress: string; details?: Json }
   | {
       type: "tool_end";
       call: CallView;

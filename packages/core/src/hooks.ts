@@ -17,6 +17,8 @@ export type PermissionAnswer = "allow" | "deny" | "ask" | "stop";
 export interface HookContext {
   /** The session that is asked about. */
   readonly session: string;
+  /** Fires when the answer is no longer wanted: the run was aborted or has ended, or the process leaves. */
+  readonly signal: AbortSignal;
   /** What was given for keys, by the key's id. */
   readonly deps: Given;
   /** The thing behind a key: what was given for it, else what the key makes. Resolved once in a question. */

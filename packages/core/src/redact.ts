@@ -101,7 +101,14 @@ export function redactEvent(event: RondoEvent, redact: (fact: Fact) => Fact): Ro
     return (redact(fact) as typeof fact).reason;
   };
   if (event.type === "warning") return { ...event, message: clean(event.message) };
-  return event.type === "tool_update" ? { ...event, progress: clean(event.progress) } : event;
+  if (event.type !== "tool_update") return event;
+  const progress = clean(event.progress);
+  if (event.details === undefined) return { ...event, progress };
+  const result = { content: [], isError: false, details: event.details };
+  const { details = null } = (
+    redact({ type: "tool_finished", call: event.call.key, result }) as Fact & { type: "tool_finished" }
+  ).result;
+  return { ...event, progress, details };
 }
 
 /** The same for one text. */

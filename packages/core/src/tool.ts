@@ -49,8 +49,11 @@ export interface ToolContext {
   idempotencyKey: string;
   /** The call's id in the conversation. */
   callId: string;
-  /** Tells watchers how far the work is. Ignored once the call has its result. */
-  update(progress: string): void;
+  /**
+   * Tells watchers how far the work is. Ignored once the call has its result.
+   * @param details plain JSON, for programs: `{ done: 3, of: 10 }`
+   */
+  update(progress: string, details?: Json): void;
   /** The agent's clock, in milliseconds since 1970. */
   now(): number;
   /** What the agent and the run gave for keys, by the key's id. */

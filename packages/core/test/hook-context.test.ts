@@ -2,6 +2,7 @@
 
 import {
   Agent,
+  type AgentOptions,
   dependency,
   explain,
   type Hooks,
@@ -15,7 +16,7 @@ import {
 import { steerableSession } from "@rondo/core/presets";
 import { call, fail, say, scripted, stop } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, quick, shortly } from "./support.ts";
+import { deferred, echo, quick, shortly } from "./support.ts";
 
 const user = dependency("user", (): string => "nobody");
 
@@ -81,6 +82,71 @@ describe("every hook has what tools have of the outside", () => {
     });
     await session.send("go");
     expect(heard.map((one) => one.split(" in ")[0])).toEqual(all.map((name) => `${name}: Ada`));
+  });
+});
+
+describe("the signal of a hook", () => {
+  /** An agent whose permission hook waits for its signal, and what the signal said. */
+  const waiting = (options: Partial<AgentOptions> = {}) => {
+    const asked = deferred();
+    const over = deferred<string>();
+    const permission: Hooks["permission"] = (_call, { signal }) => {
+      asked.resolve();
+      return new Promise((resolve) =>
+        signal.addEventListener("abort", () => {
+          over.resolve(String(signal.reason));
+          resolve("deny");
+        }),
+      );
+    };
+    const agent = new Agent({
+      model: model(),
+      tools: [echo("look")],
+      hooks: { permission },
+      ...quick,
+      ...options,
+    });
+    return { agent, asked: asked.promise, over: over.promise };
+  };
+  const model = () => scripted([call("look"), say("done")]);
+
+  test("fires when the run is aborted while it is asked", async () => {
+    const { agent, asked, over } = waiting();
+    const session = await agent.open("s");
+    const running = session.send("go");
+    await asked;
+    session.abort("never mind");
+    expect(await over).toContain("never mind");
+    expect((await running).end).toMatchObject({ reason: "aborted" });
+  });
+
+  test("fires when the run ends without it", async () => {
+    const { agent, asked, over } = waiting({ budget: { ms: 50 }, onLimit: "stop" });
+    const running = agent.run("go");
+    await asked;
+    expect(await over).toContain("no longer wanted");
+    expect((await running).end).toMatchObject({ reason: "deadline" });
+  });
+
+  test("fires when the process leaves and waits no longer", async () => {
+    const { agent, asked, over } = waiting();
+    const session = await agent.open("s");
+    const running = session.send("go");
+    await asked;
+    expect(await session.drain({ withinMs: 1 })).toBe("interrupted");
+    expect(await over).toContain("the process leaves");
+    expect((await running).end).toBeUndefined();
+  });
+
+  test("stays silent where the hook has answered", async () => {
+    const signals: AbortSignal[] = [];
+    const agent = new Agent({
+      model: model(),
+      tools: [echo("look")],
+      hooks: { permission: (_call, { signal }) => void signals.push(signal) },
+    });
+    await agent.run("go");
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
 });
 

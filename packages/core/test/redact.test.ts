@@ -196,7 +196,7 @@ describe("an agent that redacts", () => {
     const log = (...said: unknown[]): unknown => told.push(said);
     const failing = echo("fail", {
       execute: (_args, { update }) => {
-        update(`trying ${secret}`);
+        update(`trying ${secret}`, { at: { word: `with ${secret}`, token: secret }, of: 2 });
         throw new Error(`refused ${secret}`);
       },
     });
@@ -211,6 +211,7 @@ describe("an agent that redacts", () => {
     const all = JSON.stringify(told);
     expect(all).toContain(`trying ${redacted}`);
     expect(all).toContain(`refused ${redacted}`);
+    expect(all).toContain(JSON.stringify({ at: { word: `with ${redacted}`, token: redacted }, of: 2 }));
     expect(all).not.toContain(JSON.stringify(secret).slice(1, -1));
   });
 

@@ -470,7 +470,7 @@ describe("calls of one answer", () => {
     const one = echo("one", {
       execute: (_args, { idempotencyKey, update }) => {
         keys.push(idempotencyKey);
-        update("half");
+        update("half", { done: 1, of: 2 });
       },
     });
     const events = await eventsOf(
@@ -479,8 +479,8 @@ describe("calls of one answer", () => {
     );
     expect(new Set(keys).size).toBe(2);
     expect(events.filter((event) => event.type === "tool_update")).toMatchObject([
-      { progress: "half" },
-      { progress: "half" },
+      { progress: "half", details: { done: 1, of: 2 } },
+      { progress: "half", details: { done: 1, of: 2 } },
     ]);
   });
 });

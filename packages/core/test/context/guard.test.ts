@@ -154,7 +154,13 @@ describe("the guard that truncates", () => {
     const hook = guardedContext({ contextWindow: 10_000, precheck: { reserve: 2_000 } });
     const failed = async (messages: Message[]): Promise<unknown> =>
       await Promise.resolve(
-        hook(messages, { step: 2, session: "s", deps: {}, resolve: async (key) => key.create() }),
+        hook(messages, {
+          step: 2,
+          session: "s",
+          signal: new AbortController().signal,
+          deps: {},
+          resolve: async (key) => key.create(),
+        }),
       ).then(
         () => "sent",
         (thrown: unknown) => thrown,

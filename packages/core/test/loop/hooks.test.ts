@@ -24,9 +24,15 @@ const ask = (hooks: object, about: HookAsk, state: State): Promise<Fact> =>
     modelIndex: (one) => (one === model ? 1 : undefined),
     session: "s",
     given: {},
+    signal: new AbortController().signal,
   });
 /** What each hook is given last. */
-const outside = { session: "s", deps: {}, resolve: expect.any(Function) };
+const outside = {
+  session: "s",
+  signal: expect.any(AbortSignal),
+  deps: {},
+  resolve: expect.any(Function),
+};
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const type = "hook_answered";
 

@@ -35,6 +35,12 @@ export interface Asked {
   given: Given;
 }
 
+/** The same, for one question. */
+interface Asking extends Asked {
+  /** Fires when its answer is no longer wanted. */
+  signal: AbortSignal;
+}
+
 /** What a hook said, as a fact. */
 export type Answered = Fact & { type: "hook_answered" };
 
@@ -44,7 +50,7 @@ export function askKey(ask: HookAsk): string {
 }
 
 /** Asks one hook. Never rejects. */
-export async function askHook(ask: HookAsk, state: State, asked: Asked): Promise<Answered> {
+export async function askHook(ask: HookAsk, state: State, asked: Asking): Promise<Answered> {
   try {
     // It stands in the records from here on: what a hook still does to what it gave, or no journal can hold, must not.
     return jsonCopy(await answer(ask, state, asked), "", "lenient");
@@ -71,7 +77,7 @@ function refused(ask: HookAsk, error: string): Answered {
   }
 }
 
-function answer(ask: HookAsk, state: State, asked: Asked): Promise<Answered> {
+function answer(ask: HookAsk, state: State, asked: Asking): Promise<Answered> {
   switch (ask.hook) {
     case "permission":
       return permission(ask, state, asked);
@@ -89,8 +95,9 @@ function answer(ask: HookAsk, state: State, asked: Asked): Promise<Answered> {
 }
 
 /** What a hook has of the outside, made anew for each question. */
-const contextOf = ({ session, given }: Asked): HookContext => ({
+const contextOf = ({ session, given, signal }: Asking): HookContext => ({
   session,
+  signal,
   deps: given,
   resolve: resolver(given),
 });
@@ -98,7 +105,7 @@ const contextOf = ({ session, given }: Asked): HookContext => ({
 type AskOf<H extends HookAsk["hook"]> = HookAsk & { hook: H };
 const type = "hook_answered" as const;
 
-async function permission(ask: AskOf<"permission">, state: State, asked: Asked): Promise<Answered> {
+async function permission(ask: AskOf<"permission">, state: State, asked: Asking): Promise<Answered> {
   const call = callOf(state, ask.call);
   const said =
     (await asked.hooks.permission?.(viewFor(call), contextOf(asked))) ?? call.tool?.permission ?? "allow";
@@ -112,7 +119,7 @@ async function permission(ask: AskOf<"permission">, state: State, asked: Asked):
   return { ...full, type, ...ask };
 }
 
-async function beforeTool(ask: AskOf<"beforeTool">, state: State, asked: Asked): Promise<Answered> {
+async function beforeTool(ask: AskOf<"beforeTool">, state: State, asked: Asking): Promise<Answered> {
   const { hooks, tools } = asked;
   const call = callOf(state, ask.call);
   const said = await hooks.beforeTool?.(viewFor(call), contextOf(asked));
@@ -129,7 +136,7 @@ async function beforeTool(ask: AskOf<"beforeTool">, state: State, asked: Asked):
   return { type, ...ask, args: said.args, check };
 }
 
-async function afterTool(ask: AskOf<"afterTool">, state: State, asked: Asked): Promise<Answered> {
+async function afterTool(ask: AskOf<"afterTool">, state: State, asked: Asking): Promise<Answered> {
   const call = callOf(state, ask.call);
   if (call.result === undefined) return { type, ...ask };
   const said = await asked.hooks.afterTool?.(viewFor(call), jsonCopy(call.result), contextOf(asked));
@@ -141,7 +148,7 @@ async function afterTool(ask: AskOf<"afterTool">, state: State, asked: Asked): P
   return { type, ...ask, result };
 }
 
-async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked: Asked): Promise<Answered> {
+async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked: Asking): Promise<Answered> {
   const { hooks, tools, modelIndex } = asked;
   const step = { step: ask.step, messages: shown(history) };
   const said = (await hooks.prepareStep?.(step, contextOf(asked))) ?? {};
@@ -176,7 +183,7 @@ function stopOf(said: { stop: string; text?: string }): { stop: string; text?: s
 async function transformContext(
   ask: AskOf<"transformContext">,
   { history }: State,
-  asked: Asked,
+  asked: Asking,
 ): Promise<Answered> {
   const at = { step: ask.step, ...contextOf(asked) };
   const said = await asked.hooks.transformContext?.(shown(history), at);
@@ -184,7 +191,7 @@ async function transformContext(
   return { type, ...ask, edit: editFrom(history, sendable(messagesOf(said).map(inText), history)) };
 }
 
-async function onFinish(ask: AskOf<"onFinish">, state: State, asked: Asked): Promise<Answered> {
+async function onFinish(ask: AskOf<"onFinish">, state: State, asked: Asking): Promise<Answered> {
   const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
   const said = (await asked.hooks.onFinish?.(run, contextOf(asked))) ?? [];
   const messages =

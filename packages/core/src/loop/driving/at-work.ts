@@ -5,6 +5,7 @@
 
 import { messageOf, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
+import { jsonCopy } from "../../json/copy.ts";
 import type { Model } from "../../model.ts";
 import { answeringInText } from "../../output/answers.ts";
 import { areWordsMissing, inAnyWords } from "../../rules/own-texts.ts";
@@ -45,7 +46,8 @@ export class AtWork {
   readonly #listening = new WeakSet<AbortController>();
   /** Calls whose tools have not come back, whether anybody waits for them or not. */
   readonly #away = new Set<CallKey>();
-  readonly #asking = new Set<string>();
+  /** Questions that have not been answered, and the signal of each. */
+  readonly #asking = new Map<string, AbortController>();
   readonly #children: Children;
   /** What was started in an era that is over is nobody's any more. */
   #era = 0;
@@ -74,12 +76,12 @@ export class AtWork {
   leave(when: "soon" | "now"): void {
     if (when === "now") {
       this.#era += 1;
-      this.#asking.clear();
       this.#away.clear();
     }
     // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
     this.#children.leave(when);
     if (when === "now") this.stopAll(new RondoError("aborted", "the process leaves"));
+    if (when === "now") this.#asking.clear();
   }
 
   /** Nobody leaves any more. */
@@ -256,9 +258,10 @@ export class AtWork {
       signal: controller.signal,
       idempotencyKey: `${session}:${key}`,
       callId: call.id,
-      update: (progress: string): void => {
-        if (this.#toolCalls.get(key) === controller)
-          this.#driving.tell({ type: "tool_update", call: viewOf(call), progress });
+      update: (progress, details): void => {
+        if (this.#toolCalls.get(key) !== controller) return;
+        const more = details === undefined ? {} : { details: jsonCopy(details, "details") };
+        this.#driving.tell({ type: "tool_update", call: viewOf(call), progress, ...more });
       },
       now: () => clock.now(),
       deps: given,
@@ -309,7 +312,9 @@ export class AtWork {
 
   /** Asks a hook, unless it is at that already. */
   askHook(ask: HookAsk): void {
-    this.ask(askKey(ask), async () => this.#cut(await askHook(ask, this.#state, this.#shell.hooks)));
+    this.ask(askKey(ask), async (signal) =>
+      this.#cut(await askHook(ask, this.#state, { ...this.#shell.hooks, signal })),
+    );
   }
 
   /** A result that a hook gave is cut like a tool's. */
@@ -321,10 +326,11 @@ export class AtWork {
   }
 
   /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */
-  ask(key: string, ask: () => Promise<Fact>): void {
+  ask(key: string, ask: (signal: AbortSignal) => Promise<Fact>): void {
     const asked = `${this.#state.run?.number}/${key}`;
     if (this.#asking.has(asked)) return;
-    this.#asking.add(asked);
+    const controller = new AbortController();
+    this.#asking.set(asked, controller);
     const { run } = this.#state;
     const era = this.#era;
     const settle = (fact: Fact): void => {
@@ -333,7 +339,7 @@ export class AtWork {
       const now = this.#state.run;
       if (now?.number === run?.number && now?.end === undefined) this.#driving.post(fact);
     };
-    ask().then(settle, (thrown: unknown) =>
+    ask(controller.signal).then(settle, (thrown: unknown) =>
       settle({ type: "abort_asked", reason: messageOf(thrown), error: toRondoError(thrown).toJSON() }),
     );
   }
@@ -348,6 +354,8 @@ export class AtWork {
       if (!thinking) this.#modelCall = undefined;
       controller.abort(reasonOf(this.#state));
     }
+    if (cancelled || run?.end !== undefined)
+      for (const controller of this.#asking.values()) controller.abort(reasonOf(this.#state));
     for (const [key, controller] of this.#toolCalls) {
       const call = callIn(run, key);
       const over = call === undefined || call.result !== undefined;
@@ -373,6 +381,7 @@ export class AtWork {
     this.#modelCall = undefined;
     for (const controller of this.#toolCalls.values()) controller.abort(error);
     this.#toolCalls.clear();
+    for (const controller of this.#asking.values()) controller.abort(error);
   }
 }
 

@@ -1,6 +1,7 @@
 // The room of scripts in which somebody speaks: approvals, further turns, steering, follow-ups, aborts.
 
 import { strictEqual } from "node:assert/strict";
+import type { Hooks } from "@rondo/core";
 import { call, calls, fail, say, stall } from "../../scripted/turns.ts";
 import type { Script } from "../../scripted.ts";
 import {
@@ -155,6 +156,29 @@ export const spokenScripts: readonly DriverScript[] = [
       const running = session.send("go");
       await at.heard("answering");
       await session.abort("enough");
+      await running;
+    },
+  },
+  {
+    name: "an abort while a hook is asked, which hears of it",
+    agent: () => {
+      const permission: Hooks["permission"] = (_call, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            made.say("no longer asked");
+            resolve("deny");
+          });
+          made.say("asked");
+        });
+      const script = (): Script => [call("write", { text: "a" }), say("never")];
+      const made = scene(script, () => [write], { hooks: { permission } })();
+      return made;
+    },
+    play: async (session, at) => {
+      const running = session.send("go");
+      await at.heard("asked");
+      await session.abort("enough");
+      await at.heard("no longer asked");
       await running;
     },
   },
