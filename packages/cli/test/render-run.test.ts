@@ -159,6 +159,7 @@ describe("a rendered run", () => {
         { ...stamp, type: "approval_passed", call: "3.0", inside: "call_7", said: { answer: "approve" } },
         "call_7 inside 3.0",
       ],
+      withdrawn: [{ ...stamp, type: "withdrawn", id: "q" }, "the message q"],
       queued: [
         {
           ...stamp,

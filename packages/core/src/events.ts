@@ -83,6 +83,8 @@ export type RondoEvent =
   | { type: "nudge"; rule: string; text: string }
   /** `hook`: nobody wrote it, the hook gave it. */
   | { type: "message_delivered"; lane: Lane; id: string; message: UserMessage; hook?: "onFinish" }
+  /** It was taken back before it was delivered. */
+  | { type: "message_withdrawn"; lane: Lane; id: string; message: UserMessage }
   /** A stage of the context pipeline did something: sizes in estimated tokens (a cap counts bytes), and in words. */
   | ({ type: "context" } & StageNote)
   /** A part of the history is summed up now: who decided so, and from what. */

@@ -23,7 +23,7 @@ import type { Shell } from "./loop/driving/shell.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { accountOf } from "./loop/request/window.ts";
-import { isOpen, type State } from "./loop/state.ts";
+import { isOpen, type Queued, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
@@ -33,6 +33,7 @@ import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { checkGoesOn } from "./session/going-on.ts";
 import { aboutOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
+import { waitingWords } from "./session/waiting-words.ts";
 
 export type Listener = (event: RondoEvent) => void;
 
@@ -50,6 +51,7 @@ const going = membersOf<{ signal?: AbortSignal }>({ signal: abortSignal }, [], r
 const draining = membersOf<{ withinMs?: number }>({ withinMs: from0 });
 const heard = membersOf<{ listener: Listener }>({ listener: callable }, ["listener"]);
 const queuedId = membersOf<{ id?: string }>({ id: text });
+const withdrawal = membersOf<{ id: string }>({ id: text }, ["id"]);
 
 export class Session<Output = unknown> {
   readonly id: string;
@@ -202,6 +204,19 @@ export class Session<Output = unknown> {
   /** More work: delivered once, when the run would end; after its end, when the next would. */
   followUp(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("follow_up", message, id);
+  }
+
+  /** Words that wait to be delivered, the oldest first. */
+  get queued(): Queued[] {
+    return shown(waitingWords(this.state, this.#driving.unwritten));
+  }
+
+  /** Takes a word back that waits. @returns whether it did: false for one that was delivered, or taken back, or that nobody said */
+  withdraw(id: string): boolean {
+    checkGiven(withdrawal, { id }, "withdraw");
+    if (!waitingWords(this.state, this.#driving.unwritten).some((one) => one.id === id)) return false;
+    this.#driving.post({ type: "withdrawn", id });
+    return true;
   }
 
   /**

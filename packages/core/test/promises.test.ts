@@ -182,8 +182,9 @@ describe("over the pure loop", () => {
     }, 150);
   });
 
-  test("P8: steering is delivered once, before the next model call; nothing queued is ever lost", () => {
+  test("P8: steering is delivered once, before the next model call; nothing queued is ever lost, unless it is taken back", () => {
     let delivered = 0;
+    let withdrawn = 0;
     everyWalk(({ records, states }) => {
       let shadow = noShadow;
       records.forEach((record, at) => {
@@ -194,11 +195,14 @@ describe("over the pure loop", () => {
         if (record.type === "model_started" && !before.run?.paused)
           expect(before.inbox.filter((one) => one.lane === "steer")).toEqual([]);
         expect(new Set(shadow.delivered).size).toBe(shadow.delivered.length);
-        const known = [...shadow.delivered, ...after.inbox.map((one) => one.id)].sort();
+        const waiting = after.inbox.map((one) => one.id);
+        const known = [...shadow.delivered, ...shadow.withdrawn, ...waiting].sort();
         expect(known).toEqual([...shadow.queued].sort());
       });
+      withdrawn += shadow.withdrawn.length;
     });
     expect(delivered).toBeGreaterThan(0);
+    expect(withdrawn).toBeGreaterThan(0);
   });
 
   test("P8: a run does not complete over a queued message", () => {

@@ -5,10 +5,14 @@ import {
   isPaired,
   type Journal,
   type LogRecord,
+  type Message,
   type Model,
   memoryJournal,
   RondoError,
+  type RondoEvent,
   type Tool,
+  textOf,
+  userText,
 } from "@rondo/core";
 import { call, calls, hold, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -50,6 +54,73 @@ describe("a session", () => {
       "assistant: done",
     ]);
     expect(model.requests[1]?.messages.at(-1)?.role).toBe("user");
+  });
+
+  describe("takes a word back that waits", () => {
+    const textsIn = (session: { queued: readonly { message: Message }[] }): string[] =>
+      session.queued.map(({ message }) => textOf(message));
+    const heldSession = async (id = "s", journal = memoryJournal()) => {
+      const held = hold(call("look"));
+      const model = scripted([held, say("done"), say("again")]);
+      const session = await new Agent({ model, tools: [echo("look")], journal }).open(id);
+      return { held, model, session, journal };
+    };
+
+    test("while a run is driven, whichever lane it is in", async () => {
+      const { held, session } = await heldSession();
+      const told: RondoEvent[] = [];
+      session.subscribe((event) => event.type === "message_withdrawn" && told.push(event));
+      const running = session.send("go");
+      await held.reached;
+      session.steer("one", "a");
+      session.steer("two", "b");
+      session.followUp("three", "c");
+      expect(textsIn(session)).toEqual(["one", "two", "three"]);
+      expect([session.withdraw("b"), session.withdraw("c"), session.withdraw("b")]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+      expect(textsIn(session)).toEqual(["one"]);
+      held.release();
+      const { messages } = await running;
+      expect(shortly(messages).slice(3)).toEqual(["user: one", "assistant: done"]);
+      expect(told).toEqual([
+        { type: "message_withdrawn", lane: "steer", id: "b", message: userText("two") },
+        { type: "message_withdrawn", lane: "follow_up", id: "c", message: userText("three") },
+      ]);
+      expect([session.withdraw("a"), session.withdraw("nobody's")]).toEqual([false, false]);
+    });
+
+    test("while nobody drives, also in another process; and a double of it is dropped as before", async () => {
+      const { held, session, journal } = await heldSession();
+      session.steer("one", "a");
+      const again = await new Agent({ model: scripted([say("done")]), journal }).open("s");
+      expect(textsIn(again)).toEqual(["one"]);
+      expect(again.withdraw("a")).toBe(true);
+      expect(again.queued).toEqual([]);
+      again.steer("one", "a");
+      expect(shortly((await again.send("go")).messages)).toEqual(["user: go", "assistant: done"]);
+      expect((await again.replay()).difference).toBeUndefined();
+      held.release();
+    });
+
+    test("in a run that was aborted, so that it can be written anew", async () => {
+      const { held, session } = await heldSession();
+      const running = session.send("go");
+      await held.reached;
+      session.steer("one", "a");
+      session.abort("stop");
+      await running;
+      expect(textsIn(session)).toEqual(["one"]);
+      expect(session.withdraw("a")).toBe(true);
+      expect(session.queued).toEqual([]);
+    });
+
+    test("and says so for an id that is none", async () => {
+      const { session } = await heldSession();
+      expect(() => session.withdraw(5 as never)).toThrow("withdraw: option id");
+    });
   });
 
   test("hears a word that comes while the final answer is being made", async () => {

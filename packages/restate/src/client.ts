@@ -19,6 +19,7 @@ import {
   type Lane,
   type LogRecord,
   type Message,
+  type Queued,
   RecordReader,
   RondoError,
   type Rules,
@@ -173,6 +174,17 @@ export class RestateSession<Output = unknown> {
     const { name } = await this.#find(call);
     const result = renderBrought(await given, (message) => defaultTexts.threw(name, message));
     return this.#sayAndWait({ type: "answer", call, said: { answer: "result", ...result } });
+  }
+
+  /** Words that wait to be delivered, the oldest first. */
+  async queued(): Promise<Queued[]> {
+    await this.#refresh();
+    return [...this.#state.inbox];
+  }
+
+  /** Takes a word back that waits. Resolves when that is kept; `queued`, or the event `message_withdrawn`, tells whether it still waited. */
+  async withdraw(id: string): Promise<void> {
+    await this.#post({ type: "withdrawn", id });
   }
 
   /** Gives leave beforehand. @throws RondoError `invalid_request` saying what is wrong with it */

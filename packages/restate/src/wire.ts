@@ -28,7 +28,7 @@ export type Answer =
 
 /** What may be said to a session. `answer`: to the call of that id or key. */
 export type Saying =
-  | (Fact & { type: "queued" | "abort_asked" | "allowed" | "revoked" | "mode" | "child_waits" })
+  | (Fact & { type: "queued" | "withdrawn" | "abort_asked" | "allowed" | "revoked" | "mode" | "child_waits" })
   | { type: "answer"; call: string; said: Answer };
 
 /** Something said, numbered by the inbox from 1. */

@@ -269,7 +269,7 @@ function compare(tape: Tape, session: Session, result: RunResult): void {
     same(`message ${at + 1} of the conversation differs`, before[at], after[at]);
 }
 
-type Spoken = RecordOf<"queued" | "abort_asked" | "allowed" | "revoked">;
+type Spoken = RecordOf<"queued" | "withdrawn" | "abort_asked" | "allowed" | "revoked">;
 type Answered = RecordOf<"approval_given" | "tool_finished">;
 
 /** What people said and did, said and done again when the tape has come to it. */
@@ -282,7 +282,7 @@ class Said {
     this.#session = session;
     this.#spoken = records.filter(
       (record): record is Spoken =>
-        ["queued", "allowed", "revoked"].includes(record.type) ||
+        ["queued", "withdrawn", "allowed", "revoked"].includes(record.type) ||
         (record.type === "abort_asked" && record.error === undefined),
     );
     this.#answers = records.filter((record): record is Answered =>
@@ -343,6 +343,9 @@ class Said {
         else this.#session.followUp(content, record.id);
         return;
       }
+      case "withdrawn":
+        this.#session.withdraw(record.id);
+        return;
       case "abort_asked":
         this.#session.abort(record.reason);
         return;

@@ -78,6 +78,10 @@ export function delivered({ at, lane, ids }: RecordOf<"delivered">, page: RunPag
   page.fact(at, "delivered", `${lane}: ${ids.join(", ")}`);
 }
 
+export function withdrawn({ at, id }: RecordOf<"withdrawn">, page: RunPage): void {
+  page.fact(at, "withdrawn", `the message ${id}`, "yellow");
+}
+
 export function noted(record: RecordOf<"noted">, page: RunPage): void {
   page.fact(record.at, "note", `to the model${because(record)}`, "yellow");
   page.more(record.text);

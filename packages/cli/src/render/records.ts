@@ -29,6 +29,7 @@ import {
   revoked,
   runEnded,
   runStarted,
+  withdrawn,
   woke,
 } from "./record-run.ts";
 import type { RecordOf } from "./record-words.ts";
@@ -40,6 +41,7 @@ const lines: { readonly [Type in LogRecord["type"]]: Lines<RecordOf<Type>> } = {
   opened,
   queued,
   delivered,
+  withdrawn,
   noted,
   mode: modeChanged,
   model_started: modelStarted,

@@ -129,7 +129,8 @@ function essence(record: LogRecord): string {
       const { about: _about, from: _from, ...rest } = fact;
       return text(rest);
     }
-    case "queued": {
+    case "queued":
+    case "withdrawn": {
       const { id: _id, ...rest } = fact;
       return text(rest);
     }

@@ -66,6 +66,11 @@ export class Driver {
     return this.#running;
   }
 
+  /** What was handed in, and is taken up at the next turn of the loop. */
+  get mail(): readonly Fact[] {
+    return this.#mailbox;
+  }
+
   /** Takes in what others have written since the state was folded, before anything happens here. */
   catchUp(records: readonly LogRecord[]): void {
     for (const record of records) this.#state = reduce(this.#state, record, this.#shell.rules);

@@ -321,6 +321,8 @@ export type Fact =
     }
   | { type: "queued"; id: string; lane: Lane; message: UserMessage }
   | { type: "delivered"; lane: Lane; ids: string[] }
+  /** Somebody took a word back. What was delivered by then stays. */
+  | { type: "withdrawn"; id: string }
   /** A rule speaks to the model: shown in the next request, not stored in the history. */
   | ({ type: "noted"; text: string } & Because)
   /** From here on the run lands, stops, asks for its typed output, or hides a tool. `cancel`: what is in flight is no longer wanted. */

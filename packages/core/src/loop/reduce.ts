@@ -94,6 +94,7 @@ function withFailed(state: State, failed: RondoError): State {
 function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "run_started") return startRun(state, record);
   if (record.type === "queued") return queue(state, record);
+  if (record.type === "withdrawn") return withdraw(state, record.id);
   if (record.type === "allowed") return allow(state, record.grant);
   if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
@@ -244,6 +245,12 @@ function queue(state: State, record: RecordOf<"queued">): State {
   if (state.seen.has(record.id)) return state;
   const { id, lane, message } = record;
   return { ...state, seen: state.seen.add(id), inbox: [...state.inbox, { id, lane, message }] };
+}
+
+/** Its id stays known: a double of it, sent by a client that has not heard, is dropped as before. */
+function withdraw(state: State, id: string): State {
+  const inbox = state.inbox.filter((one) => one.id !== id);
+  return inbox.length === state.inbox.length ? state : { ...state, inbox };
 }
 
 function deliver(state: State, run: Run, ids: readonly string[]): State {

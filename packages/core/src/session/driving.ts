@@ -121,6 +121,11 @@ export class Driving<Output> {
     else this.#held.push(fact);
   }
 
+  /** What was handed in, and is not written yet. */
+  get unwritten(): readonly Fact[] {
+    return [...this.#driver.mail, ...(this.#held ?? [])];
+  }
+
   /** Hands a fact in, if any, and sees to it that the run is driven: by whoever does, or from now on. */
   goOn(fact?: Fact, signal?: AbortSignal): Promise<RunResult<Output>> {
     if (this.#drive === undefined) return this.begin(fact, signal);

@@ -19,6 +19,7 @@ const types = {
   opened: true,
   queued: true,
   delivered: true,
+  withdrawn: true,
   noted: true,
   mode: true,
   model_started: true,

@@ -22,6 +22,8 @@ export interface Fuel {
   grant?: number;
   /** Default: 0. */
   compact?: number;
+  /** Words that wait, taken back. Default: none. */
+  withdraw?: number;
 }
 
 /** All that may befall it now. */
@@ -35,6 +37,10 @@ export function disturbances(state: State, fuel: Fuel): WorldAnswer[] {
   });
   if (fuel.steer > 0) list.push(queue("steer", `s${fuel.steer}`));
   if (fuel.followUp > 0) list.push(queue("follow_up", `f${fuel.followUp}`));
+  if ((fuel.withdraw ?? 0) > 0)
+    list.push(
+      ...state.inbox.map(({ id }): WorldAnswer => ({ name: "withdraw", facts: [{ type: "withdrawn", id }] })),
+    );
   const grants = [
     { id: "any", tool: "guarded", uses: 1 },
     { id: "short", tool: "guarded", until: state.now + 2 },
@@ -65,6 +71,8 @@ export function spend(fuel: Fuel, answer: WorldAnswer): Fuel {
       return { ...fuel, grant: (fuel.grant ?? 0) - 1 };
     case "crash":
       return { ...fuel, crash: fuel.crash - 1 };
+    case "withdraw":
+      return { ...fuel, withdraw: (fuel.withdraw ?? 0) - 1 };
     case "compact":
       return { ...fuel, compact: (fuel.compact ?? 0) - 1 };
     default:

@@ -69,6 +69,7 @@ const modelCheckOptions: Check = membersOf<ModelCheckOptions>({
     crash: whole,
     grant: whole,
     compact: whole,
+    withdraw: whole,
   }),
   promises: recordOf(callable),
   states: count,

@@ -25,9 +25,10 @@ export interface Shadow {
   readonly started: readonly string[];
   /** Ids of grants, once for each call they let run. */
   readonly granted: readonly string[];
-  /** Message ids queued and delivered so far. */
+  /** Message ids queued, delivered, and taken back while they waited, so far. */
   readonly queued: readonly string[];
   readonly delivered: readonly string[];
+  readonly withdrawn: readonly string[];
   readonly ended: number;
   /** A result was cut and its whole text kept. */
   readonly cut: boolean;
@@ -40,6 +41,7 @@ export const noShadow: Shadow = {
   granted: [],
   queued: [],
   delivered: [],
+  withdrawn: [],
   ended: 0,
   cut: false,
   busy: 0,
@@ -75,6 +77,10 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
       return { ...shadow, queued: [...shadow.queued, record.id] };
     case "delivered":
       return { ...shadow, delivered: [...shadow.delivered, ...record.ids] };
+    case "withdrawn": {
+      const waits = before.inbox.some(({ id }) => id === record.id);
+      return waits ? { ...shadow, withdrawn: [...shadow.withdrawn, record.id] } : shadow;
+    }
     case "tool_finished": {
       const call = callOf(before, record.call);
       const taken = call !== undefined && call.result === undefined;
@@ -113,7 +119,7 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
   if (shadow.ended > 1) broken.push("P6: the run ended twice");
   if (new Set(shadow.delivered).size !== shadow.delivered.length)
     broken.push("P8: a message was delivered twice");
-  const known = [...shadow.delivered, ...after.inbox.map((one) => one.id)].sort();
+  const known = [...shadow.delivered, ...shadow.withdrawn, ...after.inbox.map((one) => one.id)].sort();
   if (known.join() !== [...new Set(shadow.queued)].sort().join())
     broken.push("P8: a queued message was lost");
   if (record.type === "run_ended") broken.push(...brokenEnd(record.end, before, after));

@@ -46,6 +46,7 @@ export function subjects(): Subject[] {
     subject("by effect", {}, {}, all),
     subject("aborted", {}, {}, { ...calm, abort: 1 }),
     subject("spoken to", {}, {}, { ...calm, steer: 1, followUp: 1 }),
+    subject("spoken to, and words taken back", {}, {}, { ...calm, steer: 1, followUp: 1, withdraw: 2 }),
     subject("in sequence", { toolOrder: "sequential" }, {}, all),
     subject("in parallel", { toolOrder: "parallel", maxConcurrentTools: 3 }),
     subject("with every hook", {

@@ -63,6 +63,10 @@ function announced(record: LogRecord, before: State, after: State, session: stri
       return after.run === before.run ? [] : modeChanged(record);
     case "delivered":
       return delivered(record, before);
+    case "withdrawn":
+      return before.inbox
+        .filter(({ id }) => id === record.id)
+        .map(({ id, lane, message }) => ({ type: "message_withdrawn", lane, id, message }));
     case "tool_started":
       return callSeen(before, record.call).map((call) => ({ type: "tool_start", call }));
     case "tool_finished":

@@ -8,6 +8,7 @@ export interface DrivenSession {
   continue(): Promise<RunResult>;
   steer(text: string, id: string): void | Promise<void>;
   followUp(text: string, id: string): void | Promise<void>;
+  withdraw(id: string): unknown;
   approve(call: string): Promise<RunResult>;
   deny(call: string, reason?: string): Promise<RunResult>;
   edit(call: string, args: JsonObject): Promise<RunResult>;
@@ -29,6 +30,7 @@ export function coreSession(
     continue: () => session.continue(),
     steer: (text, id) => session.steer(text, id),
     followUp: (text, id) => session.followUp(text, id),
+    withdraw: (id) => session.withdraw(id),
     approve: (call) => session.approve(call),
     deny: (call, reason) => session.deny(call, reason),
     edit: (call, args) => session.edit(call, args),

@@ -107,6 +107,25 @@ export const spokenScripts: readonly DriverScript[] = [
     },
   },
   {
+    name: "words that are taken back are not delivered, those that were delivered stay",
+    agent: scene(
+      () => [call("wait", { text: "a" }), say("one"), say("two")],
+      (at) => [waitingForWord(at)],
+    ),
+    play: async (session, at) => {
+      const running = session.send("go");
+      await at.heard("at work");
+      await session.steer("in French, please", "steer-1");
+      await session.steer("in Latin, please", "steer-2");
+      await session.followUp("and then", "follow-1");
+      await session.withdraw("steer-2");
+      await session.withdraw("follow-1");
+      await until(at, (type) => type === "withdrawn", 2);
+      at.say("go on");
+      await running;
+    },
+  },
+  {
     name: "what is said while nobody drives is kept for the next run",
     agent: scene(() => [say("one"), say("two"), say("three")]),
     play: async (session, at) => {

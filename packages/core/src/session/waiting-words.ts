@@ -1,0 +1,18 @@
+// The room of words that wait: what was said to a session and has not been delivered.
+
+import type { Fact } from "../loop/records.ts";
+import type { Queued, State } from "../loop/state.ts";
+
+/** The words that wait, the oldest first. @param unwritten what was handed in, and is not in the records yet */
+export function waitingWords({ inbox, seen }: State, unwritten: readonly Fact[]): Queued[] {
+  let words = [...inbox];
+  const known = new Set<string>();
+  for (const fact of unwritten) {
+    if (fact.type === "queued" && !seen.has(fact.id) && !known.has(fact.id)) {
+      known.add(fact.id);
+      words.push({ id: fact.id, lane: fact.lane, message: fact.message });
+    }
+    if (fact.type === "withdrawn") words = words.filter(({ id }) => id !== fact.id);
+  }
+  return words;
+}
