@@ -27,7 +27,7 @@ export interface HookContext {
 
 /** What holds for one step. `settings`: over those of the agent, name by name. */
 export interface StepPlan {
-  /** One of the agent's: `model`, or one of `fallback`. */
+  /** One of the agent's: `model`, or one of `fallback` or `models`. Where it fails for good, the run's own is asked. */
   model?: Model;
   tools?: string[];
   toolChoice?: ToolChoice;

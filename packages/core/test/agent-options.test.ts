@@ -52,7 +52,10 @@ describe("an agent's options", () => {
     [{ maxStpes: 5 }, "option maxStpes: there is no such option; did you mean maxSteps?"],
     [{ maxsteps: 5 }, "option maxsteps: there is no such option; did you mean maxSteps?"],
     [{ steps: 5 }, "option steps: there is no such option; did you mean maxSteps?"],
-    [{ volume: 5 }, "option volume: there is no such option; there are model, fallback, system, tools, "],
+    [
+      { volume: 5 },
+      "option volume: there is no such option; there are model, fallback, models, system, tools, ",
+    ],
     [{ maxSteps: "5" }, 'option maxSteps: a whole number of at least 0 is needed, not "5"'],
     [{ maxSteps: null }, "option maxSteps: a whole number of at least 0 is needed, not null"],
     [{ clocks: { idle: 5 } }, "option clocks.idle: there is no such option; did you mean idleMs?"],

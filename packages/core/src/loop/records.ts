@@ -109,7 +109,10 @@ export type HookName =
 export interface RunOptions {
   system?: string;
   tools: ToolFacts[];
+  /** The agent's, those it falls back to, and those that are there to be chosen for a step. */
   models: ModelRef[];
+  /** How many of the models behind the first are fallen back to. Absent: all. */
+  fallbacks?: number;
   settings: Settings;
   toolChoice: ToolChoice;
   hooks: HookName[];

@@ -296,10 +296,11 @@ function reopen(before: State, record: RecordOf<"opened">, last: number): State 
   const taken = settleCancel(interrupt(own, optionsOf(state)));
   const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
-  // The same run under other code: its open turn stays as it is, and so does its model, if it is still there.
+  // The same run under other code: its open turn stays as it is, and so does its model, if it is still there. A step that
+  // was prepared is prepared anew: what was chosen for it may not be here.
   if (changed !== undefined) {
     const model = placeOf(options.models, optionsOf(state).models[run.model], run.model);
-    return { ...state, options, run: { ...left, model: Math.max(0, model) } };
+    return { ...state, options, run: { ...left, model: Math.max(0, model), prepared: undefined } };
   }
   const calls = mapCalls(left, (call) => {
     const { tool: _tool, ...rest } = call;
@@ -307,7 +308,7 @@ function reopen(before: State, record: RecordOf<"opened">, last: number): State 
     return tool === undefined ? rest : { ...rest, tool };
   });
   // What another model counted says nothing of this one's window.
-  return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0 } };
+  return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0, prepared: undefined } };
 }
 
 /** A sub-agent that was at work belongs to the session that was forked: the fork starts one of its own. */

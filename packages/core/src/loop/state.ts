@@ -114,7 +114,7 @@ export interface Run {
   readonly toolCalls: number;
   /** Failed attempts at the present step. */
   readonly failures: number;
-  /** Index of the model in use. */
+  /** Index of the run's own model: the agent's, or the one it has fallen back to. What a step asks: `modelInUse`. */
   readonly model: number;
   readonly maxOutputTokens?: number;
   /** The run is for this alone. */
@@ -155,13 +155,15 @@ export interface Run {
   readonly answer?: { text: string } | undefined;
   readonly checked?: { ok: boolean; value?: unknown; error?: string } | undefined;
   readonly finishAsked: boolean;
-  readonly prepared?: {
-    step: number;
-    model?: number;
-    tools?: readonly string[];
-    toolChoice?: ToolChoice;
-    settings?: Settings;
-  };
+  readonly prepared?:
+    | {
+        step: number;
+        model?: number;
+        tools?: readonly string[];
+        toolChoice?: ToolChoice;
+        settings?: Settings;
+      }
+    | undefined;
   readonly transformed?: { step: number; edit?: HistoryEdit };
   readonly stopping?: ({ reason: EndReason; text?: string; error?: ErrorData } & Because) | undefined;
   /** A hook of the run itself failed. */
@@ -292,6 +294,10 @@ export function callIn(run: Run | undefined, key: CallKey): Call | undefined {
 
 /** The number of the step that is under way, or comes next. */
 export const stepOf = (state: State): number => runOf(state).steps + 1;
+
+/** Index of the model that the coming step asks, or the one under way: what a hook has chosen for it, else the run's own. */
+export const modelInUse = ({ model, prepared, steps }: Run): number =>
+  (prepared?.step === steps + 1 ? prepared.model : undefined) ?? model;
 
 /** A run with more to do: what was taken for its answer is none, and it is not complete. */
 export function working(run: Run): Run {

@@ -55,10 +55,12 @@ export interface AgentOptions<Output = unknown> {
   model: Model;
   /** Models to fall back to, in order, when the one before fails for good. Default: none. */
   fallback?: readonly Model[];
+  /** Others that `hooks.prepareStep` may choose for a step, beside `model` and `fallback`; nobody falls back to them. Default: none. */
+  models?: readonly Model[];
   system?: string;
   tools?: readonly Tool[];
   /**
-   * How each model and each tool is taken, whoever brings it: `model`, `fallback` and `tools`, and what a fork or a single run puts
+   * How each model and each tool is taken, whoever brings it: `model`, `fallback`, `models` and `tools`, and what a fork or a single run puts
    * in their place. `compaction.model` is asked as it is. Presets set it: one of yours beside a preset is in place of its own.
    * Default: each as it is.
    */
@@ -211,6 +213,7 @@ const continueFace = having(
 export const agentChecks: ChecksOf<AgentOptions> = {
   model,
   fallback: listOf(model),
+  models: listOf(model),
   system,
   tools,
   adapt: adaptOption,

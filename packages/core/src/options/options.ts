@@ -109,8 +109,8 @@ export function resolve(given: AgentOptions): Resolved {
   };
 }
 
-const modelsOf = ({ model, fallback = [], adapt = {}, refusals }: AgentOptions): Model[] =>
-  [model, ...fallback].map((one) => {
+const modelsOf = ({ model, fallback = [], models = [], adapt = {}, refusals }: AgentOptions): Model[] =>
+  [model, ...fallback, ...models].map((one) => {
     const taken = adaptedModel(one, adapt.model);
     return refusals === null ? speaking(taken) : taken;
   });
@@ -129,6 +129,7 @@ function factsOf(
     ...(given.system === undefined ? {} : { system: given.system }),
     tools: [...tools.values()].map((one) => toolFacts(one, toolTimeoutMs)),
     models: models.map(modelRef),
+    ...(given.models === undefined ? {} : { fallbacks: given.fallback?.length ?? 0 }),
     settings: given.settings ?? {},
     toolChoice: given.toolChoice ?? "auto",
     hooks: hookNames.filter((name) => hooks[name] !== undefined),
@@ -267,7 +268,9 @@ function rulesOf(given: AgentOptions): Rules {
     ...(given.emptyNudges === null ? [] : [emptyAnswers(given.emptyNudges) as Rule]),
     ...own,
     // Whoever never tries a model again may still have another one.
-    ...(given.retry === null && (given.fallback ?? []).length > 0 ? [fallback()] : []),
+    ...(given.retry === null && [...(given.fallback ?? []), ...(given.models ?? [])].length > 0
+      ? [fallback()]
+      : []),
     ...(tell.length === 0 ? [] : [tellRoom(tell, estimator) as Rule]),
     ...(given.budget === undefined ? [] : [budget(given.budget)]),
     tree(given.maxSubAgents ?? 64) as Rule,

@@ -4,7 +4,7 @@
 // changes what the request carries, never what the loop does: what comes back is a text, and is checked as one.
 
 import type { OutputOptions } from "../loop/records.ts";
-import { optionsOf, runOf, type State } from "../loop/state.ts";
+import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
@@ -24,8 +24,7 @@ export interface Way {
 export function outputWay(state: State): Way {
   const { models, output } = optionsOf(state);
   const run = runOf(state);
-  const prepared = run.prepared?.step === run.steps + 1 ? run.prepared.model : undefined;
-  const facts = models[prepared ?? run.model]?.facts ?? {};
+  const facts = models[modelInUse(run)]?.facts ?? {};
   const alone = facts.output === "native_without_tools";
   const given = output?.way ?? "auto";
   if (given === "native") return { by: "native", alone };

@@ -13,6 +13,7 @@ const agents: ReadonlySet<string> = new Set([
   "journal",
   "lease",
   "logger",
+  "models",
   "redact",
 ] satisfies (keyof AgentOptions)[]);
 

@@ -7,7 +7,7 @@ import { type Check, checkGiven, checkMax, membersOf, oneOf, whole } from "../ch
 import type { ErrorData } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { stepSettings } from "../loop/request/step-settings.ts";
-import { optionsOf, runOf, type State } from "../loop/state.ts";
+import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
 import { type AssistantMessage, type Stop, textOf } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -144,9 +144,9 @@ function cutOutput(state: State): { error?: ErrorData } {
 /** The model's own output limit, when it is known and higher than what was asked for. */
 function raisedLimit(state: State): number | undefined {
   const { models } = optionsOf(state);
-  const { model, maxOutputTokens } = runOf(state);
-  const limit = models[model]?.facts.maxOutputTokens;
-  const asked = maxOutputTokens ?? stepSettings(state).maxOutputTokens;
+  const run = runOf(state);
+  const limit = models[modelInUse(run)]?.facts.maxOutputTokens;
+  const asked = run.maxOutputTokens ?? stepSettings(state).maxOutputTokens;
   return limit === undefined || asked === undefined || asked >= limit ? undefined : limit;
 }
 

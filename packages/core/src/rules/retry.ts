@@ -15,7 +15,7 @@ import {
   rising,
 } from "../checks.ts";
 import { type ErrorData, type ErrorKind, errorKinds } from "../errors.ts";
-import { optionsOf, runOf, type State } from "../loop/state.ts";
+import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 export interface Retry {
@@ -115,8 +115,12 @@ export function fallback(): Rule {
 
 /** The model to fall back to after a failure for good; undefined when there is none, or it would meet the same. */
 export function nextModel(state: State, error: Pick<ErrorData, "kind">): number | undefined {
-  const model = runOf(state).model + 1;
-  return model < optionsOf(state).models.length && !noFallback.has(error.kind) ? model : undefined;
+  if (noFallback.has(error.kind)) return undefined;
+  const run = runOf(state);
+  // One that a hook chose for the step stood in for the run's own.
+  if (modelInUse(run) !== run.model) return run.model;
+  const { models, fallbacks = models.length - 1 } = optionsOf(state);
+  return run.model < fallbacks ? run.model + 1 : undefined;
 }
 
 const seconds = (ms: number | undefined): number => Math.round((ms ?? 0) / 100) / 10;

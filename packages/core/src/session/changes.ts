@@ -30,15 +30,17 @@ export function optionChanges(was: RunOptions, is: RunOptions): OptionChange[] {
 function goingOn(was: RunOptions, is: RunOptions): RunOptions {
   const today = new Map(is.tools.map((tool) => [tool.definition.name, tool]));
   const here = was.models.every((model) => is.models.some((one) => isSameModel(one, model)));
-  const { compactor: _compactor, texts: _texts, ...kept } = was;
+  // One that is gone cannot answer; what the others are called in the records must stay true.
+  const { models, fallbacks } = here ? was : is;
+  const { compactor: _compactor, texts: _texts, fallbacks: _fallbacks, ...kept } = was;
   return {
     ...kept,
     tools: was.tools.map((tool) => {
       const now = today.get(tool.definition.name);
       return now === undefined ? tool : { ...now, definition: tool.definition };
     }),
-    // One that is gone cannot answer; what the others are called in the records must stay true.
-    models: here ? was.models : is.models,
+    models,
+    ...(fallbacks === undefined ? {} : { fallbacks }),
     hooks: is.hooks,
     rules: is.rules,
     ...(is.compactor === undefined ? {} : { compactor: is.compactor }),

@@ -67,6 +67,7 @@ type Demand = readonly [name: string, body: (subject: PresetUnderTest) => Promis
 const optionNames: { readonly [name in keyof Required<AgentOptions>]: true } = {
   model: true,
   fallback: true,
+  models: true,
   system: true,
   tools: true,
   adapt: true,

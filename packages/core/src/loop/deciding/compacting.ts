@@ -17,7 +17,7 @@ import type { Action } from "../action.ts";
 import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact, RunOptions } from "../records.ts";
 import { frontOf, sizeOf, windowOf } from "../request/window.ts";
-import { type Compacting, optionsOf, runOf, type State } from "../state.ts";
+import { type Compacting, modelInUse, optionsOf, runOf, type State } from "../state.ts";
 import { wakeTime } from "./hearing.ts";
 
 /** The summary that is asked for next. */
@@ -59,7 +59,7 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
 function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
   const { compactor, models, settings: own } = optionsOf(state);
   const { maxOutputTokens: asked, ...rest } = settings;
-  const facts = (compactor ?? models[runOf(state).model])?.facts;
+  const facts = (compactor ?? models[modelInUse(runOf(state))])?.facts;
   const half = Math.floor((compactor?.facts.contextWindow ?? windowOf(state) ?? Infinity) / 2);
   const most = Math.min(facts?.maxOutputTokens ?? Infinity, limit ?? Infinity);
   const raised = asked === undefined ? undefined : Math.max(asked, Math.min(asked * 4 ** cut, half));
@@ -75,7 +75,7 @@ function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit
 export function askForSummary(state: State, rules: Rules): Action | undefined {
   const ask = summaryOf(state, rules);
   if (ask === undefined || spentOn(state, rules) !== undefined) return undefined;
-  const own = optionsOf(state).compactor === undefined ? { model: runOf(state).model } : {};
+  const own = optionsOf(state).compactor === undefined ? { model: modelInUse(runOf(state)) } : {};
   return { do: "summarise", ...ask, ...own };
 }
 

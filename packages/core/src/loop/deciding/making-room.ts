@@ -13,7 +13,7 @@ import { type Action, record } from "../action.ts";
 import { besideOf } from "../request/notes.ts";
 import { frontOf, sizeOf, windowFacts, windowOf } from "../request/window.ts";
 import { shaped } from "../request.ts";
-import { optionsOf, runOf, type State, stepOf } from "../state.ts";
+import { modelInUse, optionsOf, runOf, type State, stepOf } from "../state.ts";
 import { end } from "./ending.ts";
 
 /** Cuts the oldest results for good when all of them together are over their budget. */
@@ -37,7 +37,7 @@ export function compactionDue(state: State, rules: Pick<Rules, "estimator">): Ac
   const limit = limitOf(settings, windowFacts(state));
   if (limit === undefined) {
     if (settings.withoutLimit === "skip") return undefined;
-    const { id = "" } = models[runOf(state).model] ?? {};
+    const { id = "" } = models[modelInUse(runOf(state))] ?? {};
     const error = { kind: "capability" as const, message: missingLimit(id), retryable: false };
     return end(state, { reason: "error", rule: "compaction", evidence: {}, error });
   }

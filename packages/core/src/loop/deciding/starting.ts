@@ -11,7 +11,7 @@ import { sharesOf } from "../children.ts";
 import type { CallKey, HookName } from "../records.ts";
 import { notesOf } from "../request/notes.ts";
 import { requestOf, shaped } from "../request.ts";
-import { type Call, optionsOf, runOf, type State, stepOf } from "../state.ts";
+import { type Call, modelInUse, optionsOf, runOf, type State, stepOf } from "../state.ts";
 import { closeSome, openCalls, result } from "./closing.ts";
 import { untilWake, wakeTime } from "./hearing.ts";
 
@@ -91,14 +91,13 @@ export function runHook(state: State, ask: HookAsk, until: { until?: number } = 
 export function callModel(state: State, rules: Rules): Action {
   const run = runOf(state);
   const step = stepOf(state);
-  const model = run.prepared?.step === step ? (run.prepared.model ?? run.model) : run.model;
   const shape = shaped(state);
   const { stages, by } = shape;
   return {
     do: "call_model",
     step,
     attempt: run.failures + 1,
-    model,
+    model: modelInUse(run),
     request: requestOf(state, rules, shape),
     ...(stages.length === 0 ? {} : { stages }),
     shape: { rewritten: [...state.rewritten], by, notes: notesOf(state, rules).length },

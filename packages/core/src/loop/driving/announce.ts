@@ -10,7 +10,7 @@ import type { LeftChild, WaitingCall } from "../child-facts.ts";
 import { waitingInside } from "../children.ts";
 import { leftChildOf } from "../folding/children.ts";
 import type { CallKey, CallResult, LogRecord, RecordOf } from "../records.ts";
-import { type Call, callIn, isOpen, optionsOf, type State } from "../state.ts";
+import { type Call, callIn, isOpen, modelInUse, optionsOf, runOf, type State } from "../state.ts";
 
 /** A call as watchers see it. */
 export function viewOf(call: Call): CallView {
@@ -199,7 +199,7 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
     const discard = failure.partial !== undefined || failure.shown === true;
     if (follows.model !== undefined) {
       const { models } = optionsOf(before);
-      const from = models[before.run?.model ?? 0]?.id ?? "";
+      const from = models[modelInUse(runOf(before))]?.id ?? "";
       return [{ type: "fallback", step, from, to: models[follows.model]?.id ?? "", error, discard }];
     }
     return [

@@ -158,7 +158,9 @@ async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked:
   noOthers(said, "model", "tools", "toolChoice", "settings");
   const index = said.model === undefined ? undefined : modelIndex(said.model);
   if (said.model !== undefined && index === undefined)
-    throw new TypeError(`it chose ${said.model.id}, which is not among the agent's models (model, fallback)`);
+    throw new TypeError(
+      `it chose ${said.model.id}, which is not among the agent's models (model, fallback, models)`,
+    );
   checkPrepared(said, tools);
   return {
     type,

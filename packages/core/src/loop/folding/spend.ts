@@ -5,15 +5,15 @@
 
 import { tokensOf, type Usage } from "../../message.ts";
 import type { ModelRef } from "../records.ts";
-import { optionsOf, type Run, type Spend, type State } from "../state.ts";
+import { modelInUse, optionsOf, type Run, type Spend, type State } from "../state.ts";
 
-/** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. `by`: the model that was asked; default: the run's. */
+/** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. `by`: the model that was asked; default: the one in use. */
 export function spendMore(
   state: State,
   run: Run,
   usage: Usage = {},
   failed: boolean = false,
-  by: ModelRef | undefined = optionsOf(state).models[run.model],
+  by: ModelRef | undefined = optionsOf(state).models[modelInUse(run)],
 ): Spend {
   const { spend } = run;
   const tokens = tokensOf(usage);

@@ -266,6 +266,12 @@ function kept(state: State, { message, pruned }: Turn, results: readonly ToolMes
   return { history, counted };
 }
 
+/** Another model is asked, whatever a hook has chosen for the step. */
+function fallBack({ prepared }: Run, model: number): Pick<Run, "model" | "failures" | "prepared"> {
+  const { model: _chosen, ...rest } = prepared ?? { step: 0 };
+  return { model, failures: 0, prepared: prepared && rest };
+}
+
 /** What a judgement leads to. */
 export function follow(run: Run, follows: Follows, because: Because, text: string = ""): Run {
   switch (follows.do) {
@@ -276,7 +282,7 @@ export function follow(run: Run, follows: Follows, because: Because, text: strin
         ...run,
         notBefore: follows.until,
         ...(follows.note === undefined ? {} : { notes: [...run.notes, follows.note] }),
-        ...(follows.model === undefined ? {} : { model: follows.model, failures: 0 }),
+        ...(follows.model === undefined ? {} : fallBack(run, follows.model)),
         ...(follows.maxOutputTokens === undefined ? {} : { maxOutputTokens: follows.maxOutputTokens }),
         ...(follows.drop === undefined ? {} : { dropped: [...run.dropped, follows.drop] }),
         ...(follows.reduce === "compact" ? { compacting: newCompaction(because) } : {}),

@@ -7,13 +7,14 @@ import { fittingOutput } from "../../context/guard/route.ts";
 import { knownWindow, type WindowFacts } from "../../context/stage.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { definitionsOf, knownTools } from "../offered.ts";
-import type { State } from "../state.ts";
+import { modelInUse, type State } from "../state.ts";
 import { besideOf } from "./notes.ts";
 
 /** What is known of the window of the model in use; the option outranks the model's own. */
 export function windowFacts({ options, run }: State): WindowFacts {
   const window = options?.context?.window;
-  return window === undefined ? (options?.models[run?.model ?? 0]?.facts ?? {}) : { contextWindow: window };
+  if (window !== undefined) return { contextWindow: window };
+  return options?.models[run === undefined ? 0 : modelInUse(run)]?.facts ?? {};
 }
 
 /** Tokens of the window, input and output together; undefined when nobody knows. */
