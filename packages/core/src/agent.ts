@@ -83,7 +83,8 @@ export class Agent<Output = unknown> {
     const opened = (one: Session<Output>): Listener => {
       session = one;
       return (event) => {
-        told = event.type === "run_end";
+        // What comes behind it, of a tool that nobody waits for any more, takes nothing of that back.
+        told ||= event.type === "run_end";
         partial.hear(event);
         queue.push(event);
       };

@@ -2,10 +2,18 @@
 
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { Agent, type AssistantMessage, type Model, type ModelEvent, type RondoEvent } from "@rondo/core";
+import {
+  Agent,
+  type AssistantMessage,
+  type Journal,
+  type Model,
+  type ModelEvent,
+  memoryJournal,
+  type RondoEvent,
+} from "@rondo/core";
 import { call, fail, say, scripted, stall, think } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo } from "./support.ts";
+import { deferred, echo, quick } from "./support.ts";
 
 const origin = { api: "test", provider: "test", model: "test" };
 
@@ -106,6 +114,31 @@ describe("the text stream", () => {
     expect(await next).toEqual({ done: true, value: undefined });
     await expect(stream.result).rejects.toThrow("the reader broke off");
   });
+});
+
+test("a stream that has told its run's end ends there, though a tool that nobody waits for says a word behind it", async () => {
+  const kept = memoryJournal();
+  const written = deferred();
+  const slowToEnd: Journal = {
+    ...kept,
+    append(session, expectedSeq, records) {
+      kept.append(session, expectedSeq, records);
+      return records.some(({ type }) => type === "run_ended") ? written.promise : undefined;
+    },
+  };
+  const work = deferred();
+  const tools = [echo("work", { effect: "write", execute: () => work.promise })];
+  const agent = new Agent({ ...quick, model: scripted([call("work")]), tools, journal: slowToEnd });
+  const stream = agent.stream("go");
+  const heard: string[] = [];
+  for await (const { type } of stream) {
+    heard.push(type);
+    if (type === "tool_start") stream.abort("enough");
+    if (type === "run_end") work.reject(new Error("too late", { cause: new Error("deaf") }));
+    if (type === "warning") written.resolve();
+  }
+  expect(heard.slice(-3)).toEqual(["run_end", "warning", "warning"]);
+  await expect(stream.result).rejects.toThrow("enough");
 });
 
 describe("a reader who comes late", () => {
