@@ -20,13 +20,24 @@ const isOneOf = (value: unknown, ...words: readonly string[]): boolean => words.
 const isEnd = ({ do: does, reason }: { readonly [member: string]: unknown }): boolean =>
   isOneOf(does, "land", "stop") && isText(reason);
 
-const askedAgain = ["until", "note", "model", "maxOutputTokens", "drop", "reduce"];
+/** How it may be asked again, and what of that fits. */
+const askedAgain: { readonly [name: string]: (value: unknown) => boolean } = {
+  // A time that is none would never come.
+  until: Number.isFinite,
+  note: isText,
+  model: Number.isInteger,
+  maxOutputTokens: Number.isFinite,
+  drop: isText,
+  reduce: (value) => isOneOf(value, "compact", "cut"),
+};
 
 /** What is asked for again goes by these words alone: a note under another name would not be told, and the same answer come again. */
 const isAskedAgain = ({ do: does, ...how }: { readonly [member: string]: unknown }): boolean =>
   does === "ask_again" &&
-  Object.keys(how).every((name) => askedAgain.includes(name)) &&
-  (how.note === undefined || isText(how.note));
+  Object.entries(how).every(
+    ([name, value]) =>
+      Object.hasOwn(askedAgain, name) && (value === undefined || askedAgain[name]?.(value) === true),
+  );
 
 const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStart"]: Form } = {
   decide: {
@@ -39,7 +50,7 @@ const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStar
   },
   judge: {
     words:
-      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "ask_again" at most with until, note, model, maxOutputTokens, drop, reduce',
+      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "ask_again" at most with until (a time in milliseconds since 1970), note (a text), model (its place among the models), maxOutputTokens (a number), drop, reduce',
     fits: ({ follows }) =>
       isObject(follows) && (isOneOf(follows.do, "act", "finish") || isAskedAgain(follows) || isEnd(follows)),
   },

@@ -10,11 +10,28 @@ describe("a rule that asks again", () => {
     for (const [name, value] of [["do", "ask_again"], ...Object.entries(how)] as const) {
       const said = { follows: { do: "ask_again", [name]: value }, evidence: {} };
       expect(heard("judge", said)).toBe(said);
+      const without = {
+        follows: { do: "ask_again", [name]: name === "do" ? value : undefined },
+        evidence: {},
+      };
+      expect(heard("judge", without)).toBe(without);
     }
   });
 
-  test("has failed where it says so in another", () => {
-    for (const odd of [{ nudge: "so" }, { note: 1 }])
+  test("has failed where it says so in another, or names no time, no model, no number", () => {
+    for (const odd of [
+      { nudge: "so" },
+      { note: 1 },
+      { until: Number.NaN },
+      { until: Number.POSITIVE_INFINITY },
+      { until: new Date(0) },
+      { model: "other" },
+      { model: 0.5 },
+      { maxOutputTokens: "100" },
+      { drop: 1 },
+      { reduce: "trim" },
+      { toString: undefined },
+    ])
       expect(() => heard("judge", { follows: { do: "ask_again", ...odd }, evidence: {} })).toThrow(TypeError);
   });
 });
