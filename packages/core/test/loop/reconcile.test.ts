@@ -11,6 +11,7 @@ import {
   tool,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { longestWait } from "../../src/clock.ts";
 import { reconcileCall } from "../../src/loop/driving/reconcile.ts";
 import { callOf, come, handClock, toolOf, unknownCall } from "./support.ts";
 
@@ -128,6 +129,15 @@ describe("a tool that is asked what came of a call", () => {
 
 describe("a tool that does not say", () => {
   const never = writer(() => new Promise(() => {}));
+
+  test("is given as much as a clock can be asked for at once, where a call may take longer", async () => {
+    const month = callOf("5.0", { args: { at: 1 }, tool: toolOf("write", { timeoutMs: 2 ** 32 }) });
+    void ask(never, month);
+    await come();
+    expect(clock.waits()).toEqual([longestWait]);
+    clock.pass(longestWait);
+  });
+
   test("is given the time of a call, and no more", async () => {
     let found: Fact | undefined;
     void ask(never).then((fact) => {

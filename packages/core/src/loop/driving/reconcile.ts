@@ -3,7 +3,7 @@
 // The driver's arm, like that of a call. A tool that throws, says nothing or takes longer than a call may take has found
 // out nothing: what happens then is decided elsewhere.
 
-import type { Clock } from "../../clock.ts";
+import { type Clock, longestWait } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";
 import { renderResult } from "../../tool/render.ts";
@@ -31,7 +31,7 @@ export async function reconcileCall(
   const ms = call.tool?.timeoutMs ?? 0;
   let stop = (): void => {};
   const late = new Promise<string>((resolve) => {
-    stop = clock.after(ms, () => resolve(`${call.name} did not say within ${ms} ms`));
+    stop = clock.after(Math.min(ms, longestWait), () => resolve(`${call.name} did not say within ${ms} ms`));
   });
   try {
     const check = await tool.check(jsonCopy(call.args));
