@@ -10,13 +10,16 @@ import {
   memoryJournal,
   type Repair,
   RondoError,
+  type Rule,
   type Rules,
   resolve,
+  stopWhen,
+  subAgent,
   toolResult,
 } from "@rondo/core";
-import { call, fail, type Script, say, scripted, usage } from "@rondo/testkit";
+import { call, fail, type Script, say, scripted, stop, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, quick } from "./support.ts";
+import { echo, jumpingClock, quick } from "./support.ts";
 
 async function ran(script: Script, given: Partial<AgentOptions> = {}, id = "m") {
   const journal = memoryJournal();
@@ -140,13 +143,20 @@ describe("an explanation", () => {
   });
 
   test("has a remedy that names an option for every limit that is set by one", async () => {
+    const spends = usage({ inputTokens: 9, outputTokens: 9 });
+    const priced = scripted([[call("look"), spends], say("x")], {
+      facts: { price: { input: 1, output: 1 } },
+    });
+    const clock = jumpingClock(0);
+    const slow = echo("look", { execute: () => clock.pass(10) });
     const cases: [Script, Partial<AgentOptions>, string][] = [
       [[call("look"), say("x")], { maxSteps: 1 }, "maxSteps"],
-      [
-        [[call("look"), usage({ inputTokens: 9, outputTokens: 9 })], say("x")],
-        { budget: { tokens: 5 } },
-        "budget.tokens",
-      ],
+      [[[call("look"), spends], say("x")], { budget: { tokens: 5 } }, "budget.tokens"],
+      [[], { model: priced, budget: { usd: 0.000_001 } }, "budget.usd"],
+      [[call("look"), say("x")], { budget: { modelCalls: 2 } }, "budget.modelCalls"],
+      [[call("look"), say("x")], { budget: { ms: 5 }, clock, tools: [slow] }, "budget.ms"],
+      [[call("look"), say("x")], { context: { compaction: { withoutLimit: "throw" } } }, "context.window"],
+      [[fail("overloaded")], { retry: null }, "retry"],
       [[say(""), say("")], {}, "emptyNudges"],
       [[fail("auth")], {}, "retry.attempts"],
       [() => call("look"), { maxSteps: 50 }, "repeats.landAt"],
@@ -155,6 +165,48 @@ describe("an explanation", () => {
       const { records, rules } = await ran(script, options);
       expect(explain(records, { rules }).end?.remedy.option).toBe(option);
     }
+  });
+
+  test("has a remedy in words where no option of its own set the limit", async () => {
+    const child = subAgent({
+      name: "child",
+      description: "child",
+      agent: new Agent({ model: scripted([]) }),
+    });
+    const failing: Rule = {
+      name: "mine",
+      version: 1,
+      decide: () => {
+        throw new Error("boom");
+      },
+    };
+    const cases: [Script, Partial<AgentOptions>, RegExp][] = [
+      [() => call("child", { task: "x" }), { tools: [child], maxSubAgents: 0 }, /maxSubAgents/],
+      [[say("x")], { rules: [failing] }, /what failed here/],
+      [[[say("half"), stop("error")]], {}, /went wrong/],
+    ];
+    for (const [script, options, text] of cases) {
+      const { records, rules } = await ran(script, options);
+      expect(explain(records, { rules }).end?.remedy.text).toMatch(text);
+    }
+    const { records, rules } = await ran([call("look"), say("x")], {
+      rules: [stopWhen(() => true, { name: "constructor", onLimit: "stop" })],
+    });
+    expect(explain(records, { rules }).end?.remedy.text).toBe(
+      "the rule constructor decided it from this evidence",
+    );
+  });
+
+  test("tells of a sub-agent that its parent gave it no more", async () => {
+    const journal = memoryJournal();
+    const model = scripted([call("look"), say("landed")]);
+    const below = new Agent({ ...quick, model, tools: [echo("look")] });
+    const child = subAgent({ name: "child", description: "child", agent: below, budget: { modelCalls: 2 } });
+    const options = { model: scripted([call("child", { task: "x" }), say("x")]), tools: [child] };
+    await new Agent({ ...options, journal }).run("go", { session: "s" });
+    const records = journal.read("s:2.0");
+    const { end } = explain(records, { rules: resolve(options).rules });
+    expect(end).toMatchObject({ rule: "tree", remedy: { text: /its parent gave it no more/ } });
   });
 });
 

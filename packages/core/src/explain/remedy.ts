@@ -1,8 +1,8 @@
 // The room of remedies: what would have had to be otherwise for a run not to end as it did.
 //
-// One row for each rule that may end a run. The option is named as the agent's options name it.
+// One row for each rule of ours that may end a run. The option is named as the agent's options name it.
 
-import type { RunEnd, RunOptions } from "../loop/records.ts";
+import type { EndReason, RunEnd, RunOptions } from "../loop/records.ts";
 import type { Json } from "../message.ts";
 
 /** What would have had to be otherwise. */
@@ -16,7 +16,9 @@ export interface Remedy {
 
 /** What would have had to be otherwise for this end not to come. `options` are those the run had. */
 export function remedyOf(end: RunEnd, options?: RunOptions): Remedy {
-  return byRule[end.rule]?.(end, options) ?? byReason(end);
+  // A rule of the user's own may be named like a member that every object has.
+  const row = Object.hasOwn(byRule, end.rule) ? byRule[end.rule] : undefined;
+  return row?.(end, options) ?? byReason(end);
 }
 
 const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | undefined) => Remedy } = {
@@ -24,12 +26,16 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
     text: "a call of a tool in the last answer, or more work queued, would have made it go on",
   }),
   max_steps: ({ evidence }) => limit("maxSteps", evidence.max, "with more steps it would have gone on"),
-  budget: ({ reason, evidence }) =>
-    reason === "token_budget"
-      ? limit("budget.tokens", evidence.max, "with more tokens it would have gone on")
-      : reason === "cost_budget"
-        ? limit("budget.usd", evidence.max, "with more money it would have gone on")
-        : limit("budget.ms", evidence.max, "with more time it would have gone on"),
+  budget: ({ reason, evidence }) => {
+    const { option, more } = budgets[reason] ?? { option: "budget", more: "a larger budget" };
+    return limit(option, evidence.max, `with ${more} it would have gone on`);
+  },
+  tree: ({ evidence }) => ({
+    text:
+      evidence.given === true
+        ? "its parent gave it no more than this to spend: with a larger share it would have gone on"
+        : "sub-agents were asked for again after it was told that there are none for it; more of them (maxSubAgents), a deeper tree (maxDepth of the sub-agent) or a larger budget would have given it some",
+  }),
   deadline: ({ evidence }) =>
     limit("rules: deadline()", evidence.at, "a later deadline would have let it go on"),
   retry: ({ evidence }, options) =>
@@ -66,7 +72,12 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
       options?.output?.decodeRetries,
       "an answer that fits the schema of `output` would have completed it",
     ),
-  abort: () => ({ text: "somebody asked for the abort; without it, it would have gone on" }),
+  abort: ({ error }) => ({
+    text:
+      error === undefined
+        ? "somebody asked for the abort; without it, it would have gone on"
+        : "what failed here, code of one's own or a journal, would have had to do its work",
+  }),
   hooks: () => ({ text: "the hook that failed would have had to return", option: "hooks" }),
   prepareStep: ({ evidence }) => ({
     text: `the prepareStep hook said stop: ${String(evidence.said)}`,
@@ -82,10 +93,22 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
     reason === "completed"
       ? { text: "the run was for a compaction alone" }
       : {
-          text: "the history could not be made small enough; another model with a larger window might take it",
-          option: "context.compaction",
+          text: 'nobody knows how large the window of the model is; with one that is told, or with withoutLimit: "skip", it would have gone on',
+          option: "context.window",
         },
   guard: () => ({ text: "the request does not fit into the window of the model", option: "context.guard" }),
+  by_content: () => ({
+    text: "the provider said that its answer went wrong; the same task might pass another time",
+  }),
+  default: () => ({ text: "a model call failed, and no rule asked again", option: "retry" }),
+};
+
+/** What each of a budget's limits ends a run with, and what more of it is called. */
+const budgets: { readonly [reason in EndReason]?: { readonly option: string; readonly more: string } } = {
+  token_budget: { option: "budget.tokens", more: "more tokens" },
+  cost_budget: { option: "budget.usd", more: "more money" },
+  max_steps: { option: "budget.modelCalls", more: "more model calls" },
+  deadline: { option: "budget.ms", more: "more time" },
 };
 
 const limit = (option: string, value: Json | undefined, text: string): Remedy => ({
@@ -94,7 +117,7 @@ const limit = (option: string, value: Json | undefined, text: string): Remedy =>
   ...(value === undefined ? {} : { value }),
 });
 
-/** A rule of the user's own. */
+/** A continue rule, or one of the user's own. */
 function byReason({ reason, rule }: RunEnd): Remedy {
   if (reason === "completed")
     return { text: `the rule ${rule} took this for the answer`, option: "continueRule" };
