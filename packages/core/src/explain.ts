@@ -7,6 +7,7 @@ import { checkGiven, count, having, listOf, membersOf, object, whole } from "./c
 import { invalidRequest } from "./errors.ts";
 import { type Reason, reasonsOf } from "./explain/reasons.ts";
 import { type Remedy, remedyOf } from "./explain/remedy.ts";
+import type { Action } from "./loop/action.ts";
 import { decide, phaseOf } from "./loop/next.ts";
 import type { Follows, LogRecord, RunEnd } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
@@ -110,18 +111,26 @@ export const noStep = (run: string, step: number, last: number): string =>
   `${run} has no step ${step}: ` +
   (last === 0 ? "no model was asked" : `it has ${last === 1 ? "step 1 alone" : `1 to ${last}`}`);
 
-/** The row that applies; undefined where the rules at hand cannot say. */
+/** The row that applies; undefined where the rules at hand cannot say. @param type of the record it is to have made */
 function rowAt(state: State, rules: Rules, type?: LogRecord["type"]): Reason["row"] | undefined {
   try {
     const { action, row } = decide(state, rules);
-    const does =
-      action.do === "record"
-        ? action.facts[0]?.type
-        : action.do === "call_model"
-          ? "model_started"
-          : undefined;
-    return type === undefined || does === type ? { when: row.when, does: row.does } : undefined;
+    return type === undefined || madeBy(action) === type ? { when: row.when, does: row.does } : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The record that an action makes at once; of several facts the first. */
+function madeBy(action: Action): LogRecord["type"] | undefined {
+  switch (action.do) {
+    case "record":
+      return action.facts[0]?.type;
+    case "call_model":
+      return "model_started";
+    case "ask":
+      return "approval_asked";
+    default:
+      return undefined;
   }
 }

@@ -109,7 +109,12 @@ describe("an explanation", () => {
 
   test("says of a run that waits what it waits for, and refuses steps that are not there", async () => {
     const { records, rules } = await ran([call("ask")], { tools: [echo("ask", { permission: "ask" })] });
-    expect(explain(records, { rules })).toMatchObject({ now: { phase: "acting", does: "park" } });
+    const waiting = explain(records, { rules });
+    expect(waiting).toMatchObject({ now: { phase: "acting", does: "park" } });
+    expect(waiting.steps.at(-1)?.reasons.find(({ kind }) => kind === "approval")).toMatchObject({
+      text: "needs an approval",
+      row: { when: "calls need somebody's approval", does: "ask" },
+    });
     const refused = (ask: () => unknown): unknown => {
       try {
         return ask();
