@@ -244,6 +244,73 @@ describe("a diff", () => {
     expect(diff(records, waited, rules)).toMatchObject({ same: true });
   });
 
+  test("of two runs whose sub-agents did the same finds nothing, though each has a session, ids and times of its own", async () => {
+    const go = async (id: string) => {
+      const journal = memoryJournal();
+      const asks = call("ask", {}, { id: `${id}_call` });
+      const child = new Agent({
+        ...quick,
+        model: scripted([asks, say("done below")]),
+        tools: [echo("ask", { permission: "ask" })],
+      });
+      const tools = [subAgent({ name: "child", description: "child", agent: child })];
+      const options = { ...quick, model: scripted([call("child", { task: "x" }), say("done")]), tools };
+      const session = await new Agent({ ...options, budget: { ms: 60_000 }, journal }).open(id);
+      await session.send("go");
+      await session.approve(session.pending[0]?.id ?? "");
+      return journal;
+    };
+    const [a, b] = [await go("a"), await go("b")];
+    const { rules } = resolve({ model: scripted([]) });
+    expect(diff(a.read("a"), b.read("b"), rules)).toMatchObject({ same: true });
+    expect(a.read("a:2.0").at(-1)).toMatchObject({ type: "run_ended", end: { reason: "completed" } });
+    expect(diff(a.read("a:2.0"), b.read("b:2.0"), rules)).toMatchObject({ same: true });
+  });
+
+  test("of two runs finds nothing where calls that were cut have other ids, and a deadline came a little later", async () => {
+    const go = async (id: string, late: number) => {
+      const clock = jumpingClock(0);
+      const long = echo("look", { execute: () => "a line of it\n".repeat(200) });
+      const tools = [long, echo("wait", { execute: () => clock.pass(1_000 + late) })];
+      const turns = ["look", "look", "wait"].map((name, n) => call(name, { n }, { id: `${id}_${n}` }));
+      const context = { trim: { budgetTokens: 500 } };
+      const given = { tools, clock, context, budget: { ms: 1_000 } } as Partial<AgentOptions>;
+      return ran([...turns, say("landed")], given);
+    };
+    const [a, b] = [await go("a", 0), await go("b", 7)];
+    expect(a.records.map(({ type }) => type)).toContain("trimmed");
+    expect(a.result.end).toMatchObject({ reason: "deadline", landed: true });
+    expect(diff(a.records, b.records, a.rules)).toMatchObject({ same: true });
+  });
+
+  test("of two runs whose hooks put another message there, or whose sub-agents were given more, says so", async () => {
+    const hooks = (said: string): Hooks => ({
+      transformContext: (messages) => [
+        ...messages,
+        { role: "user", content: [{ type: "text", text: said }] },
+      ],
+    });
+    const [one, same, other] = [
+      await ran([say("done")], { hooks: hooks("one") }),
+      await ran([say("done")], { hooks: hooks("one") }),
+      await ran([say("done")], { hooks: hooks("other") }),
+    ];
+    expect(diff(one.records, same.records, one.rules)).toMatchObject({ same: true });
+    const isHook = { type: "hook_answered", hook: "transformContext" };
+    expect(diff(one.records, other.records, one.rules)).toMatchObject({ same: false, b: { parts: isHook } });
+    const agent = new Agent({ model: scripted([say("below"), say("below")]) });
+    const given = async (modelCalls: number) => {
+      const tools = [subAgent({ name: "child", description: "c", agent, budget: { modelCalls } })];
+      const { records, rules } = await ran([call("child", { task: "x" }), say("done")], { tools });
+      const [start, ...rest] = records;
+      // What stands in the options is other as well.
+      return { records: [{ ...start, options: undefined } as unknown as LogRecord, ...rest], rules };
+    };
+    const [more, less] = [await given(5), await given(4)];
+    const parts = { type: "tool_started", reserved: { modelCalls: 5 } };
+    expect(diff(more.records, less.records, more.rules)).toMatchObject({ same: false, a: { parts } });
+  });
+
   test("tells what a hook gave for a result", async () => {
     const hooks = (text: string): Hooks => ({ beforeTool: () => ({ result: text }) });
     const script = [call("look"), say("done")];

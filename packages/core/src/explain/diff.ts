@@ -7,7 +7,16 @@ import { invalidRequest } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
 import { placeIn } from "../loop/call-key.ts";
-import type { CallKey, CallResult, LogRecord, RecordOf, RunEnd } from "../loop/records.ts";
+import type { Amounts } from "../loop/child-facts.ts";
+import type {
+  CallKey,
+  CallResult,
+  EndReason,
+  HistoryEdit,
+  LogRecord,
+  RecordOf,
+  RunEnd,
+} from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
 import { callIn, emptyState, type State } from "../loop/state.ts";
 import { callsOf, type Json, type JsonObject, type Message, textOf } from "../message.ts";
@@ -121,9 +130,10 @@ function essence(record: LogRecord): string {
   const { seq: _seq, at: _at, rand: _rand, ...fact } = record;
   switch (fact.type) {
     case "run_started": {
-      const { about: _about, ...rest } = fact;
+      const { about: _about, parent, ...rest } = fact;
       const messages = { input: rest.input.map(plain), history: rest.history?.map(plain) };
-      return text({ ...rest, ...messages });
+      const given = parent && { depth: parent.depth, budget: untimed(parent.budget) };
+      return text({ ...rest, ...messages, parent: given });
     }
     case "opened": {
       const { about: _about, from: _from, ...rest } = fact;
@@ -148,22 +158,45 @@ function essence(record: LogRecord): string {
     case "summary_failed":
       return text({ type: fact.type, error: fact.error });
     case "tool_started": {
-      const { idempotencyKey: _key, ...rest } = fact;
-      return text({ ...rest, call: place(rest.call) });
+      const { type, call, child, reserved } = fact;
+      return text({ type, call: place(call), child: child !== undefined, reserved: untimed(reserved) });
+    }
+    case "child_waits": {
+      const pending = fact.pending.map(({ name, args, agents }) => ({ name, args, agents }));
+      return text({ ...fact, call: place(fact.call), pending });
+    }
+    case "approval_passed": {
+      const { inside: _inside, ...rest } = fact;
+      return text(placed(rest));
     }
     case "approval_asked":
       return text({ ...fact, calls: fact.calls.map(place) });
     case "turn_judged": {
+      const { follows } = fact;
       const { waitMs: _wait, ...evidence } = fact.evidence;
-      const follows = fact.follows.do === "ask_again" ? { ...fact.follows, until: undefined } : fact.follows;
-      return text({ ...fact, evidence: placed(evidence), follows });
+      const then = follows.do === "ask_again" ? { ...follows, until: undefined } : follows;
+      const reason = "reason" in follows ? follows.reason : undefined;
+      return text({ ...fact, evidence: evidenceOf(evidence, reason), follows: then });
     }
     case "run_ended": {
-      const end = { ...fact.end, evidence: placed(fact.end.evidence) };
+      const end = { ...fact.end, evidence: evidenceOf(fact.end.evidence, fact.end.reason) };
       return text({ ...fact, end, keep: fact.keep && plain(fact.keep) });
     }
-    default:
-      return text("evidence" in fact ? { ...fact, evidence: placed(fact.evidence) } : placed(fact));
+    case "trimmed":
+      return text({ ...fact, edits: fact.edits.map(({ at, message }) => ({ at, message: plain(message) })) });
+    case "compacted":
+      return text({ ...fact, edit: fact.edit && unnamed(fact.edit) });
+    case "hook_answered":
+      return text(
+        placed(fact.hook === "transformContext" ? { ...fact, edit: fact.edit && unnamed(fact.edit) } : fact),
+      );
+    default: {
+      if (!("evidence" in fact)) return text(placed(fact));
+      return text({
+        ...fact,
+        evidence: evidenceOf(fact.evidence, "reason" in fact ? fact.reason : undefined),
+      });
+    }
   }
 }
 
@@ -173,6 +206,17 @@ const place = (key: string): string => key.split(".")[1] ?? key;
 /** What names a call by its key, with its place in its answer alone. */
 const placed = <About extends object>(about: About): About =>
   "call" in about && typeof about.call === "string" ? { ...about, call: place(about.call) } : about;
+
+/** What somebody went by; what it tells of a time that has come is the time. */
+const evidenceOf = (evidence: JsonObject, reason: EndReason | undefined): JsonObject =>
+  reason === "deadline" ? {} : placed(evidence);
+
+/** What may be spent, apart from the time until when. */
+const untimed = ({ until: _until, ...amounts }: Amounts = {}): Amounts => amounts;
+
+/** An edit whose messages are told by what they say. */
+const unnamed = (edit: HistoryEdit): unknown[] =>
+  edit.map((one) => ("put" in one ? { put: plain(one.put) } : one));
 
 const text = (value: unknown): string => canonical(jsonCopy(value, "", "lenient") as Json);
 
