@@ -3,6 +3,7 @@
 import {
   Agent,
   type AgentOptions,
+  type Hooks,
   type Journal,
   type LogRecord,
   maxSteps,
@@ -205,6 +206,35 @@ describe("a run that goes on under changed code", () => {
     const spare = scripted([say("from the spare")], { id: "spare" });
     const { session } = await left(was, { model: scripted([], { id: "new" }), fallback: [spare] });
     expect((await approve(session)).text).toBe("from the spare");
+  });
+
+  test("asks for the step that was prepared the model that was chosen, wherever it stands, and the hook again where it is gone", async () => {
+    const named = (id: string, script: Script): ReturnType<typeof scripted> => scripted(script, { id });
+    const journal = memoryJournal();
+    const spare = named("spare", [say("from the spare")]);
+    const prepareStep: Hooks["prepareStep"] = ({ step }) => (step === 2 ? { model: spare } : undefined);
+    const was = { ...quick, tools: [echo("look")], journal, hooks: { prepareStep } };
+    const model = named("main", [call("look"), say("again")]);
+    await (await new Agent({ ...was, model, fallback: [spare] }).open("s")).send("go");
+    const records = journal.read("s");
+    const prepared = records.findIndex((record) => "hook" in record && "step" in record && record.step === 2);
+    const goneOn = async (is: Partial<AgentOptions>): Promise<string> => {
+      const cut = memoryJournal();
+      cut.append("s", 0, records.slice(0, prepared + 1));
+      const agent = new Agent({ ...was, model, ...is, journal: cut });
+      const { text, end } = await (await agent.open("s")).resume();
+      return `${end?.reason}: ${text}`;
+    };
+    const there = named("spare", [say("from the spare")]);
+    expect(await goneOn({ model: there, fallback: [named("main", [])] })).toBe("completed: from the spare");
+    const other = named("other", [say("from the other")]);
+    const second = named("second", [say("from the second")]);
+    const hooks: Hooks = { prepareStep: () => ({ model: second }) };
+    expect(await goneOn({ model: other, fallback: [second], hooks })).toBe("completed: from the second");
+    expect(await goneOn({ model: other, hooks: {} })).toBe("completed: from the other");
+    expect(await goneOn({ model: named("main", [say("from main")]), hooks: {} })).toBe(
+      "completed: from main",
+    );
   });
 
   test("holds a typed output to the schema that the model was told", async () => {

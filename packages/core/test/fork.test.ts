@@ -55,6 +55,25 @@ describe("a fork at a step", () => {
     expect(shortly(fork.messages).at(-1)).toBe("assistant: went on");
   });
 
+  test("under another model asks that one, though another was chosen for the step where the fork is taken", async () => {
+    const journal = memoryJournal();
+    const spare = scripted([say("from the spare")], { id: "spare" });
+    const agent = new Agent({
+      ...quick,
+      model: scripted(script),
+      fallback: [spare],
+      hooks: { prepareStep: () => ({ model: spare }) },
+      journal,
+    });
+    const session = await agent.open("s");
+    await session.send("go");
+    const chosen = journal.read("s").findIndex(({ type }) => type === "hook_answered");
+    const model = scripted([say("otherwise")], { id: "other" });
+    const fork = await session.fork("t", { seq: chosen + 1, model, agent: { fallback: [], hooks: {} } });
+    const { end, text } = await fork.resume();
+    expect([end?.reason, text]).toEqual(["completed", "otherwise"]);
+  });
+
   test("delivers again what was delivered for the step, once", async () => {
     const journal = memoryJournal();
     const model = scripted([call("look"), say("a"), say("b")]);

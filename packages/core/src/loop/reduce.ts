@@ -24,7 +24,7 @@ import { spendMore } from "./folding/spend.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./folding/turn.ts";
 import { Log, Names } from "./log.ts";
 import { toolNamed } from "./offered.ts";
-import type { LogRecord, RecordOf, RunOptions } from "./records.ts";
+import type { LogRecord, ModelRef, RecordOf, RunOptions } from "./records.ts";
 import {
   type Call,
   emptyState,
@@ -296,19 +296,25 @@ function reopen(before: State, record: RecordOf<"opened">, last: number): State 
   const taken = settleCancel(interrupt(own, optionsOf(state)));
   const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
-  // The same run under other code: its open turn stays as it is, and so does its model, if it is still there. A step that
-  // was prepared is prepared anew: what was chosen for it may not be here.
-  if (changed !== undefined) {
-    const model = placeOf(options.models, optionsOf(state).models[run.model], run.model);
-    return { ...state, options, run: { ...left, model: Math.max(0, model), prepared: undefined } };
-  }
+  // The same run under other code: its open turn stays as it is, and so do its models, if they are still there.
+  if (changed !== undefined)
+    return { ...state, options, run: movedTo(options.models, left, optionsOf(state).models) };
   const calls = mapCalls(left, (call) => {
     const { tool: _tool, ...rest } = call;
     const tool = toolNamed(options.tools, call.name);
     return tool === undefined ? rest : { ...rest, tool };
   });
-  // What another model counted says nothing of this one's window.
+  // What another model counted says nothing of this one's window; what was said of the coming step, was said of the other options.
   return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0, prepared: undefined } };
+}
+
+/** The same run where its models stand in another list. The step that was to have one that is gone is prepared again. */
+function movedTo(models: readonly ModelRef[], run: Run, before: readonly ModelRef[]): Run {
+  const moved = { ...run, model: Math.max(0, placeOf(models, before[run.model], run.model)) };
+  const { prepared } = run;
+  if (prepared?.model === undefined) return moved;
+  const model = placeOf(models, before[prepared.model], prepared.model);
+  return { ...moved, prepared: model < 0 ? undefined : { ...prepared, model } };
 }
 
 /** A sub-agent that was at work belongs to the session that was forked: the fork starts one of its own. */
