@@ -137,4 +137,17 @@ describe("the object around a schema", () => {
     for (const text of ["", "{", '{"value', '{"val":1}', "plain", '["value"]', '{"value":1,"b":2}'])
       expect(unwrappedText(text)).toBe(text);
   });
+
+  test("comes off in time that grows with the text, however much of it is space", () => {
+    // Each of these took quadratic time: seconds for what a model that goes astray writes within its output limit.
+    const space = " \n".repeat(100_000);
+    const cut = `{"value": [1, 2${space}x`;
+    expect(unwrappedText(cut)).toBe(cut);
+    for (const begun of ["", "{", '{"value":[1']) {
+      const unwrapping = new Unwrapping();
+      let told = unwrapping.push(begun);
+      for (let at = 0; at < 100_000; at += 1) told += unwrapping.push(" \n");
+      expect(told).toBe(begun.length > 1 ? "[1" : "");
+    }
+  });
 });

@@ -78,7 +78,8 @@ const mayOpen = /^\s*(?:\{\s*(?:"(?:v(?:a(?:l(?:u(?:e(?:"\s*(?::\s*)?)?)?)?)?)?)
 export function unwrappedText(text: string): string {
   const opened = opening.exec(text);
   if (opened === null) return text;
-  const inner = text.slice(opened[0].length).replace(/\s*\}\s*$/, "");
+  const rest = text.slice(opened[0].length);
+  const inner = rest.slice(0, endOf(rest));
   return jsonIn(inner) === undefined ? text : inner;
 }
 
@@ -91,6 +92,8 @@ export class Unwrapping {
   push(piece: string): string {
     if (this.#where === "plain") return piece;
     this.#held += piece;
+    // Space says nothing, and a model that goes astray writes no end of it: it is looked at with what stands behind it.
+    if (piece.trim() === "") return "";
     if (this.#where === "before") {
       const opened = opening.exec(this.#held);
       if (opened === null || opened[0].length === this.#held.length) {
@@ -108,13 +111,8 @@ export class Unwrapping {
   }
 }
 
-/** Where a closing bracket may stand at the end of a text, with space around it. */
+/** Where a closing bracket may stand at the end of a text, with space around it. No pattern: where much of it is space, one takes quadratic time. */
 function endOf(text: string): number {
-  const space = (from: number): number => {
-    let at = from;
-    while (at > 0 && /\s/.test(text[at - 1] as string)) at -= 1;
-    return at;
-  };
-  const behind = space(text.length);
-  return text[behind - 1] === "}" ? space(behind - 1) : behind;
+  const end = text.trimEnd().length;
+  return text[end - 1] === "}" ? text.slice(0, end - 1).trimEnd().length : end;
 }
