@@ -31,14 +31,6 @@ export function unwrapped(value: Json): Json | undefined {
 
 function wrap(schema: JsonObject): JsonObject {
   const { $schema: _, $defs, definitions, ...rest } = schema;
-  const around = (value: Json, defs: JsonObject): JsonObject => ({
-    type: "object",
-    properties: { value },
-    required: ["value"],
-    additionalProperties: false,
-    ...(Object.keys(defs).length > 0 ? { $defs: defs } : {}),
-    ...(definitions === undefined ? {} : { definitions: led(definitions) }),
-  });
   const known = isObject($defs) ? $defs : {};
   const name = ["output", "output_", "output__"].find((one) => !Object.hasOwn(known, one)) ?? "output___";
   let moved = false;
@@ -62,8 +54,16 @@ function wrap(schema: JsonObject): JsonObject {
   }
   const value = led(rest);
   const defs = led(known) as JsonObject;
-  const whole = around(value, defs);
-  return moved ? around({ $ref: `#/$defs/${name}` }, { ...defs, [name]: value }) : whole;
+  const older = definitions === undefined ? {} : { definitions: led(definitions) };
+  const around = (whole: Json, all: JsonObject): JsonObject => ({
+    type: "object",
+    properties: { value: whole },
+    required: ["value"],
+    additionalProperties: false,
+    ...(Object.keys(all).length > 0 ? { $defs: all } : {}),
+    ...older,
+  });
+  return moved ? around({ $ref: `#/$defs/${name}` }, { ...defs, [name]: value }) : around(value, defs);
 }
 
 /** Words whose values are no schemas. */
