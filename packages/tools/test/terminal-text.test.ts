@@ -42,11 +42,13 @@ test("nothing that a terminal obeys is left, lines are neither lost nor made, an
   );
 });
 
-test("unended sequences cost no more than the text is long", () => {
+test("unended sequences and backspaces cost no more than the text is long", () => {
   const size = 400_000;
   expect(cleanOutput("\x1b]".repeat(size))).toBe("");
   expect(cleanOutput("\x1b[".repeat(size))).toBe("");
   expect(cleanOutput(`${"x\r".repeat(size)}`)).toBe("x");
+  expect(cleanOutput("ab\b".repeat(size)).length).toBe(size);
+  expect(cleanOutput(`${"a".repeat(size)}${"bc\b\b\b".repeat(size - 1)}`)).toBe("a");
 });
 
 test("an output window keeps both ends, whatever the pieces, and never half a character", () => {

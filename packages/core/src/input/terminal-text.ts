@@ -14,10 +14,15 @@ const ST = 0x9c;
 export function cleanOutput(text: string): string {
   const lines: string[] = [];
   let line = "";
+  // What of the line stands before its last backspace: in pieces, so that each costs what it takes off, not what is left.
+  const before: string[] = [];
   // What stood in the line before a carriage return; it stays when nothing is written over it.
   let under = "";
-  const take = (from: number, to: number): void => {
-    if (to > from) line += text.slice(from, to);
+  /** The line as far as it is written; what comes next begins another. */
+  const taken = (): string => {
+    const whole = before.length === 0 ? line : before.splice(0).join("") + line;
+    line = "";
+    return whole;
   };
   let plain = 0;
   let at = 0;
@@ -27,30 +32,33 @@ export function cleanOutput(text: string): string {
       at++;
       continue;
     }
-    take(plain, at);
+    if (at > plain) line += text.slice(plain, at);
     if (code === 10) {
-      lines.push(line === "" ? under : line);
-      line = "";
+      lines.push(taken() || under);
       under = "";
       at++;
     } else if (code === 13) {
-      if (line !== "") under = line;
-      line = "";
+      under = taken() || under;
       at++;
     } else if (code === 8) {
-      line = line.slice(0, endWithoutLast(line));
+      if (line !== "") before.push(line);
+      line = "";
+      dropLast(before);
       at++;
     } else at = afterControl(text, at);
     plain = at;
   }
-  take(plain, at);
-  lines.push(line === "" ? under : line);
+  if (at > plain) line += text.slice(plain, at);
+  lines.push(taken() || under);
   return lines.join("\n");
 }
 
-function endWithoutLast(line: string): number {
-  const code = line.charCodeAt(line.length - 1);
-  return line.length - (code >= 0xdc00 && code <= 0xdfff && line.length > 1 ? 2 : 1);
+/** Takes the last character off the last of the pieces, none of which is empty. */
+function dropLast(pieces: string[]): void {
+  const last = pieces.pop() ?? "";
+  const code = last.charCodeAt(last.length - 1);
+  const kept = last.slice(0, code >= 0xdc00 && code <= 0xdfff ? -2 : -1);
+  if (kept !== "") pieces.push(kept);
 }
 
 /** Where the text goes on after the control character, or the sequence it begins, at `at`. */
