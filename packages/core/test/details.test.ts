@@ -2,6 +2,7 @@
 
 import {
   Agent,
+  charEstimator,
   type Message,
   memoryJournal,
   type RondoEvent,
@@ -91,4 +92,21 @@ test("what is given as details is the result's own: a tool may use its object ag
     tools: [counting],
   }).run("Edit it.");
   expect(resultIn(messages)?.details).toEqual({ count: 1 });
+});
+
+test("details take no room in the window, for they are sent to no model", async () => {
+  const rows = tool({
+    name: "edit",
+    description: "Edits a file",
+    inputSchema: { type: "object" },
+    execute: () => toolResult("200 rows", { details: { rows: "a row ".repeat(50_000) } }),
+  });
+  const model = scripted([call("edit"), say("Done.")], { facts: { contextWindow: 8_000 } });
+  const heard: string[] = [];
+  const { messages } = await new Agent({ model, tools: [rows] }).run("Edit it.", {
+    onEvent: ({ type }) => heard.push(type),
+  });
+  expect(heard).not.toContain("compaction_start");
+  expect(resultIn(messages)).toMatchObject({ content: [{ type: "text", text: "200 rows" }] });
+  expect(charEstimator().message(resultIn(messages) as Message)).toBeLessThan(20);
 });

@@ -29,6 +29,8 @@ export interface CharWeights {
   cjk: number;
   /** What every character of a tool result is multiplied by. */
   toolResult: number;
+  /** What every character of a result's `details`, as JSON, is multiplied by: they are for programs, and sent to no model. */
+  details: number;
   /** A picture, a sound, or another file whose text is not known. */
   file: number;
   /** What every character of reasoning that cannot be read (signed, encrypted) is multiplied by. */
@@ -49,6 +51,7 @@ export const plainWeights: Readonly<CharWeights> = {
   text: "by_kind",
   cjk: 4,
   toolResult: 1,
+  details: 0,
   file: 8_000,
   opaque: 0.75,
   overhead: 16,
@@ -67,8 +70,8 @@ export const pruneWeights: Readonly<CharWeights> = {
   call: 0,
 };
 
-/** What the guard goes by: tool results count twice, for output of programs makes more tokens than prose. */
-export const guardWeights: Readonly<CharWeights> = { ...pruneWeights, toolResult: 2 };
+/** What the guard goes by: tool results count twice, for output of programs makes more tokens than prose; and so do their details. */
+export const guardWeights: Readonly<CharWeights> = { ...pruneWeights, toolResult: 2, details: 1 };
 
 /** What a message weighs, in characters. The same weights give the same function. */
 export const charsBy: (weights: Readonly<CharWeights>) => (message: Message) => number = oncePer(
@@ -213,9 +216,9 @@ function weigh(message: Message, weights: Readonly<CharWeights>, said?: (text: s
   let chars = 0;
   for (const part of partsOf(message)) chars += weighPart(part, weights, words);
   if (message.role === "tool") {
-    // Other programs keep what only a person is shown beside the content.
-    const details: unknown = (message as { details?: unknown }).details;
-    if (details !== undefined) chars += jsonOf(details)?.length ?? weights.unknownRole;
+    const { details } = message;
+    if (details !== undefined && weights.details > 0)
+      chars += (jsonOf(details)?.length ?? weights.unknownRole) * weights.details;
     chars = Math.ceil(chars * weights.toolResult);
   }
   return chars + weights.overhead;
