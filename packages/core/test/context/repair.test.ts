@@ -215,6 +215,24 @@ describe("a repaired history", () => {
     expect(repaired.map((one) => one.role)).toEqual(["user", "assistant", "user"]);
   });
 
+  it.each([
+    ["nothing", {}],
+    ["words of another program", { origin: "openai", stop: "stop" }],
+    ["nulls", { origin: null, stop: null }],
+    ["an end without a kind", { origin: [], stop: { wire: 1 } }],
+  ])("says where an answer came from and why it ended, whatever stood there: %s", (_, marks) => {
+    const said = { role: "assistant", content: "hi", ...marks } as unknown as Message;
+    const asked = { role: "assistant", content: [call("a")], ...marks } as unknown as Message;
+    const unknown = { api: "unknown", provider: "unknown", model: "unknown" };
+    expect(repairHistory([userText("go"), said, userText("on"), asked, result("a")])).toMatchObject([
+      {},
+      { origin: unknown, stop: { kind: "end_turn", wire: "end_turn" } },
+      {},
+      { origin: unknown, stop: { kind: "tool_use", wire: "tool_use" } },
+      {},
+    ]);
+  });
+
   it("is what a run starts with when it is given one", async () => {
     const model = scripted([say("done")]);
     const agent = new Agent({ model });

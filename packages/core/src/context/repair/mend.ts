@@ -14,6 +14,8 @@ import {
   type Message,
   type Origin,
   type Part,
+  type Stop,
+  type StopKind,
   type TextPart,
   type ToolCallPart,
 } from "../../message.ts";
@@ -55,18 +57,13 @@ export function mendMessage(given: Message, policy: RepairPolicy, texts: RepairT
 
 const unknownOrigin: Origin = { api: "unknown", provider: "unknown", model: "unknown" };
 
+/** Where an answer came from and why it ended are known, or said to be unknown: other programs have words for them, or nothing. */
 function mendAnswer(given: AssistantMessage, content: Part[]): AssistantMessage {
-  const whole =
-    typeof given.origin === "object" && given.origin !== null && typeof given.stop?.kind === "string";
-  if (whole && content === given.content) return given;
-  const calls = content.some((part) => part.type === "tool_call");
-  const kind = calls ? "tool_use" : "end_turn";
-  return {
-    ...given,
-    content,
-    origin: whole ? given.origin : (given.origin ?? unknownOrigin),
-    stop: whole ? given.stop : (given.stop ?? { kind, wire: kind }),
-  };
+  const origin = isObject(given.origin) ? given.origin : unknownOrigin;
+  const kind: StopKind = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
+  const stop: Stop = typeof given.stop?.kind === "string" ? given.stop : { kind, wire: kind };
+  if (origin === given.origin && stop === given.stop && content === given.content) return given;
+  return { ...given, content, origin, stop };
 }
 
 function mendContent(given: Message, policy: RepairPolicy, texts: RepairTexts): Part[] {
