@@ -133,6 +133,12 @@ describe("a repaired history", () => {
     ]);
   });
 
+  it("knows a call and its result by an id of space as by none, whatever else is wrong with either", () => {
+    const { isError: _, ...bare } = result("  ", "kept");
+    const repaired = repairHistory([userText("go"), answer([call("  ")]), bare as ToolMessage]);
+    expect(repaired.slice(1)).toEqual([answer([call("call")]), result("call", "kept")]);
+  });
+
   it("finds a result that came before its call", () => {
     const history = [userText("go"), result("a", "early"), answer([call("a")])];
     expect(repairHistory(history)).toEqual([history[0], history[2], history[1]]);
@@ -186,7 +192,8 @@ describe("a repaired history", () => {
     const [cut] = repairHistory([userText(long)], { maxPartChars: 200 });
     const words = textOf(cut as Message);
     expect(words.length).toBeLessThanOrEqual(200);
-    expect(words).toMatch(/^😀+\n\[803 characters were left out here\]\n😀+end$/u);
+    const [, left] = /^😀+\n\[(\d+) characters were left out here\]\n😀+end$/u.exec(words) ?? [];
+    expect(Number(left)).toBe(long.length - words.replace(/\n\[.*\]\n/, "").length);
   });
 
   it("joins or bridges neighbours as the policy says (F128)", () => {

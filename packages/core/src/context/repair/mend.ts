@@ -19,6 +19,7 @@ import {
   type TextPart,
   type ToolCallPart,
 } from "../../message.ts";
+import { headOf, tailOf } from "../../text/size.ts";
 import { sameItems } from "./pairing.ts";
 import type { RepairPolicy, RepairTexts } from "./policy.ts";
 
@@ -37,18 +38,12 @@ export function mendMessage(given: Message, policy: RepairPolicy, texts: RepairT
     case "assistant":
       return mendAnswer(given, kept as Part[]);
     case "tool": {
-      const callId = wellFormed(textIn(given.callId));
-      const name = wellFormed(textIn(given.name)).trim();
+      const callId = idIn(given.callId);
+      const name = nameIn(given.name);
       const isError = given.isError === true;
       const same = callId === given.callId && name === given.name && isError === given.isError;
       if (same && kept === given.content) return given;
-      return {
-        ...given,
-        callId: callId.trim() === "" ? "" : callId,
-        name,
-        content: kept as ContentPart[],
-        isError,
-      };
+      return { ...given, callId, name, content: kept as ContentPart[], isError };
     }
     default:
       return undefined;
@@ -69,7 +64,7 @@ function mendAnswer(given: AssistantMessage, content: Part[]): AssistantMessage 
 function mendContent(given: Message, policy: RepairPolicy, texts: RepairTexts): Part[] {
   const content: unknown = given.content;
   if (typeof content === "string")
-    return content.trim() === "" ? [] : [{ type: "text", text: cut(wellFormed(content), policy, texts) }];
+    return content.trim() === "" ? [] : [{ type: "text", text: cut(content.toWellFormed(), policy, texts) }];
   if (!Array.isArray(content)) return [];
   const own =
     given.role === "assistant" && policy.origin !== undefined && isSameOrigin(given.origin, policy.origin);
@@ -90,7 +85,7 @@ function mendPart(part: Part, policy: RepairPolicy, texts: RepairTexts, own: boo
   switch (part.type) {
     case "text":
     case "refusal": {
-      const text = cut(wellFormed(textIn(part.text)), policy, texts);
+      const text = cut(textIn(part.text).toWellFormed(), policy, texts);
       return [text === part.text ? part : { ...part, text }];
     }
     case "reasoning":
@@ -123,66 +118,62 @@ function mendReasoning(part: Part & { type: "reasoning" }, policy: RepairPolicy,
   if (foreign && policy.foreignReasoning === "drop") return [];
   const text = textIn(part.text);
   if (foreign && policy.foreignReasoning === "text")
-    return text.trim() === "" ? [] : [{ type: "text", text: wellFormed(text) } satisfies TextPart];
+    return text.trim() === "" ? [] : [{ type: "text", text: text.toWellFormed() } satisfies TextPart];
   if (part.opaque !== undefined) return [part];
-  const mended = wellFormed(text);
+  const mended = text.toWellFormed();
   if (mended === "") return [];
   return [mended === part.text ? part : { ...part, text: mended }];
 }
 
 function mendCall(part: ToolCallPart, policy: RepairPolicy): ToolCallPart[] {
   const isWhole = isObject(part.args);
-  const name = wellFormed(textIn(part.name)).trim();
-  const id = wellFormed(textIn(part.id));
-  if (policy.malformed === "drop" && (!isWhole || id.trim() === "" || !namePattern.test(name))) return [];
+  const name = nameIn(part.name);
+  const id = idIn(part.id);
+  if (policy.malformed === "drop" && (!isWhole || id === "" || !namePattern.test(name))) return [];
   const args = isWhole ? (wellFormedJson(part.args) as ToolCallPart["args"]) : {};
-  const raw = typeof part.rawArgs === "string" ? wellFormed(part.rawArgs) : JSON.stringify(part.args ?? {});
+  const rawArgs =
+    typeof part.rawArgs === "string" ? part.rawArgs.toWellFormed() : JSON.stringify(part.args ?? {});
   const argsError = isWhole ? part.argsError : (part.argsError ?? "the arguments are no JSON object");
   const same =
     name === part.name &&
     id === part.id &&
     args === part.args &&
-    raw === part.rawArgs &&
+    rawArgs === part.rawArgs &&
     argsError === part.argsError;
   if (same) return [part];
-  return [
-    {
-      ...part,
-      id: id.trim() === "" ? "" : id,
-      name,
-      args,
-      rawArgs: raw,
-      ...(argsError === undefined ? {} : { argsError }),
-    },
-  ];
+  return [{ ...part, id, name, args, rawArgs, ...(argsError === undefined ? {} : { argsError }) }];
 }
 
 /** The middle of a long text is cut out, at whole characters. */
 function cut(text: string, { maxPartChars: most }: RepairPolicy, texts: RepairTexts): string {
   if (most === undefined || text.length <= most) return text;
-  const note = texts.cut.replace("{n}", String(text.length - most));
-  const room = Math.max(0, most - note.length);
-  const head = text.slice(0, Math.ceil(room / 2));
-  const tail = text.slice(text.length - Math.floor(room / 2));
-  return wellFormed(head).replace(/\ufffd$/, "") + note + wellFormed(tail).replace(/^\ufffd/, "");
+  const noteFor = (left: number): string => texts.cut.replace("{n}", String(left));
+  const room = Math.max(0, most - noteFor(text.length).length);
+  const head = headOf(text, Math.ceil(room / 2));
+  const tail = tailOf(text, Math.floor(room / 2));
+  return head + noteFor(text.length - head.length - tail.length) + tail;
 }
 
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The text with each lone surrogate replaced: one in a request makes the whole body unreadable (F094). */
-function wellFormed(text: string): string {
-  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+/** The id by which a call and its result know each other, mended alike on both sides; one that is blank is none. */
+function idIn(value: unknown): string {
+  const id = textIn(value).toWellFormed();
+  return id.trim() === "" ? "" : id;
 }
 
+const nameIn = (value: unknown): string => textIn(value).toWellFormed().trim();
+
+/** The value without lone surrogates: one in a request makes the whole body unreadable (F094). */
 function wellFormedJson(value: Json): Json {
-  if (typeof value === "string") return wellFormed(value);
+  if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) {
     const items = value.map(wellFormedJson);
     return sameItems(items, value) ? value : items;
   }
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value).map(
-    ([key, member]) => [wellFormed(key), wellFormedJson(member)] as const,
+    ([key, member]) => [key.toWellFormed(), wellFormedJson(member)] as const,
   );
   return members.every(([key, member]) => value[key] === member) ? value : Object.fromEntries(members);
 }
