@@ -17,19 +17,25 @@ export function repairHistory(messages: readonly Message[], policy: RepairPolicy
     missing: texts.missing,
     unanswered: policy.unanswered ?? "answer",
     failed: policy.failed ?? "answered",
-    id: policy.id ?? numbered,
+    id: policy.id ?? numbering(),
   });
   const whole = paired.filter((message) => message.role === "tool" || message.content.length > 0);
   const ordered = inOrder(whole, policy, texts);
   return sameItems(ordered, messages) ? messages : ordered;
 }
 
-/** Ids from elsewhere repeat, over turns and within one (F052, F054). A blank one gets a name. */
-function numbered(id: string, taken: ReadonlySet<string>): string {
-  const base = id === "" ? "call" : id;
-  let free = base;
-  for (let n = 2; taken.has(free); n++) free = `${base}_${n}`;
-  return free;
+/** Ids from elsewhere repeat, over turns and within one (F052, F054): each is numbered on from where it was last. A blank one gets a name. */
+function numbering(): NonNullable<RepairPolicy["id"]> {
+  const last = new Map<string, number>();
+  return (id, taken) => {
+    const base = id === "" ? "call" : id;
+    let free = base;
+    for (let n = last.get(base) ?? 2; taken.has(free); n += 1) {
+      free = `${base}_${n}`;
+      last.set(base, n);
+    }
+    return free;
+  };
 }
 
 /** A call without a name takes its result's; one that has neither name nor result is no call (F066). */
@@ -59,8 +65,6 @@ function named(messages: readonly Message[], policy: RepairPolicy, texts: Repair
 /** Who speaks first, last, and after whom. */
 function inOrder(messages: readonly Message[], policy: RepairPolicy, texts: RepairTexts): readonly Message[] {
   const out: Message[] = [];
-  const speaks = (message: Message | undefined): string | undefined =>
-    message?.role === "tool" ? "user" : message?.role === "system" ? undefined : message?.role;
   for (const message of messages) {
     const last = out.at(-1);
     if (
@@ -79,7 +83,7 @@ function inOrder(messages: readonly Message[], policy: RepairPolicy, texts: Repa
     }
     out.push(message);
   }
-  if (policy.assistantLast === "proceed" && speaks(out.at(-1)) === "assistant")
+  if (policy.assistantLast === "proceed" && out.at(-1)?.role === "assistant")
     out.push(userText(texts.proceed));
   return out;
 }

@@ -133,6 +133,15 @@ describe("a repaired history", () => {
     ]);
   });
 
+  it("numbers many calls of one id in time that grows with their number, around ids that are taken", () => {
+    // Where each looked through all numbers before its own, this took half a minute.
+    const turns = Array.from({ length: 20_000 }, () => [answer([call("c")]), result("c")]).flat();
+    const repaired = repairHistory([userText("go"), answer([call("c_3")]), result("c_3"), ...turns]);
+    const ids = repaired.flatMap((one) => (one.role === "tool" ? [one.callId] : []));
+    expect(ids.slice(0, 5)).toEqual(["c_3", "c", "c_2", "c_4", "c_5"]);
+    expect(new Set(ids).size).toBe(20_001);
+  });
+
   it("knows a call and its result by an id of space as by none, whatever else is wrong with either", () => {
     const { isError: _, ...bare } = result("  ", "kept");
     const repaired = repairHistory([userText("go"), answer([call("  ")]), bare as ToolMessage]);
