@@ -97,7 +97,8 @@ export function failureNote(plan: CompactionPlan): string {
 /** What stands in for a summary no model could make: the note, after what an earlier compaction knew. */
 function withoutModel(history: MessageList, plan: CompactionPlan, settings: CompactionSettings): Summary {
   const note = failureNote(plan);
-  const earlier = settings.format === "structured" ? readEarlier(memoriesOf(history).summary) : undefined;
+  const earlier =
+    settings.format === "structured" ? readEarlier(memoriesOf(history, settings).summary) : undefined;
   return earlier === undefined
     ? { summary: note }
     : { ...earlier, summary: paragraphs(earlier.summary, note) };
@@ -117,9 +118,7 @@ function placesOf(
   summary: Summary,
   ledger: Ledger,
 ): Place[] {
-  const plain = settings.format === "tagged" && settings.form === "plain";
-  const memories = memoriesOf(history);
-  const indices = plain ? new Set<number>() : memories.indices;
+  const { indices, retained } = memoriesOf(history, settings);
   const tail = tailOf(history, plan, settings, indices);
   const systems: Place[] = [];
   for (let at = 0; at < history.length; at += 1) if (history.at(at)?.role === "system") systems.push({ at });
@@ -133,7 +132,7 @@ function placesOf(
   const memory = (refs: readonly string[]): UserMessage[] =>
     settings.format === "tagged"
       ? taggedMemory(settings, {
-          retained: plain ? [] : memories.retained,
+          retained,
           retain: summary.retain ?? "",
           summary: summary.summary,
           ledger: told,

@@ -37,11 +37,12 @@ export function isGoOn(history: MessageList, at: number, memories: ReadonlySet<n
   return only?.type === "text" && only.text === repairTexts.proceed && more === undefined;
 }
 
-/** The memories of a history, whatever format left them. */
-export function memoriesOf(history: MessageList): Memories {
+/** The memories of a history, whatever format left them. The plain form marks none, and so none is known again. */
+export function memoriesOf(history: MessageList, { format, form }: CompactionSettings): Memories {
   const indices = new Set<number>();
   const retained: string[] = [];
   let summary = "";
+  if (format === "tagged" && form === "plain") return { indices, summary, retained };
   let task = false;
   for (let at = 0; at < history.length; at += 1) {
     const message = history.at(at) as Message;

@@ -78,8 +78,7 @@ export function planCompaction(
   const window = facts.window ?? Math.max(1, before);
 
   const tagged = settings.format === "tagged";
-  const memories =
-    tagged && settings.form === "plain" ? new Set<number>() : new Set(memoriesOf(history).indices);
+  const { indices: memories } = memoriesOf(history, settings);
   const isOurs = (at: number): boolean => memories.has(at) || (tagged && isGoOn(history, at, memories));
   const users = indicesOf(history, (message, at) => message.role === "user" && !isOurs(at));
   const turn = settings.keepTurns === 0 ? history.length : (users.at(-settings.keepTurns) ?? 0);

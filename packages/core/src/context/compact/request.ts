@@ -101,7 +101,7 @@ function earlierBlocks(
   call: number,
 ): string[] {
   if (settings.format === "tagged" || call > 0) return [];
-  const memories = memoriesOf(history);
+  const memories = memoriesOf(history, settings);
   const earlier = readEarlier(memories.summary);
   const retained = memories.retained.join("\n\n");
   if (earlier === undefined && retained === "") return [];
@@ -134,10 +134,7 @@ function transcriptBlock(
   const first = call === 0 ? 0 : from;
   const last = call === plan.parts.length - 1 ? plan.length : to;
   const notes = new Map(plan.omitted.map(({ index, note }) => [index, note]));
-  const memories =
-    settings.format === "tagged" && settings.form === "plain"
-      ? new Set<number>()
-      : memoriesOf(history).indices;
+  const { indices: memories } = memoriesOf(history, settings);
   const texts: string[] = [];
   for (let at = first; at < last; at += 1) {
     const note = notes.get(at);
