@@ -12,6 +12,9 @@ import { grouped, type Replacement, type StageNote, sumOf } from "./stage.ts";
 /** Texts are not cut shorter than this, in characters. */
 const shortest = 500;
 
+/** Characters of the note that stands in a cut text: one that is little longer than what is left would not become shorter by it. */
+const noteRoom = 80;
+
 /** What was cut, and what it came to; undefined when nothing could be. */
 export interface Cut {
   edits: Replacement[];
@@ -64,7 +67,7 @@ function level(messages: MessageList, tokens: number, roles: Roles, estimator: E
     else most = middle;
   }
   // What was cut is noted in the text, and an estimate is one: a tenth less is kept.
-  return Math.max(shortest, Math.floor(least * 0.9) - 80);
+  return Math.max(shortest, Math.floor(least * 0.9) - noteRoom);
 }
 
 function cutTo(messages: MessageList, length: number, roles: Roles): Replacement[] {
@@ -74,7 +77,7 @@ function cutTo(messages: MessageList, length: number, roles: Roles): Replacement
     if (!roles.includes(message.role)) continue;
     let cut = false;
     const content = message.content.map((part) => {
-      if (part.type !== "text" || part.text.length <= length + 80) return part;
+      if (part.type !== "text" || part.text.length <= length + noteRoom) return part;
       cut = true;
       return { ...part, text: withoutMiddle(part.text, length) };
     });

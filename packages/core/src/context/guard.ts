@@ -96,7 +96,7 @@ export function guard(
     }
   const shortened = edited.size;
   let replacedCount = 0;
-  if (replaces && total > limits.input)
+  if (replaces)
     for (let place = 0; place < messages.length && total > limits.input; place += 1) {
       const message = messages.at(place) as Message;
       if (message?.role !== "tool") continue;

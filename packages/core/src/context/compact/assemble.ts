@@ -31,8 +31,11 @@ export type Compacted =
     }
   | { unchanged: Unhelpful; before: number; after?: number; note: string };
 
-/** One place of the new history: a message of the old one by its index, or a new one made from `from`, if from any. */
-type Place = { at: number } | { put: Message; from?: readonly number[] };
+/** A message of the old history, by its index. */
+type Kept = { at: number };
+
+/** One place of the new history: a message of the old one, or a new one made from `from`, if from any. */
+type Place = Kept | { put: Message; from?: readonly number[] };
 
 const messageAt = (place: Place, history: MessageList): Message =>
   "put" in place ? place.put : (history.at(place.at) as Message);
@@ -128,20 +131,20 @@ function placesOf(
   const front: Place[] = taskFirst ? [{ at: task }] : [];
   const back: Place[] = (taskFirst ? rest : plan.pinned).map((at) => ({ at }));
   const kept = [...systems, ...front, ...back, ...tail];
-  const told = settings.ledger ? renderLedger(ledger) : "";
+  const ledgerText = settings.ledger ? renderLedger(ledger) : "";
   const memory = (refs: readonly string[]): UserMessage[] =>
     settings.format === "tagged"
       ? taggedMemory(settings, {
           retained,
           retain: summary.retain ?? "",
           summary: summary.summary,
-          ledger: told,
+          ledger: ledgerText,
           refs,
         })
       : [
           structuredMemory([
             ...summaryBlocks(summary),
-            ...(told === "" ? [] : [tagged("ledger", told)]),
+            ...(ledgerText === "" ? [] : [tagged("ledger", ledgerText)]),
             ...(refs.length === 0 ? [] : [tagged("refs", refs.map((ref) => `ref=${ref}`).join(" "))]),
           ]),
         ];
@@ -169,17 +172,17 @@ function tailOf(
   memories: ReadonlySet<number>,
 ): Place[] {
   const elsewhere = new Set([...plan.pinned, ...plan.told]);
-  const tail: Place[] = [];
+  const tail: Kept[] = [];
   for (let at = plan.keepFrom; at < history.length; at += 1)
     if (history.at(at)?.role !== "system" && !memories.has(at) && !elsewhere.has(at)) tail.push({ at });
   return settings.format === "tagged" && settings.form === "marked" ? textsOf(history, tail, memories) : tail;
 }
 
 /** Only what was said: no calls, results or reasoning. Answers that come to stand side by side become one. */
-function textsOf(history: MessageList, tail: readonly Place[], memories: ReadonlySet<number>): Place[] {
+function textsOf(history: MessageList, tail: readonly Kept[], memories: ReadonlySet<number>): Place[] {
   const texts: Place[] = [];
   for (const place of tail) {
-    const { at } = place as { at: number };
+    const { at } = place;
     const message = history.at(at) as Message;
     if (message.role === "tool" || isGoOn(history, at, memories)) continue;
     if (message.role !== "assistant") {
