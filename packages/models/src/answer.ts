@@ -34,8 +34,8 @@ interface CallBlock {
   id: string;
   name: string;
   pieces: string[];
-  /** Set when the provider gave the arguments as a value. */
-  value?: Json;
+  /** Set while the arguments are a value that the provider gave, and nothing has come behind it. */
+  value?: Json | undefined;
   opaque?: Opaque;
   /** False until the protocol said that the block is whole. */
   whole: boolean;
@@ -140,6 +140,8 @@ export class Answer {
     const block = this.#callBlock(key);
     if (delta === "") return;
     this.#untold = undefined;
+    // A value that more comes behind was not all: what the pieces are together is judged at the end.
+    block.value = undefined;
     block.pieces.push(delta);
     this.#emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
   }
@@ -152,7 +154,7 @@ export class Answer {
     const text = typeof whole === "string" ? whole : JSON.stringify(whole);
     block.pieces = [text];
     // A value would lose digits of a long integer, or hold it in a form of its own: then the text is what counts.
-    if (typeof whole !== "string" && !/\d{16}/.test(text)) block.value = whole;
+    block.value = typeof whole === "string" || /\d{16}/.test(text) ? undefined : whole;
     if (!shown) this.#tellCall(block, text);
   }
 
@@ -321,6 +323,7 @@ export class Answer {
       id: "",
       name: "",
       pieces: [],
+      value: undefined,
       whole: false,
       index: this.#blocks.size,
     };

@@ -4,6 +4,11 @@ import { Agent } from "@rondo/core";
 import { badArgs, say } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 import { parseArgs } from "../src/answer/call-args.ts";
+import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
+import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
+import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
+import { openaiChat } from "../src/codecs/openai-chat.ts";
+import type { Codec, Frame } from "../src/index.ts";
 import { expectValid, rows, serve, weather } from "./end-to-end/stack.ts";
 
 const tooLarge = "a number in the arguments is larger than any that can be kept";
@@ -67,3 +72,90 @@ describe.each(rows.filter(({ name }) => name !== "google" && name !== "bedrock")
     });
   },
 );
+
+const framed = (data: object, event?: string): Frame => ({ event, data: JSON.stringify(data) });
+const chunk = (delta: object, finish: string | null = null): Frame =>
+  framed({ choices: [{ index: 0, delta, finish_reason: finish }] });
+
+/** A call whose arguments are told as an empty value first, and as text then. */
+const twofold: readonly [name: string, Codec, readonly Frame[]][] = [
+  [
+    "chat completions",
+    openaiChat,
+    [
+      chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "weather", arguments: {} } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: '{"city":"Oslo"}' } }] }),
+      chunk({}, "tool_calls"),
+    ],
+  ],
+  [
+    "messages",
+    anthropicMessages,
+    [
+      framed({ type: "message_start", message: { id: "m" } }),
+      framed({
+        type: "content_block_start",
+        index: 0,
+        content_block: { type: "tool_use", id: "a", name: "weather", input: {} },
+      }),
+      ...[{}, '{"city":"Oslo"}'].map((partial_json) =>
+        framed({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json } }),
+      ),
+      framed({ type: "content_block_stop", index: 0 }),
+      framed({ type: "message_delta", delta: { stop_reason: "tool_use" } }),
+      framed({ type: "message_stop" }),
+    ],
+  ],
+  [
+    "converse",
+    bedrockConverse,
+    [
+      framed(
+        { contentBlockIndex: 0, start: { toolUse: { toolUseId: "a", name: "weather" } } },
+        "contentBlockStart",
+      ),
+      ...[{}, '{"city":"Oslo"}'].map((input) =>
+        framed({ contentBlockIndex: 0, delta: { toolUse: { input } } }, "contentBlockDelta"),
+      ),
+      framed({ contentBlockIndex: 0 }, "contentBlockStop"),
+      framed({ stopReason: "tool_use" }, "messageStop"),
+    ],
+  ],
+];
+
+const contentOf = (codec: Codec, frames: readonly Frame[]): unknown => {
+  const origin = { api: codec.api, provider: "p", model: "m" };
+  const decoder = codec.decoder({ origin, facts: {} }, () => {});
+  for (const frame of frames) decoder.push(frame);
+  return decoder.end().content;
+};
+
+describe("a value that is not all of a call's arguments", () => {
+  it.each(twofold)("never stands for all of them: %s", (_name, codec, frames) => {
+    expect(contentOf(codec, frames)).toEqual([
+      expect.objectContaining({
+        rawArgs: '{}{"city":"Oslo"}',
+        args: {},
+        argsError: expect.stringContaining("not valid JSON"),
+      }),
+    ]);
+  });
+
+  it("gives way to those that come in a part of their own, also where their digits are kept", () => {
+    const part = (functionCall: string, finish: string): Frame => ({
+      event: undefined,
+      data: `{"candidates":[{"content":{"parts":[{"functionCall":${functionCall}}]}${finish}}]}`,
+    });
+    const frames = [
+      part('{"name":"weather"}', ""),
+      part('{"args":{"station":2512292042121000001}}', ',"finishReason":"STOP"'),
+    ];
+    expect(contentOf(googleGenerativeAi, frames)).toEqual([
+      expect.objectContaining({
+        name: "weather",
+        rawArgs: '{"station":2512292042121000001}',
+        args: { station: Number("2512292042121000001") },
+      }),
+    ]);
+  });
+});
