@@ -26,8 +26,8 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
   return { args: value };
 }
 
-/** JSON can write numbers that no double holds, and that nothing could keep. */
-const mayBeEndless: RegExp = /e\+?\d{3}|(?<!\d)\d{309}/i;
+/** JSON can write numbers that no double holds, and that nothing could keep: by their power, or by their digits and a power below a hundred. */
+const mayBeEndless: RegExp = /e\+?\d{3}|(?<!\d)\d{210}/i;
 
 /** What is copied, checked and written at every step is walked by recursion: far deeper no stack would hold it. */
 const deepest = 512;
