@@ -59,6 +59,8 @@ export class Answer {
   readonly #origin: Origin;
   readonly #emit: (event: ModelEvent) => void;
   readonly #blocks = new Map<BlockKey, Block & { index: number }>();
+  /** How many blocks were opened, those that were dropped among them: no index is given twice. */
+  #opened = 0;
   /** The call that was opened last, while nothing was told of it. */
   #untold: (CallBlock & { index: number }) | undefined;
   readonly #usage: Usage = {};
@@ -201,7 +203,7 @@ export class Answer {
 
   /** Any whole part, in its place. Given again under the same key it replaces the first. */
   part(key: BlockKey, part: Part): void {
-    this.#blocks.set(key, { type: "part", part, index: this.#blocks.get(key)?.index ?? this.#blocks.size });
+    this.#blocks.set(key, { type: "part", part, index: this.#blocks.get(key)?.index ?? this.#opened++ });
     this.#emit({ type: "progress" });
   }
 
@@ -224,6 +226,7 @@ export class Answer {
 
   /** Forgets a block, e.g. one that turned out to be unfinished. */
   drop(key: BlockKey): void {
+    if (this.#untold === this.#blocks.get(key)) this.#untold = undefined;
     this.#blocks.delete(key);
   }
 
@@ -310,7 +313,7 @@ export class Answer {
   }
 
   #openText(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
-    const block = { type, pieces: [], index: this.#blocks.size };
+    const block = { type, pieces: [], index: this.#opened++ };
     this.#blocks.set(key, block);
     return block;
   }
@@ -325,7 +328,7 @@ export class Answer {
       pieces: [],
       value: undefined,
       whole: false,
-      index: this.#blocks.size,
+      index: this.#opened++,
     };
     this.#blocks.set(key, block);
     this.#untold = block;

@@ -357,6 +357,24 @@ describe("an answer that one model began and another finished", () => {
   const read = (...content: JsonObject[]): AssistantMessage =>
     anthropicMessages.decodeWhole(body(...content), target, () => {});
 
+  it("is told text by text: none goes on under the place of one that stood behind a call of the first one's", () => {
+    const heard: string[] = [];
+    const text = (said: string): JsonObject => ({ type: "text", text: said });
+    const content = [
+      text("one"),
+      use("toolu_1"),
+      use("toolu_2"),
+      text("two"),
+      hop,
+      text("three"),
+      text("four"),
+    ];
+    anthropicMessages.decodeWhole(body(...content), target, (event) => {
+      if (event.type === "text_delta") heard[event.index] = `${heard[event.index] ?? ""}${event.text}`;
+    });
+    expect(heard.filter((said) => said !== undefined)).toEqual(["one", "two", "three", "four"]);
+  });
+
   it("has the calls of the second one alone, however it comes", () => {
     const answer = read(thinking("s1"), use("toolu_1"), hop, thinking("s2"), use("toolu_2"));
     expect(answer.content.flatMap((part) => (part.type === "tool_call" ? [part.id] : []))).toEqual([
