@@ -164,6 +164,8 @@ export class FrameJson {
     const shape = this.#shape;
     const found = shape?.pattern.exec(data);
     if (shape === undefined || !found) return undefined;
+    // The value's counters change here, and the edges of the frame that it was made of hold those it had.
+    if (this.#edges?.value === shape.value) this.#edges = undefined;
     shape.holes.forEach(({ holder, key, counts }, at) => {
       const text = found[at + 1] as string;
       holder[key] = counts ? Number(text) : text;
