@@ -92,14 +92,14 @@ export function redacted(text: string, secrets: readonly string[]): string {
 const wellKnownKeys =
   /\b(?:sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{16,}|xai-[A-Za-z0-9]{16,}|(?<=Bearer )[A-Za-z0-9._~+/-]{16,}=*)/g;
 
-/** The same for a value that stands in an error. */
+/** The same for a value that stands in an error: in its texts, and in the names of its members. */
 export function redactedJson(value: Json, secrets: readonly string[]): Json {
-  const text = JSON.stringify(value);
-  const clean = redacted(
-    text,
-    secrets.map((secret) => JSON.stringify(secret).slice(1, -1)),
+  if (typeof value === "string") return redacted(value, secrets);
+  if (Array.isArray(value)) return value.map((one) => redactedJson(one, secrets));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [redacted(name, secrets), redactedJson(one, secrets)]),
   );
-  return clean === text ? value : (JSON.parse(clean) as Json);
 }
 
 /** What the host's own function gives. @throws RondoError `auth` where it fails */

@@ -403,6 +403,29 @@ describe("credentials", () => {
     });
   });
 
+  it.each([
+    ["000000", { message: "no key 000000", limit: 1_000_000 }],
+    ["nine-lives", { message: "whose is this?\nine-lives" }],
+  ])(
+    "that stand in an error where they are no text of their own do not break it: %s",
+    async (apiKey, said) => {
+      const refusal = { status: 401, body: { error: { ...said, type: "authentication_error" } } };
+      await served(
+        (_request, response) => {
+          response.writeHead(refusal.status, { "content-type": "application/json" });
+          response.end(JSON.stringify(refusal.body));
+        },
+        async ({ url }) => {
+          const error = await errorFrom(tiny(url, { apiKey }).call(tinyRequest, watch()));
+          expect(error).toMatchObject({ kind: "auth", status: 401 });
+          const { message, ...others } = (error.raw as typeof refusal.body).error;
+          expect(message).toBe(said.message.replace(apiKey, "[redacted]"));
+          expect(others).toEqual({ ...said, message: undefined, type: "authentication_error" });
+        },
+      );
+    },
+  );
+
   it("that are only the server's name do not make an error unreadable", async () => {
     await served(guarded("other"), async ({ url }) => {
       const error = await errorFrom(
