@@ -80,10 +80,11 @@ export class CallsAbroad {
       else begun.reject(error);
       outlet.end();
     };
-    // Called inside the promise, so that what is thrown at once takes the same way.
+    // Called inside the promise, so that what is thrown at once takes the same way; and so does what the writing of the answer throws.
     Promise.resolve()
       .then(() => this.#model.call(request, { signal: outlet.signal, emit: hear }))
-      .then(done, failed);
+      .then(done)
+      .catch(failed);
     await begun.promise;
     return { stream: outlet.stream };
   }

@@ -33,8 +33,9 @@ const calls = loadOnce(() => import("./calls-abroad.ts"));
  * `streamText({ model: toAiSdk(anthropic("claude-sonnet-5")), … })`.
  *
  * What is lost: provider tools and JSON without a schema (each a warning); options on messages and parts, except what
- * this bridge put there itself; citations; blocks of tools that the provider ran, in version 3. Opaque data (signatures,
- * encrypted reasoning) is kept in the provider metadata under `rondo` and comes back with the prompt. See docs/guide/ai-sdk.md.
+ * this bridge put there itself; citations; files of an answer whose address is no URL; in version 3 blocks of tools that the
+ * provider ran, and files at any address. Opaque data (signatures, encrypted reasoning) is kept in the provider metadata
+ * under `rondo` and comes back with the prompt. See docs/guide/ai-sdk.md.
  */
 export function toAiSdk(model: Model, options?: ToAiSdkOptions & { specification?: "v4" }): AiSdkModel<"v4">;
 export function toAiSdk(model: Model, options: ToAiSdkOptions & { specification: "v3" }): AiSdkModel<"v3">;

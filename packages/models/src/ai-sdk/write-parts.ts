@@ -40,7 +40,8 @@ function contentPart(
         return version >= 4
           ? { type: "file", mediaType, data: { type: "data", data }, ...metadata }
           : { type: "file", mediaType, data, ...metadata };
-      return url !== undefined && version >= 4
+      // Of an address that is none (Google's `files/abc`) the AI SDK cannot be told.
+      return url !== undefined && URL.canParse(url) && version >= 4
         ? { type: "file", mediaType, data: { type: "url", url: new URL(url) }, ...metadata }
         : undefined;
     }

@@ -361,6 +361,37 @@ describe("toAiSdk", () => {
     expect(result.files.map(({ base64, mediaType }) => [base64, mediaType])).toEqual([["aGk=", "image/png"]]);
   });
 
+  const answering = (content: unknown) =>
+    toAiSdk({
+      id: "x",
+      origin,
+      call: async (_request, { emit }) => {
+        emit({ type: "text_delta", index: 0, text: "here" });
+        return { role: "assistant", content, origin, stop: { kind: "end_turn", wire: "end_turn" } } as never;
+      },
+    });
+
+  it("leaves out a file whose address is no URL, and its answer is whole all the same", async () => {
+    const file = { type: "file", mediaType: "image/png", url: "files/abc" };
+    const model = answering([{ type: "text", text: "here" }, file]);
+    const { content } = await model.doGenerate({ prompt: [user("x")] });
+    expect(content).toEqual([{ type: "text", text: "here" }]);
+    const parts = await all((await model.doStream({ prompt: [user("x")] })).stream);
+    expect(parts.map(({ type }) => type)).toEqual([
+      "stream-start",
+      "response-metadata",
+      "text-start",
+      "text-delta",
+      "text-end",
+      "finish",
+    ]);
+  });
+
+  it("says in the stream that what came is no answer", async () => {
+    const { stream } = await answering(undefined).doStream({ prompt: [user("x")] });
+    expect((await all(stream)).map(({ type }) => type).slice(-2)).toEqual(["error", "finish"]);
+  });
+
   it("can speak the specification before, which the AI SDK takes as well", async () => {
     const model = scripted([...conversation, part({ type: "file", mediaType: "image/png", data: "aGk=" })], {
       origin,
