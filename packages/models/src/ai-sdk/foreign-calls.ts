@@ -90,7 +90,8 @@ export class ForeignCalls {
     unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
   ): Promise<void> {
     if (this.#options.stream !== false && typeof this.#model.doStream === "function") {
-      const asked = Promise.resolve(this.#model.doStream(call as never));
+      // Some throw at once what others reject with.
+      const asked = (async () => await this.#model.doStream(call as never))();
       let stream: ReadableStream<unknown>;
       try {
         ({ stream } = await unlessGone(asked));

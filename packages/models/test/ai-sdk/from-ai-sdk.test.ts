@@ -260,6 +260,7 @@ describe("fromAiSdk: an answer", () => {
   });
 
   it("comes whole from a model that cannot stream, and when no stream is wanted", async () => {
+    const cannot = Object.assign(new Error("no"), { name: "AI_UnsupportedFunctionalityError" });
     const whole = new MockLanguageModelV4({
       doGenerate: () =>
         Promise.resolve({
@@ -278,11 +279,19 @@ describe("fromAiSdk: an answer", () => {
           warnings: [{ type: "other" as const, message: "careful" }],
           response: { id: "r1" },
         }),
-      doStream: () =>
-        Promise.reject(Object.assign(new Error("no"), { name: "AI_UnsupportedFunctionalityError" })),
+      doStream: () => Promise.reject(cannot),
     });
-    for (const options of [{}, { stream: false }]) {
-      const { answer, events } = ask(whole, {}, options);
+    const atOnce = Object.assign(Object.create(whole) as typeof whole, {
+      doStream: () => {
+        throw cannot;
+      },
+    });
+    for (const [model, options] of [
+      [whole, {}],
+      [atOnce, {}],
+      [whole, { stream: false }],
+    ] as const) {
+      const { answer, events } = ask(model, {}, options);
       expect(await answer).toMatchObject({
         content: [
           { type: "reasoning", text: "hm", opaque: { p: { s: 1 } } },
