@@ -1,14 +1,15 @@
 // One writer among real processes: alive, frozen, killed.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { follow, type LogRecord } from "@rondo/core";
+import { jsonlJournal } from "@rondo/journal";
 import { sampleRecord } from "@rondo/testkit";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { namedJournal } from "./named-journal.ts";
-import { type Program, start } from "./programs.ts";
+import { ended, type Program, start } from "./programs.ts";
 import { refusal } from "./refusal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rondo-writers-"));
@@ -124,4 +125,15 @@ describe.each([
     expect(seen.map((record) => record.seq)).toEqual(seen.map((_, i) => i));
     journal.close();
   });
+});
+
+it("what processes leave that are killed while they take a lease does not pile up", async () => {
+  const place = join(folder, "leasing");
+  for (let time = 0; time < 2; time += 1)
+    expect(await ended(start("killed-leasing", [place]))).toMatchObject({ signal: "SIGKILL", stderr: "" });
+  expect(readdirSync(place).filter((name) => name.endsWith(".tmp"))).toHaveLength(1);
+  const journal = jsonlJournal(place);
+  expect(journal.lease("s", { owner: "me", ttlMs: 1_000 }).token).toBe(1);
+  journal.close();
+  expect(readdirSync(place).sort()).toEqual(["lock", "s.lease"]);
 });

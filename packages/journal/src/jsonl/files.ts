@@ -68,9 +68,12 @@ export function syncFolder(folder: string): void {
   withFile(folder, "r", fsyncSync);
 }
 
-/** Replaces a small file: whoever reads it finds the old one or the new one. Not made to outlive a power failure. */
+/**
+ * Replaces a small file: whoever reads it finds the old one or the new one. Not made to outlive a power failure. Only who
+ * holds the folder's lock does it, so one name serves all: what a process left that was killed here is written over.
+ */
 export function replaceFile(path: string, text: string): void {
-  const fresh = `${path}.${process.pid}.tmp`;
+  const fresh = `${path}.tmp`;
   try {
     writeFileSync(fresh, text);
     renameSync(fresh, path);
