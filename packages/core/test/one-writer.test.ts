@@ -87,6 +87,31 @@ describe.each([
     expect(await first.resume().catch(kindOf)).toBe("conflict");
   });
 
+  test("a word in a session that another drives is refused, and whoever waits is told to open it again", async () => {
+    const memory = memoryJournal({ leases: true });
+    const journal = over(memory);
+    const session = await new Agent({ model: scripted([say("done")], { repeatLast: true }), journal }).open(
+      "s",
+    );
+    const driver = memory.lease?.("s", { owner: "another", ttlMs: 60_000 }) as Lease;
+    const refused = {
+      kind: "conflict",
+      message: expect.stringMatching(/is held by another until .*wait for it and open the session again/),
+    };
+    const word = async (): Promise<void> => {
+      session.steer("hurry");
+      await session.settled();
+    };
+    await expect(word()).rejects.toMatchObject(refused);
+    void driver.release();
+    await expect(word()).rejects.toMatchObject(refused);
+    expect(memory.read("s")).toEqual([]);
+    const again = await new Agent({ model: scripted([say("done")]), journal }).open("s");
+    again.steer("hurry");
+    await again.settled();
+    expect(memory.read("s").map(({ type }) => type)).toEqual(["queued"]);
+  });
+
   test("what is said while the lease is on its way is not lost", async () => {
     const journal = over(memoryJournal({ leases: true }));
     const model = scripted([say("one"), say("two")]);

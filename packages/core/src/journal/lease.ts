@@ -44,7 +44,8 @@ export function takeLease(
   if (!(ttlMs > 0 && ttlMs <= longestWait))
     throw invalidRequest(`a lease needs a time of 1 to 2^31 - 1 ms, not ${ttlMs}`);
   if (owner === "") throw invalidRequest("a lease needs the name of its owner");
-  if (state !== undefined && !takeOver && isHeld(state, now, gone)) throw heldBy(session, state);
+  if (state !== undefined && !takeOver && isHeld(state, now, gone))
+    throw heldBy(session, state, "wait for it");
   return { token: (state?.token ?? 0) + 1, owner, at: now, ttlMs };
 }
 
@@ -81,7 +82,9 @@ export function checkToken(
   gone: boolean = false,
 ): void {
   if (token === undefined) {
-    if (state !== undefined && isHeld(state, now, gone)) throw heldBy(session, state);
+    if (state !== undefined && isHeld(state, now, gone))
+      // Whoever holds it writes on: what this writer knows of the session will not be so when it waits.
+      throw heldBy(session, state, "wait for it and open the session again");
     return;
   }
   if (state?.token === token && state.owner !== undefined) return;
@@ -94,10 +97,10 @@ export function checkToken(
   );
 }
 
-function heldBy(session: string, { owner, at, ttlMs }: LeaseState): RondoError {
+function heldBy(session: string, { owner, at, ttlMs }: LeaseState, wait: string): RondoError {
   return new RondoError(
     "conflict",
     `session ${JSON.stringify(session)} is held by ${owner} until ${new Date(at + ttlMs).toISOString()} or longer: ` +
-      "wait for it, follow() it as a reader, or open it with takeOver to fence that writer off",
+      `${wait}, follow() it as a reader, or open it with takeOver to fence that writer off`,
   );
 }
