@@ -112,6 +112,21 @@ describe.each([
     expect(memory.read("s").map(({ type }) => type)).toEqual(["queued"]);
   });
 
+  test("whoever opens a session with takeOver may begin a run in it, though another holds it and none is open", async () => {
+    const memory = memoryJournal({ leases: true });
+    const agent = new Agent({ model: scripted([say("done")], { repeatLast: true }), journal: over(memory) });
+    for (const records of [0, 1]) {
+      if (records > 0) await agent.run("go", { session: "s" });
+      const silent = memory.lease?.("s", { owner: "another", ttlMs: 60_000 }) as Lease;
+      await expect(agent.run("go", { session: "s" })).rejects.toThrow(/held by another .*with takeOver/);
+      const session = await agent.open("s", { takeOver: true });
+      const { length } = memory.read("s");
+      expect(() => memory.append("s", length, [], silent.token)).toThrow("taken over");
+      expect(length === 0).toBe(records === 0);
+      expect((await session.send("again")).end?.reason).toBe("completed");
+    }
+  });
+
   test("what is said while the lease is on its way is not lost", async () => {
     const journal = over(memoryJournal({ leases: true }));
     const model = scripted([say("one"), say("two")]);

@@ -85,7 +85,8 @@ export class Driving<Output> {
   }
 
   /**
-   * Takes over the run that another process left, where there is one, and says so in the records.
+   * Takes over the run that another process left, where there is one, and says so in the records. By force whoever holds
+   * the session is fenced off also where no run is open: it may be about to begin one, or not have let go of the last.
    * @param since what was written since the session was read
    * @param mayBe throws where there may be none, unless somebody holds the session: nothing is written then
    */
@@ -94,11 +95,11 @@ export class Driving<Output> {
     since: () => Promise<readonly LogRecord[]>,
     mayBe: () => void,
   ): Promise<void> {
-    if (!isOpen(this.state.run)) return;
+    if (!isOpen(this.state.run) && !force) return;
     const newsNow = (): ReturnType<typeof newsOf> =>
       newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
     // Who refuses to go on fences nobody off.
-    newsNow();
+    if (isOpen(this.state.run)) newsNow();
     await this.#writer.take(force, () => {});
     try {
       // Whoever had it may have written until now, and its run may have ended.
