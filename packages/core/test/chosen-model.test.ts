@@ -65,11 +65,15 @@ describe("a chosen model that fails for good", () => {
   });
 });
 
-test("what does not fit into a chosen model's window is made smaller before it is asked", async () => {
-  const small = scripted([say("Small.")], { id: "test/small", facts: { contextWindow: 4_000 } });
-  const large = scripted([say("A summary of it all."), say("Large.")], {
+test("what does not fit into a chosen model's window is summed up by the run's own, in one, before it is asked", async () => {
+  const facts = { contextWindow: 4_000, price: { input: 1_000, output: 1_000 } };
+  const small = scripted([[say("Small."), usage({ inputTokens: 1_000, outputTokens: 0 })]], {
+    id: "test/small",
+    facts,
+  });
+  const large = scripted([[say("A summary of it all."), counted]], {
     id: "test/large",
-    facts: { contextWindow: 1_000_000 },
+    facts: { contextWindow: 1_000_000, price: { input: 3, output: 0 } },
   });
   const history = Array.from({ length: 40 }, (_, at) => [
     {
@@ -88,10 +92,13 @@ test("what does not fit into a chosen model's window is made smaller before it i
     model: large,
     fallback: [small],
     hooks: choosing(small, 1),
-    context: { compaction: { model: large } },
   });
-  const { text } = await agent.run([...history, last]);
-  expect(text).toBe("Small.");
+  const spent: number[] = [];
+  const { text, usd } = await agent.run([...history, last], {
+    onEvent: (event) => event.type === "compaction_end" && spent.push(large.requests.length),
+  });
+  expect({ text, usd }).toEqual({ text: "Small.", usd: 3 + 1 });
+  expect(spent).toEqual([1]);
   const asked = small.requests[0]?.messages.map(textOf).join("\n") ?? "";
   expect(asked.length).toBeLessThan(16_000);
   expect(asked).toContain("and now?");

@@ -19,6 +19,7 @@ import type {
   Follows,
   HistoryEdit,
   Lane,
+  ModelRef,
   RunEnd,
   RunOptions,
   ToolFacts,
@@ -298,6 +299,12 @@ export const stepOf = (state: State): number => runOf(state).steps + 1;
 /** Index of the model that the coming step asks, or the one under way: what a hook has chosen for it, else the run's own. */
 export const modelInUse = ({ model, prepared, steps }: Run): number =>
   (prepared?.step === steps + 1 ? prepared.model : undefined) ?? model;
+
+/** Who sums up a history: the model that is there for it, else the run's own, for a summary outlives what a hook chose for a step. */
+export function summariserOf(state: State): ModelRef | undefined {
+  const { compactor, models } = optionsOf(state);
+  return compactor ?? models[runOf(state).model];
+}
 
 /** A run with more to do: what was taken for its answer is none, and it is not complete. */
 export function working(run: Run): Run {

@@ -17,7 +17,7 @@ import type { Action } from "../action.ts";
 import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact, RunOptions } from "../records.ts";
 import { frontOf, sizeOf, windowOf } from "../request/window.ts";
-import { type Compacting, modelInUse, optionsOf, runOf, type State } from "../state.ts";
+import { type Compacting, modelInUse, optionsOf, runOf, type State, summariserOf } from "../state.ts";
 import { wakeTime } from "./hearing.ts";
 
 /** The summary that is asked for next. */
@@ -57,9 +57,9 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
  * headers of the run's settings go along where the run's own model is asked.
  */
 function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
-  const { compactor, models, settings: own } = optionsOf(state);
+  const { compactor, settings: own } = optionsOf(state);
   const { maxOutputTokens: asked, ...rest } = settings;
-  const facts = (compactor ?? models[modelInUse(runOf(state))])?.facts;
+  const facts = summariserOf(state)?.facts;
   const half = Math.floor((compactor?.facts.contextWindow ?? windowOf(state) ?? Infinity) / 2);
   const most = Math.min(facts?.maxOutputTokens ?? Infinity, limit ?? Infinity);
   const raised = asked === undefined ? undefined : Math.max(asked, Math.min(asked * 4 ** cut, half));
@@ -75,7 +75,7 @@ function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit
 export function askForSummary(state: State, rules: Rules): Action | undefined {
   const ask = summaryOf(state, rules);
   if (ask === undefined || spentOn(state, rules) !== undefined) return undefined;
-  const own = optionsOf(state).compactor === undefined ? { model: modelInUse(runOf(state)) } : {};
+  const own = optionsOf(state).compactor === undefined ? { model: runOf(state).model } : {};
   return { do: "summarise", ...ask, ...own };
 }
 
@@ -207,8 +207,11 @@ function planFacts(state: State, rules: Rules, settings: CompactionSettings): Co
   // summarising request, and as much again.
   const isGuessed = forced && window === undefined && settings.format === "structured";
   const guessed = isGuessed ? Math.max(facts.window, 2 * stagedBounds.overheadTokens) : undefined;
-  const { narrowed = 0 } = runOf(state).compacting ?? {};
-  const told = optionsOf(state).compactor?.facts.contextWindow ?? guessed;
+  const run = runOf(state);
+  const { narrowed = 0 } = run.compacting ?? {};
+  // The window above is that of the model in use: who sums up may have another.
+  const isOther = optionsOf(state).compactor !== undefined || modelInUse(run) !== run.model;
+  const told = (isOther ? summariserOf(state)?.facts.contextWindow : undefined) ?? guessed;
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
   return { ...facts, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }

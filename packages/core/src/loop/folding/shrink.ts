@@ -8,7 +8,7 @@ import type { ErrorData } from "../../errors.ts";
 import { type AssistantMessage, type Message, tokensOf } from "../../message.ts";
 import { Log } from "../log.ts";
 import type { Because, LogRecord, RecordOf } from "../records.ts";
-import { type Compacting, optionsOf, type Run, type State, settleCancel } from "../state.ts";
+import { type Compacting, type Run, type State, settleCancel, summariserOf } from "../state.ts";
 import { spendMore } from "./spend.ts";
 
 /** A compaction that has just been decided on. */
@@ -66,7 +66,7 @@ export function endSummary(
   const next: Run = {
     ...run,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, usage, hasFailed, optionsOf(state).compactor),
+    spend: spendMore(state, run, usage, hasFailed, summariserOf(state)),
     compacting: after,
   };
   return { ...state, lastTokens: tokensOf(usage), run: settleCancel(next) };
