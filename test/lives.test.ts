@@ -189,6 +189,7 @@ function besiege(world: World, agent: Agent, session: Session): void {
   const deeds: readonly (() => void)[] = [
     () => session.steer("mind this", `${session.id}-${world.life}-${++words}`),
     () => session.followUp("and that", `${session.id}-${world.life}-${++words}`),
+    () => void session.queued.slice(0, 1).map(({ id }) => session.withdraw(id)),
     () => void session.allow({ tool: "press", uses: 1 }).catch(() => {}),
     () => void session.compact().catch(() => {}),
     () => {
@@ -270,7 +271,8 @@ async function judge(world: World, preset: string, id: string): Promise<void> {
   for (const record of records) {
     if (record.type !== "queued") continue;
     const times = records.filter((one) => one.type === "delivered" && one.ids.includes(record.id)).length;
-    const least = state.run?.end?.reason === "completed" ? 1 : 0;
+    const isWithdrawn = records.some((one) => one.type === "withdrawn" && one.id === record.id);
+    const least = state.run?.end?.reason === "completed" && !isWithdrawn ? 1 : 0;
     expect(times, `${id}: ${record.id} is delivered once`).toBeGreaterThanOrEqual(least);
     expect(times, `${id}: ${record.id} is delivered once`).toBeLessThanOrEqual(1);
   }

@@ -76,6 +76,11 @@ export class Company {
       if (deed === "steer") session.steer(`Mind this as well: ${id}.`, id);
       else session.followUp(`Then do this: ${id}.`, id);
       this.said.push(id);
+    } else if (deed === "withdraw") {
+      const [waiting] = session.queued;
+      session.steer(`Or rather not: ${id}.`, id);
+      this.said.push(id);
+      for (const word of [waiting?.id, id]) if (word !== undefined) session.withdraw(word);
     } else if (deed === "compact") this.#while(session.compact());
     else if (deed === "drain") this.#while(session.drain({ withinMs: 150 }));
     else session.abort("somebody wants it to stop");

@@ -30,7 +30,7 @@ export type Face = "run" | "stream" | "steps" | "session";
 export interface Deed {
   on: "step_start" | "tool_start" | "tool_end" | "text_delta" | "retry" | "request";
   nth: number;
-  deed: "steer" | "follow_up" | "abort" | "compact" | "drain" | "break_off";
+  deed: "steer" | "follow_up" | "withdraw" | "abort" | "compact" | "drain" | "break_off";
 }
 
 export interface Plan {
@@ -98,6 +98,16 @@ function deedOf(chance: Chance): Deed {
   return {
     on: chance.pick(["step_start", "tool_start", "tool_end", "text_delta", "retry", "request"]),
     nth: 1 + chance.few(6),
-    deed: chance.pick(["steer", "steer", "follow_up", "follow_up", "abort", "compact", "drain", "break_off"]),
+    deed: chance.pick([
+      "steer",
+      "steer",
+      "follow_up",
+      "follow_up",
+      "withdraw",
+      "abort",
+      "compact",
+      "drain",
+      "break_off",
+    ]),
   };
 }
