@@ -1,6 +1,6 @@
 // What the sources may say, and the proof that the checks see it when they do not keep to it.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -216,5 +216,15 @@ describe("imports of what a variable names", () => {
     expect(unmarkedImportsOf("\nawait import(name);", "x.ts")).toEqual(["line 2: import(name)"]);
     const marked = "import(/* webpackIgnore: true */ /* @vite-ignore */ name); import('node:fs');";
     expect(unmarkedImportsOf(marked, "x.ts")).toEqual([]);
+  });
+});
+
+describe("what two branches changed", () => {
+  it("was put together to its end: no tracked file holds a mark of the merging", () => {
+    const marks = ["grep", "-lE", "^(<{7}|>{7}) ", "--", ":!*.jsonl"];
+    const { status, stdout } = spawnSync("git", marks, { cwd: root, encoding: "utf8" });
+    // 1: there is none; more: there is no repository to ask.
+    expect(stdout).toBe("");
+    expect(status).not.toBe(0);
   });
 });
