@@ -1,6 +1,6 @@
 // Forks: another session from a point of one, under other options, or with another result.
 
-import { Agent, type MemoryJournal, memoryJournal, subAgent } from "@rondo/core";
+import { Agent, type CallResult, type MemoryJournal, memoryJournal, subAgent } from "@rondo/core";
 import { call, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
@@ -122,6 +122,32 @@ describe("a fork with another result", () => {
     ]);
     expect(lastOpened(journal, "t")).toMatchObject({ from: { edited: key } });
     expect((await fork.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("holds what was given when it was taken, with nothing in it that a request could not carry", async () => {
+    const { session, journal } = await threeSteps();
+    const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
+    const forked = async (id: string, result: string | CallResult) => {
+      await session.fork(id, { edit: { call: key, result } });
+      if (typeof result === "object") result.content[0] = { type: "text", text: "written behind it" };
+      return journal.read(id).findLast((record) => record.type === "tool_finished")?.result;
+    };
+    const text = (words: string): CallResult => ({
+      content: [{ type: "text", text: words }],
+      isError: false,
+    });
+    expect(await forked("t", "half \ud800 of it")).toEqual(text("half \ufffd of it"));
+    expect(await forked("u", " ")).toEqual(text("(no output)"));
+    const seen = { ...text("half \ud800 of it"), isError: true, details: { of: 2 } };
+    const link = { type: "link", url: "https://example.com" } as never;
+    expect(await forked("v", { ...seen, content: [...seen.content, link] })).toEqual({
+      content: [...text("half \ufffd of it").content, { type: "text", text: "https://example.com" }],
+      isError: true,
+      details: { of: 2 },
+    });
+    await expect(forked("w", { content: [{ type: "text" } as never], isError: false })).rejects.toThrow(
+      "fork: option edit.result: a text, or a result with its list of parts (content, isError), is needed",
+    );
   });
 
   test("is refused where the result was read already, or the call is not known, saying what to do", async () => {

@@ -15,6 +15,7 @@ import {
   having,
   listOf,
   membersOf,
+  needed,
   object,
   text,
   whole,
@@ -27,6 +28,7 @@ import { checkSessionId } from "../journal/checks.ts";
 import { asked, readRecords } from "../journal/failure.ts";
 import { RecordReader } from "../journal/migrations.ts";
 import type { Journal } from "../journal.ts";
+import { jsonCopy } from "../json/copy.ts";
 import { type Logger, logEvent } from "../logger.ts";
 import type { CallKey, CallResult, Fact, LogRecord, Origins } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
@@ -36,6 +38,8 @@ import type { Model } from "../model.ts";
 import type { AgentOptions } from "../options/agent-options.ts";
 import type { Resolved } from "../options/options.ts";
 import type { Rules } from "../rules/rule.ts";
+import { outputPart } from "../tool/outputs.ts";
+import { readable, renderResult } from "../tool/render.ts";
 
 /** Where a fork leaves its session, and what is other in it. */
 export interface ForkOptions {
@@ -85,9 +89,16 @@ const forkOptions = membersOf<ForkOptions>({
 });
 
 const result = having("a text, or a result with its list of parts (content, isError),", {
-  content: listOf(object),
+  content: listOf(needed("a part", (one) => outputPart(one) !== undefined)),
   isError: flag,
 });
+
+/** Another result as it will stand in the records: what its giver still does to it changes nothing. */
+function ownResult(given: string | CallResult): CallResult {
+  if (typeof given === "string") return renderResult(given);
+  const { content, ...rest } = jsonCopy(given);
+  return { ...rest, content: readable(content.flatMap((one) => outputPart(one) ?? [])) };
+}
 
 /** The options of the agent that a fork changes. */
 export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentOptions> {
@@ -106,6 +117,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   checkGiven(forkOptions, options, "fork");
   const { from, journal, blobs, clock, about, logger } = parts;
   checkSessionId(id);
+  const edit = options.edit && { call: options.edit.call, result: ownResult(options.edit.result) };
   if ((await readRecords(journal, id)).length > 0)
     throw invalidRequest(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
   const change = changedBy(options);
@@ -113,7 +125,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   const resolved = changes ? parts.resolveWith(change) : parts.resolved;
   const { redact = (fact: Fact): Fact => fact } = resolved;
   const today = await new RecordReader(journal, from).read();
-  const { origin, edited } = planFork(from, today, options, resolved.rules);
+  const { origin, edited } = planFork(from, today, { ...options, edit }, resolved.rules);
   // As they were written: each format is read as what it is, in the fork too.
   const written = (await readRecords(journal, from)).slice(0, origin.seq);
   const shared = written.map((record) => edited(record, redact));
@@ -138,6 +150,12 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   return resolved;
 }
 
+/** The result that is put in place of a call's own. */
+interface ResultEdit {
+  call: string;
+  result: CallResult;
+}
+
 interface ForkPlan {
   origin: Origins;
   /** A shared record as the fork has it. */
@@ -148,7 +166,7 @@ interface ForkPlan {
 function planFork(
   session: string,
   records: readonly LogRecord[],
-  options: ForkOptions,
+  options: Pick<ForkOptions, "at" | "run" | "seq"> & { edit: ResultEdit | undefined },
   rules: Rules,
 ): ForkPlan {
   const { at, seq, edit, run } = options;
@@ -173,15 +191,11 @@ function planFork(
     return { origin: { session, seq: cut, ...step }, edited: (record) => record };
   checkEdit(records, result, cut, edit.call);
   const { key } = result;
-  const put: CallResult =
-    typeof edit.result === "string"
-      ? { content: [{ type: "text", text: edit.result }], isError: false }
-      : edit.result;
   return {
     origin: { session, seq: cut, ...step, edited: key },
     edited: (record, redact) => {
       if (record.type === "tool_finished" && record.seq === result.seq)
-        return { ...record, ...redact({ type: "tool_finished", call: key, result: put }) };
+        return { ...record, ...redact({ type: "tool_finished", call: key, result: edit.result }) };
       // What the hook made of the other result is void.
       if (record.type !== "hook_answered" || record.hook !== "afterTool" || record.call !== key)
         return record;

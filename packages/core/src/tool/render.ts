@@ -22,7 +22,7 @@ export function renderResult(value: unknown): CallResult {
   if (value instanceof ToolResult) {
     const ledger = ledgerEntries(value.ledger);
     return {
-      content: shown(value.content.flatMap((one) => outputPart(one) ?? [])),
+      content: readable(value.content.flatMap((one) => outputPart(one) ?? [])),
       isError: value.isError,
       ...(value.done === false ? {} : { done: value.done }),
       ...(value.details === undefined ? {} : { details: value.details }),
@@ -44,7 +44,7 @@ export function doneResult({ finalMessage }: DoneSignal | TaskComplete): CallRes
 
 /** The result for something a tool threw. @param text what the model reads of it */
 export function renderThrown(text: string): CallResult {
-  return { content: shown([{ type: "text", text }]), isError: true, code: "threw" };
+  return { content: readable([{ type: "text", text }]), isError: true, code: "threw" };
 }
 
 /**
@@ -84,10 +84,10 @@ function lazyKind(value: unknown): string | undefined {
   return `an object of the kind ${Object.prototype.toString.call(value).slice(8, -1)}`;
 }
 
-const ok = (content: ContentPart[]): CallResult => ({ content: shown(content), isError: false });
+const ok = (content: ContentPart[]): CallResult => ({ content: readable(content), isError: false });
 
 /** Providers refuse blank texts: a result always has something to read. */
-function shown(content: ContentPart[]): ContentPart[] {
+export function readable(content: ContentPart[]): ContentPart[] {
   const visible = content.map(harmless).filter((part) => part.type === "file" || part.text.trim() !== "");
   return visible.length > 0 ? visible : [{ type: "text", text: noOutput }];
 }
