@@ -86,6 +86,11 @@ describe("the permission hook", () => {
       answer: "deny",
       error: expect.stringContaining('"perhaps", not allow'),
     });
+    for (const name of ["reason", "text"])
+      expect(await permission({ answer: "stop", [name]: { so: 1 } })).toMatchObject({
+        answer: "deny",
+        error: `its ${name} must be a text`,
+      });
     const gone = { error: "the call 5.0 is no longer open" };
     expect(await ask({}, { hook: "permission", call: "5.0" }, acting([callOf("5.1")]))).toMatchObject(gone);
     expect(await ask({}, { hook: "permission", call: "5.0" }, stateOf())).toMatchObject(gone);

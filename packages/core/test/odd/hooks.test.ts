@@ -91,7 +91,7 @@ test.each<[keyof Hooks, unknown, string]>([
   ],
   ["afterTool", {}, "Error: the afterTool hook failed: it returned an object, and { content } is needed"],
   ["afterTool", null, "Error: the afterTool hook failed: it returned null, and { content } is needed"],
-  ["permission", { answer: "deny", reason: circle }, "Permission check failed: reason.itself is a circle"],
+  ["permission", { answer: "deny", reason: circle }, "Permission check failed: its reason must be a text"],
   [
     "permission",
     { answer: "allow", why: 5n },

@@ -115,6 +115,8 @@ async function permission(ask: AskOf<"permission">, state: State, asked: Asking)
       `it answered ${JSON.stringify(full.answer ?? full)}, not allow, deny, ask or stop, or { answer }`,
     );
   noOthers(full, "answer", "reason", "text");
+  textOrNothing("reason", full.reason);
+  textOrNothing("text", full.text);
   // Which call it is about is not the hook's to say.
   return { ...full, type, ...ask };
 }
@@ -178,8 +180,13 @@ function stopOf(said: { stop: string; text?: string }): { stop: string; text?: s
   const { stop, text } = said;
   if (typeof stop !== "string" || stop.trim() === "")
     throw new TypeError("its stop must be a reason, in words");
-  if (text !== undefined && typeof text !== "string") throw new TypeError("its text must be a text");
+  textOrNothing("text", text);
   return { stop, ...(text === undefined ? {} : { text }) };
+}
+
+/** What the model or the run's caller would read, where it is given. */
+function textOrNothing(name: string, said: unknown): void {
+  if (said !== undefined && typeof said !== "string") throw new TypeError(`its ${name} must be a text`);
 }
 
 async function transformContext(
