@@ -32,12 +32,21 @@ describe("an answer", () => {
       null,
       5,
       "much",
+      [],
       { inputTokens: -1 },
       { inputTokens: Number.NaN },
       { inputTokens: "3" },
     ])
       expect(answerFrom(model, said({ usage }))).not.toHaveProperty("usage");
   });
+});
+
+test("an answer whose call has arguments that are no object is refused: a provider would refuse the history with it", () => {
+  const calling = (args: unknown) =>
+    answerFrom(model, said({ content: [{ type: "tool_call", id: "1", name: "look", args, rawArgs: "[]" }] }));
+  expect(calling({}).content).toHaveLength(1);
+  for (const args of [[], null, "{}"])
+    expect(() => calling(args)).toThrow('part 0 is none: { type: "tool_call", id, name, args: {}');
 });
 
 describe("a failure", () => {

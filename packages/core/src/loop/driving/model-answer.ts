@@ -105,8 +105,7 @@ function partialFrom(model: Model, partial: AssistantMessage | undefined): Assis
   }
 }
 
-const isUsage = (usage: unknown): usage is Usage =>
-  typeof usage === "object" && usage !== null && Object.values(usage).every(isAmount);
+const isUsage = (usage: unknown): usage is Usage => isObject(usage) && Object.values(usage).every(isAmount);
 
 const isAmount = (value: unknown): boolean =>
   value === undefined || (typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY);
@@ -120,9 +119,7 @@ function isPart(part: Partial<Part> | null | undefined): boolean {
       return typeof part.text === "string";
     case "tool_call":
       return (
-        [part.id, part.name, part.rawArgs].every((one) => typeof one === "string") &&
-        typeof part.args === "object" &&
-        part.args !== null
+        [part.id, part.name, part.rawArgs].every((one) => typeof one === "string") && isObject(part.args)
       );
     case "file":
       return typeof part.mediaType === "string" && holdsFile(part);
