@@ -166,8 +166,9 @@ function ownPattern(args: Grant["args"], wrong: (message: string) => RondoError)
   }
 }
 
+/** Characters of the longest text in a value. */
 function longest(value: Json): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;
-  return Math.max(0, ...Object.values(value).map(longest));
+  return Object.values(value).reduce<number>((most, one) => Math.max(most, longest(one)), 0);
 }

@@ -274,6 +274,11 @@ describe("a grant as it is given", () => {
     expect(() => given(change)).toThrow(said);
   });
 
+  test("may hold a pattern of any number of texts", () => {
+    const list = Array.from({ length: 300_000 }, () => "a");
+    expect(checkGrant({ id: "g", tool: "t", args: { like: { list } } }).args).toEqual({ like: { list } });
+  });
+
   test("may hold a pattern of 1,000 characters, and exact texts of any length", () => {
     expect(given({ args: { like: { a: "x".repeat(maxGlobLength), n: 5_000 } } }).args).toBeDefined();
     expect(given({ args: { exact: { a: "x".repeat(5_000) } } }).args).toBeDefined();
