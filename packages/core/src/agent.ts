@@ -323,8 +323,10 @@ export class Agent<Output = unknown> {
       });
     const { throwOnError } = this.#given;
     if (end?.error !== undefined && typeof throwOnError === "function") throw throwOnError(end);
-    if (end?.error !== undefined && throwOnError)
-      throw new RondoError(end.error.kind, end.error.message, { retryable: end.error.retryable });
+    if (end?.error !== undefined && throwOnError) {
+      const { kind, message, ...more } = end.error;
+      throw new RondoError(kind, message, more);
+    }
     return result;
   }
 }

@@ -517,6 +517,9 @@ describe("a run", () => {
   test("rejects with the run's error when told to throw", async () => {
     const failing = new Agent({ model: scripted([fail("auth")]), throwOnError: true }).run("go");
     await expect(failing).rejects.toMatchObject({ name: "RondoError", kind: "auth" });
+    const told = { status: 429, retryAfterMs: 90_000, raw: { error: { type: "tokens" } } };
+    const limited = new Agent({ model: scripted([fail("rate_limit", told)]), throwOnError: true }).run("go");
+    await expect(limited).rejects.toMatchObject({ kind: "rate_limit", retryable: true, ...told });
   });
 
   test("keeps a provider's own blocks in the history as they are", async () => {
