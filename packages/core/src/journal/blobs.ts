@@ -153,7 +153,9 @@ async function readBlob(
 function refsIn(records: readonly LogRecord[]): Map<string, BlobOrigin> {
   const refs = new Map<string, BlobOrigin>();
   for (const record of records) {
-    if (record.type !== "tool_finished" && record.type !== "hook_answered") continue;
+    // What a tool found out of a call that was cut off is kept before the call is answered with it.
+    if (record.type !== "tool_finished" && record.type !== "hook_answered" && record.type !== "reconciled")
+      continue;
     if (!("result" in record) || record.result?.ref === undefined) continue;
     const { ref, isError } = record.result;
     if (!refs.has(ref)) refs.set(ref, { callId: record.call, tool: "", isError });

@@ -17,11 +17,12 @@ import {
   type Tool,
   type ToolMessage,
   textOf,
+  tool,
 } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { echo } from "../support.ts";
+import { deferred, echo } from "../support.ts";
 
 const cap = { bytes: 100 };
 const kept = (text: string, ref = "out_1") => ({ text, ref, readTool: "read_output" });
@@ -216,6 +217,39 @@ describe("the reader tools", () => {
       `Error: no output is kept under the ref ${JSON.stringify(lost)}.`,
       "  200  line 200",
     ]);
+  });
+
+  test("a fork has the whole of what a tool found out of a call that was cut off, also where the call is not answered yet", async () => {
+    const whole = numberedLines(100);
+    const journal = memoryJournal();
+    const begun = deferred();
+    const write = (execute: () => unknown): Tool =>
+      tool({
+        name: "write",
+        description: "write",
+        inputSchema: { type: "object", properties: {} },
+        execute,
+        reconcile: () => ({ done: whole }),
+      });
+    const given = { journal, blobs: memoryBlobs(), context: { cap } };
+    const dies = new Agent({
+      ...given,
+      model: scripted([call("write")]),
+      tools: [
+        write(() => {
+          begun.resolve();
+          return new Promise(() => {});
+        }),
+      ],
+    });
+    const first = await dies.open("s");
+    void first.send("go");
+    await begun.promise;
+    const agent = new Agent({ ...given, model: scripted([say("done")]), tools: [write(() => "again")] });
+    await (await agent.open("s")).resume();
+    const found = journal.read("s").findIndex(({ type }) => type === "reconciled");
+    await agent.fork("s", "t", { seq: found + 1 });
+    expect(await given.blobs.get("t", blobRef(whole))).toBe(whole);
   });
 
   test("all outputs are searched although one of them cannot be read, and that is told", async () => {
