@@ -234,10 +234,10 @@ async function driven(
   return session.result ?? result;
 }
 
-/** What the last of them comes to. One that cannot be said any more is passed over, unless that is so of all. */
+/** What the run comes to that hears them all. One that cannot be said any more is passed over; where that is so of all, the first says why. */
 async function all(saying: readonly Promise<RunResult>[]): Promise<RunResult> {
   await Promise.allSettled(saying);
-  return Promise.any(saying);
+  return Promise.any(saying).catch(() => saying[0] as Promise<RunResult>);
 }
 
 function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResult> {

@@ -492,6 +492,17 @@ describe("a tree of sub-agents", () => {
     await expect(session.approve(ids[0] ?? "")).rejects.toThrow(/no call/);
   });
 
+  test("says why nothing could be said to it that was answered: its tool is gone", async () => {
+    const journal = memoryJournal();
+    const parent = (tools: Tool[], script: Script): Agent =>
+      worker(script, { tools: [helper(worker([call("deploy"), say("deployed")], { tools }))], journal });
+    const guarded = echo("deploy", { permission: "ask" });
+    await (await parent([guarded], [call("helper", { task: "go" })]).open("s")).send("go");
+    const session = await parent([], [say("so be it")]).open("s");
+    const { messages } = await session.edit(session.pending[0]?.id ?? "", { to: "test" });
+    expect(shortly(messages).at(-2)).toBe("tool: Error: the tool deploy is not among the agent's tools");
+  });
+
   test("is not timed out while it waits for a person", async () => {
     const journal = memoryJournal();
     const child = worker([call("press"), say("pressed")], { tools: [echo("press", { permission: "ask" })] });
