@@ -15,27 +15,36 @@ import { call, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
 
+type Later = <T>(act: () => T) => Promise<T>;
+
+/** Done a while later. */
+const later: Later = async (act) => {
+  await new Promise((resolve) => setImmediate(resolve));
+  return act();
+};
+
+/** Done only when somebody waits for it, as the queries of some libraries are. */
+const lazily: Later = (act) =>
+  // biome-ignore lint/suspicious/noThenProperty: what waits for itself to be waited for is what is tried here
+  ({ then: (...heard: Parameters<Promise<never>["then"]>) => later(act).then(...(heard as [])) }) as never;
+
 /** The same journal, with answers that take a while. */
-function slowly(journal: MemoryJournal): Journal {
-  const later = async <T>(act: () => T): Promise<T> => {
-    await new Promise((resolve) => setImmediate(resolve));
-    return act();
-  };
-  return {
-    append: (...group) => later(() => journal.append(...group)),
-    read: (...from) => later(() => journal.read(...from)),
-    list: () => later(() => journal.list()),
+const slowly =
+  (when: Later) =>
+  (journal: MemoryJournal): Journal => ({
+    append: (...group) => when(() => journal.append(...group)),
+    read: (...from) => when(() => journal.read(...from)),
+    list: () => when(() => journal.list()),
     lease: (session, request) =>
-      later(() => {
+      when(() => {
         const lease = journal.lease?.(session, request) as Lease;
         return {
           token: lease.token,
-          renew: () => later(() => void lease.renew()),
-          release: () => later(() => void lease.release()),
+          renew: () => when(() => void lease.renew()),
+          release: () => when(() => void lease.release()),
         };
       }),
-  };
-}
+  });
 
 /** Whoever holds it is fenced off. */
 const replaced = (journal: MemoryJournal, session: string): Lease =>
@@ -45,7 +54,8 @@ const kindOf = (thrown: unknown): string => (thrown instanceof RondoError ? thro
 
 describe.each([
   ["at once", (journal: MemoryJournal): Journal => journal],
-  ["later", slowly],
+  ["later", slowly(later)],
+  ["when that is waited for", slowly(lazily)],
 ])("over a journal that answers %s", (_name, over) => {
   test("who drives a session holds it: a second opens it not, is told by whom, and may follow", async () => {
     const memory = memoryJournal({ leases: true });

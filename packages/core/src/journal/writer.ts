@@ -4,6 +4,7 @@
 // does: a second process is told before it has done anything, and a first one that was thought dead and wakes up again
 // can write nothing any more. Leases live in real time, whatever clock the run goes by.
 
+import { isPromise } from "../checks.ts";
 import { systemClock } from "../clock.ts";
 import { type RondoError, toRondoError } from "../errors.ts";
 import type { Journal, Lease, LeaseRequest } from "../journal.ts";
@@ -76,7 +77,7 @@ export class Writer {
     this.#stopRenewing();
     try {
       const released = lease?.release();
-      return released instanceof Promise ? this.#move(released.catch(() => {})) : undefined;
+      return isPromise(released) ? this.#move(Promise.resolve(released).catch(() => {})) : undefined;
     } catch {
       return undefined;
     }
@@ -105,7 +106,7 @@ export class Writer {
       };
       try {
         const renewed = lease.renew();
-        if (renewed instanceof Promise) renewed.then(again, failed);
+        if (isPromise(renewed)) Promise.resolve(renewed).then(again, failed);
         else again();
       } catch (thrown) {
         failed(thrown);
