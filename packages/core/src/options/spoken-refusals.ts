@@ -1,5 +1,6 @@
 // The room of refusals that count for nothing: where no rule hears of them, what they say is a text like any other.
 
+import { isAnswerLike } from "../message.ts";
 import { type Model, modelFace } from "../model.ts";
 
 /** The model, whose refusals are texts: an answer of nothing else would have no words. */
@@ -8,8 +9,7 @@ export function speaking(model: Model): Model {
     ...modelFace(model),
     async call(request, io) {
       const message = await model.call(request, io);
-      if (!Array.isArray(message?.content) || message.content.every((part) => part?.type !== "refusal"))
-        return message;
+      if (!isAnswerLike(message) || message.content.every((part) => part.type !== "refusal")) return message;
       const content = message.content.map((part) =>
         part.type === "refusal" ? { type: "text" as const, text: part.text } : part,
       );

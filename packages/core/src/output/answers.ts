@@ -4,7 +4,7 @@
 // The translation happens here, deltas and all, so that neither the loop nor a history ever sees a call that is none (it
 // would need a result, and another provider would be shown a tool that does not exist), or a value in another one.
 
-import type { AssistantMessage, Part, ToolCallPart } from "../message.ts";
+import { type AssistantMessage, isAnswerLike, type Part, type ToolCallPart } from "../message.ts";
 import { type Model, type ModelEvent, type ModelRequest, modelFace, type ToolDefinition } from "../model.ts";
 import { outputToolOf } from "./ways.ts";
 import { isWrapped, Unwrapping, unwrappedText } from "./wrapped.ts";
@@ -47,8 +47,7 @@ function answerOf(
   tool: ToolDefinition | undefined,
   wrapped: boolean,
 ): AssistantMessage {
-  // What is no message is said to be none by whoever asked.
-  if (!Array.isArray(message?.content)) return message;
+  if (!isAnswerLike(message)) return message;
   const bare = (text: string): string => (wrapped ? unwrappedText(text) : text);
   if (tool === undefined) {
     const content = message.content.map(

@@ -19,7 +19,7 @@ import {
 import { noContext } from "../context/options.ts";
 import { RondoError } from "../errors.ts";
 import type { RunEnd } from "../loop/records.ts";
-import type { AssistantMessage, Part } from "../message.ts";
+import { type AssistantMessage, isAnswerLike, type Part } from "../message.ts";
 import { type Model, modelFace, type Settings } from "../model.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
@@ -196,7 +196,7 @@ function isNothing(thrown: unknown, { origin }: Model): boolean {
 }
 
 function storable(message: AssistantMessage): AssistantMessage {
-  if (!Array.isArray(message?.content)) return message;
+  if (!isAnswerLike(message)) return message;
   const content = message.content.flatMap((part): Part[] => {
     if (part.type === "file") return [];
     if (part.type === "refusal") return part.text === "" ? [] : [{ type: "text", text: part.text }];

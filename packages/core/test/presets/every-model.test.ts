@@ -14,12 +14,19 @@ import {
   type ModelRequest,
   type Part,
   RondoError,
+  type RunResult,
   type Session,
   type Tool,
   textOf,
   toolResult,
 } from "../../src/index.ts";
-import { agentStrategy, managedContext, stepSequence, thinkActObserve } from "../../src/presets.ts";
+import {
+  agentStrategy,
+  managedContext,
+  steerableSession,
+  stepSequence,
+  thinkActObserve,
+} from "../../src/presets.ts";
 import { echo } from "../support.ts";
 
 /** Plays its answers in order, the last one for ever: as odd as they are, which no provider's model would be. */
@@ -255,6 +262,47 @@ describe("a preset takes every tool of its agent in the same way", () => {
       const fork = await session.fork("f", { model: model(), agent: { tools: [tool] } });
       await fork.send("go");
       expect(read(fork.messages), "a fork's").toBe(read(own));
+    },
+  );
+});
+
+describe("an answer that is none", () => {
+  const origin = { api: "odd", provider: "odd", model: "odd" };
+  const stop = { kind: "end_turn", wire: "end_turn" };
+  const answers: [string, unknown][] = [
+    ["a number", 5],
+    ["an object of nothing", {}],
+    ["a content that is no list", { role: "assistant", content: 5, origin, stop }],
+    ["a part that is null", { role: "assistant", content: [null, text("hi")], origin, stop }],
+    [
+      "a null beside a refusal",
+      { role: "assistant", content: [{ type: "refusal", text: "no" }, null], origin, stop },
+    ],
+    ["no end", { role: "assistant", content: [text("hi")], origin }],
+  ];
+  const ways: [string, (model: Model) => Promise<RunResult>][] = [
+    ["an agent", (model) => new Agent({ model }).run("go")],
+    ["one whose refusals are texts", (model) => new Agent({ model, refusals: null }).run("go")],
+    ["one with a typed output", (model) => new Agent({ model, output: { type: "array" } }).run("go")],
+    ["thinkActObserve", (model) => new Agent(thinkActObserve({ model })).run("go")],
+    ["stepSequence", (model) => new Agent(stepSequence({ model, retry: "disabled" })).run("go")],
+    ["agentStrategy", (model) => new Agent(agentStrategy({ model })).run("go")],
+    ["managedContext", (model) => new Agent(managedContext({ model })).run("go")],
+    [
+      "steerableSession",
+      async (model) => (await steerableSession("s", { model, getSteeringMessages: () => [] })).send("go"),
+    ],
+  ];
+  test.each(ways.flatMap(([way, run]) => answers.map(([what, answer]) => ({ way, run, what, answer }))))(
+    "is refused by $way as what it is: $what",
+    async ({ run, answer }) => {
+      const model: Model = { id: "odd", origin, call: async () => answer as AssistantMessage };
+      const error = await run(model).then(
+        ({ end }) => end?.error,
+        (thrown: RondoError) => thrown,
+      );
+      expect(error?.kind).toBe("protocol");
+      expect(error?.message).toContain("odd: the model returned");
     },
   );
 });

@@ -4,7 +4,8 @@
 // are read by the strategy's own words, and what was never there (a null message, a null text) does no harm.
 
 import { fittingOutput } from "../../context/guard/route.ts";
-import type { AssistantMessage, Part, ToolCallPart } from "../../message.ts";
+import { isObject } from "../../json/object.ts";
+import { type AssistantMessage, isAnswerLike, type Part, type ToolCallPart } from "../../message.ts";
 import { type Model, type ModelEvent, type ModelIo, type ModelRequest, modelFace } from "../../model.ts";
 import { parseToolArguments } from "./arguments.ts";
 
@@ -69,13 +70,16 @@ function heardBy(io: ModelIo, streams: boolean): ModelIo {
 }
 
 function read(given: AssistantMessage | null | undefined, model: Model, io: ModelIo): AssistantMessage {
-  const message: AssistantMessage = given ?? {
+  const { origin } = model;
+  const empty: AssistantMessage = {
     role: "assistant",
     content: [],
-    origin: model.origin,
+    origin,
     stop: { kind: "end_turn", wire: "end_turn" },
   };
-  const content = readParts(message.content ?? [], io, withoutIds.has(model.origin.api));
+  const message = isObject(given) ? { ...given, content: given.content ?? [] } : (given ?? empty);
+  if (!isAnswerLike(message)) return message;
+  const content = readParts(message.content, io, withoutIds.has(origin.api));
   const calls = content.some((part) => part.type === "tool_call");
   if (calls || message.stop.wire !== "tool_use") return { ...message, content };
   // The word asks for tools and no call can be answered: it is an answer without calls.

@@ -2,7 +2,7 @@
 //
 // Only where a provider writes arguments as text. One that sends objects has written none when there is no text.
 
-import type { Part } from "../../message.ts";
+import { isAnswerLike, type Part } from "../../message.ts";
 import { type Model, modelFace } from "../../model.ts";
 
 const sendsObjects = /^(?:anthropic|bedrock|google|ollama|ai-sdk)/;
@@ -14,8 +14,7 @@ export function emptyAsWritten(model: Model): Model {
     ...modelFace(model),
     async call(request, io) {
       const message = await model.call(request, io);
-      // What is no answer at all is the loop's to refuse.
-      if (!Array.isArray(message?.content) || !message.content.some(isEmpty)) return message;
+      if (!isAnswerLike(message) || !message.content.some(isEmpty)) return message;
       const argsError = "the arguments are an empty text";
       const content = message.content.map((part) => (isEmpty(part) ? { ...part, argsError } : part));
       return { ...message, content };
@@ -24,4 +23,4 @@ export function emptyAsWritten(model: Model): Model {
 }
 
 const isEmpty = (part: Part): boolean =>
-  part?.type === "tool_call" && part.rawArgs === "" && part.argsError === undefined;
+  part.type === "tool_call" && part.rawArgs === "" && part.argsError === undefined;

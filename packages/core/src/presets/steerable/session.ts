@@ -9,7 +9,7 @@ import { messageOf, RondoError } from "../../errors.ts";
 import type { CallView } from "../../events.ts";
 import { placeIn } from "../../loop/call-key.ts";
 import { hasBegun } from "../../loop/state.ts";
-import { callsOf, type UserMessage } from "../../message.ts";
+import { callsOf, isAnswerLike, type UserMessage } from "../../message.ts";
 import { type Model, modelFace } from "../../model.ts";
 import type { AgentOptions } from "../../options/agent-options.ts";
 import type { Session } from "../../session.ts";
@@ -129,7 +129,7 @@ function asking(model: Model, ask: () => Promise<void>): Model {
     ...modelFace(model),
     async call(request, io) {
       const message = await model.call(request, io);
-      const isEnd = callsOf(message).length === 0;
+      const isEnd = isAnswerLike(message) && callsOf(message).length === 0;
       if (isEnd && !["error", "aborted"].includes(steerableStop(message.stop)))
         await unlessAborted(ask(), io.signal);
       return message;
