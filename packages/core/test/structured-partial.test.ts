@@ -98,6 +98,17 @@ describe("a value while it arrives", () => {
     expect(prose.value).toEqual({ a: 123 });
   });
 
+  test("begins with the bracket that ends a word of prose", () => {
+    for (const text of ['[note{"a":1}', '[tree{"a":1}', '[1st [{"a":1}]']) {
+      const json = new PartialJson({ type: "object" });
+      json.feed(text);
+      expect(json.value, text).toEqual({ a: 1 });
+      const any = new PartialJson();
+      any.feed(text);
+      expect(any.done, text).toBe(true);
+    }
+  });
+
   test("takes every key for data", () => {
     const json = new PartialJson();
     json.feed('{"__proto__": {"admin": true}}');

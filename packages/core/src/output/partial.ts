@@ -95,7 +95,10 @@ export class PartialJson {
         this.#token += char;
         return false;
       }
-      return this.#endWord() ? this.#take(char) || true : this.#broken();
+      // A bracket may end it, and begin the value where the word was prose.
+      if (!this.#endWord()) this.#broken();
+      this.#take(char);
+      return true;
     }
     if (char === " " || char === "\n" || char === "\r" || char === "\t") return false;
     return this.#structure(char);
