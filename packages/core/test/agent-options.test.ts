@@ -196,6 +196,10 @@ describe("an agent's options", () => {
     [{ settings: { temp: 1 } }, "option settings.temp: there is no such option; did you mean temperature?"],
     [{ settings: { reasoning: 3 } }, "option settings.reasoning: an object is needed, not 3"],
     [
+      { settings: { reasoning: {} } },
+      "option settings.reasoning.budgetTokens: a finite number is needed, not undefined",
+    ],
+    [
       { toolChoice: { name: "echo" } },
       'option toolChoice: { tool: "echo" } is needed, not an object with name',
     ],

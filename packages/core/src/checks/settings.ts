@@ -15,7 +15,7 @@ export const settings: Check = membersOf<Settings>(
     frequencyPenalty: real,
     presencePenalty: real,
     // Servers go on finding words for effort; what one does not know is its model's to say.
-    reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: real })),
+    reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: real }, ["budgetTokens"])),
     parallelToolCalls: flag,
     headers: object,
     providerOptions: data,
