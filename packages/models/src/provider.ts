@@ -19,7 +19,7 @@ import {
   toRondoError,
 } from "@rondo/core";
 import { factsOf } from "./catalogue/catalogue.ts";
-import type { Codec, Encoder, ErrorResponse, Target, WireRequest } from "./codec.ts";
+import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import {
   asked,
   type Credentials,
@@ -30,6 +30,7 @@ import {
   secretsOf,
 } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
+import { KnownServer, type Made } from "./known-server.ts";
 import { loadOnce } from "./load-once.ts";
 import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
@@ -54,9 +55,8 @@ class HttpModel implements Model {
   readonly origin: Origin;
   readonly facts?: ModelFacts;
   readonly #options: ModelOptions;
-  #target: Target;
+  readonly #server: KnownServer;
   #codec: Promise<Codec> | undefined;
-  #encoder: Encoder | undefined;
   #client: HttpClient | undefined;
   /** The last request's: mostly the next one's as well. */
   #address: { path: string; url: string } | undefined;
@@ -67,13 +67,14 @@ class HttpModel implements Model {
     this.id = `${provider}/${model}`;
     this.origin = { api: codec.api, provider, model };
     this.#options = options;
-    this.#target = {
+    const target: Target = {
       origin: this.origin,
       facts: facts ?? {},
       ...(stream === undefined ? {} : { stream }),
       ...(compat === undefined ? {} : { compat }),
     };
-    const judged = options.output?.(this.#target);
+    this.#server = new KnownServer(target);
+    const judged = options.output?.(target);
     const told = typeof judged === "string" ? { output: judged } : judged;
     const all = told === undefined ? facts : { ...told, ...facts };
     if (all !== undefined) this.facts = all;
@@ -84,61 +85,58 @@ class HttpModel implements Model {
     try {
       if (io.signal.aborted) throw abortedError(io.signal);
       const codec = await this.#loaded();
-      this.#encoder ??= codec.encoder(this.#target);
-      const wire = this.#encoder.encode(request);
-      warnOf(wire.warnings, io);
+      const made = this.#server.make(request, codec);
+      warnOf(made.wire.warnings, io);
       if (this.#options.send !== undefined)
-        return await this.#sendBy(this.#options.send, codec, wire, request, io);
+        return await this.#sendBy(this.#options.send, codec, made, request, io);
       const credentials = await this.#credentials(false, io.signal);
-      const call: Call = { codec, request, wire, credentials, io, sent };
+      const call: Call = { codec, request, made, credentials, io, sent };
       const first = await this.#attempt(call);
-      const before: Known = { target: this.#target, encoder: this.#encoder };
-      if ("answer" in first) return await this.#unsuspected(first.answer, call, before);
-      return (await this.#taught(first, call, before)) ?? (await this.#renewed(first.refused, call));
+      if ("answer" in first) return await this.#unsuspected(first.answer, call);
+      return (await this.#taught(first, call)) ?? (await this.#renewed(first.refused, call));
     } catch (thrown) {
       throw this.#named(thrown, sent, io.signal);
     }
   }
 
   /** The answer, or the one to another request where it lets one suspect what the server is and that one bears it out. */
-  async #unsuspected(answer: AssistantMessage, call: Call, before: Known): Promise<AssistantMessage> {
-    const suspicion = call.codec.suspected?.(answer, before.target);
-    const other = this.#otherwise(quirked(before.target, suspicion?.compat), call);
+  async #unsuspected(answer: AssistantMessage, call: Call): Promise<AssistantMessage> {
+    const { codec, request, made, io } = call;
+    const suspicion = codec.suspected?.(answer, made.target);
+    const suspect = this.#server.quirked(made.target, suspicion?.compat);
+    const other = suspect && this.#server.otherwise(suspect, request, codec, made);
     if (suspicion === undefined || other === undefined) return answer;
     const again = await this.#attempt(call, other).catch((thrown: unknown) => {
-      this.#forget(before);
+      other.forget();
       throw thrown;
     });
-    if ("answer" in again && call.codec.suspected?.(again.answer, before.target) === undefined) {
+    if ("answer" in again && codec.suspected?.(again.answer, made.target) === undefined) {
       const told = suspicion.warning === undefined ? [] : [suspicion.warning];
-      warnOf([...told, ...newsIn(other, call.wire)], call.io);
+      warnOf([...told, ...newsIn(other.wire, made.wire)], io);
       return again.answer;
     }
-    this.#forget(before);
+    other.forget();
     return answer;
   }
 
   /** The answer to the request as the refusal teaches to make it. None where that is the same request. */
-  async #taught(
-    { refused, response }: Refusal,
-    call: Call,
-    before: Known,
-  ): Promise<AssistantMessage | undefined> {
-    const { target } = before;
-    const unstreamed = target.stream !== false && refusesStream(response);
-    const other = this.#otherwise(
-      unstreamed ? { ...target, stream: false } : quirked(target, call.codec.learned?.(response, target)),
-      call,
-    );
+  async #taught({ refused, response }: Refusal, call: Call): Promise<AssistantMessage | undefined> {
+    const { codec, request, made, io } = call;
+    const server = this.#server;
+    const unstreamed = made.target.stream !== false && refusesStream(response);
+    const better = unstreamed
+      ? server.unstreamed()
+      : server.quirked(made.target, codec.learned?.(response, made.target));
+    const other = better && server.otherwise(better, request, codec, made);
     if (other === undefined) return undefined;
     const message = `${this.id} was asked for a stream and refused it: its answers come whole from now on`;
     const unlike = unstreamed ? [{ code: "unsupported_setting", message }] : [];
-    warnOf([...unlike, ...newsIn(other, call.wire)], call.io);
+    warnOf([...unlike, ...newsIn(other.wire, made.wire)], io);
     const again = await this.#attempt(call, other);
     if ("answer" in again) return again.answer;
     const isReasoning = refused.repair === "reasoning" && again.refused.kind === "invalid_request";
     // What was learned is not so, or the server is down.
-    if (isReasoning || refused.kind === "server_error") this.#forget(before);
+    if (isReasoning || refused.kind === "server_error") other.forget();
     // The loop leaves the reasoning out of the request as it was.
     if (isReasoning) throw refused;
     // It was mended as well as could be: leaving more out would ask a third time.
@@ -170,15 +168,15 @@ class HttpModel implements Model {
     return this.#codec;
   }
 
-  async #attempt(call: Call, wire: WireRequest = call.wire): Promise<Attempt> {
-    const { codec, request: asked, credentials, io } = call;
+  async #attempt(call: Call, { wire, target: known }: Made = call.made): Promise<Attempt> {
+    const { codec, request, credentials, io } = call;
     const { clocks, authorize = bearer, headers = {} } = this.#options;
-    const target = this.#targetOf(asked);
+    const target = limited(known, request);
     const url = this.#urlOf(wire.path);
     const plain = merged({ "content-type": "application/json" }, wire.headers, headers);
     call.sent.push({ credentials, headers: {} });
     const signed = await authorize(credentials, { url, headers: plain, body: wire.body });
-    const sent = merged(plain, signed, credentials.headers ?? {}, asked.settings.headers ?? {});
+    const sent = merged(plain, signed, credentials.headers ?? {}, request.settings.headers ?? {});
     call.sent.push({ credentials: {}, headers: sent });
     const response = await this.#http().request({
       method: "POST",
@@ -200,7 +198,7 @@ class HttpModel implements Model {
         // What was told of an answer would be told again.
         const refusal = heard.anything() ? undefined : refusalIn(thrown);
         if (refusal === undefined) throw thrown;
-        return { refused: this.#refusedFor(thrown as RondoError, refusal, wire, asked), response: refusal };
+        return { refused: this.#refusedFor(thrown as RondoError, refusal, wire, call), response: refusal };
       }
     }
     let body = "";
@@ -213,25 +211,8 @@ class HttpModel implements Model {
     const refusal = { status: response.status, header: (name: string) => response.header(name), body };
     const answer = codec.answerOf?.(refusal, target);
     if (answer !== undefined) return { answer };
-    const error = this.#refusedFor(codec.errorOf(refusal), refusal, wire, asked);
+    const error = this.#refusedFor(codec.errorOf(refusal), refusal, wire, call);
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
-  }
-
-  /** The same request to a server that is known better now, where that makes another one of it. */
-  #otherwise(target: Target | undefined, { codec, request, wire: before }: Call): WireRequest | undefined {
-    if (target === undefined) return undefined;
-    const encoder = codec.encoder(target);
-    const wire = encoder.encode(request);
-    // Of some protocols the path says whether it is a stream.
-    if (wire.body === before.body && wire.path === before.path) return undefined;
-    this.#target = target;
-    this.#encoder = encoder;
-    return wire;
-  }
-
-  #forget({ target, encoder }: Known): void {
-    this.#target = target;
-    this.#encoder = encoder;
   }
 
   #urlOf(path: string): string {
@@ -244,9 +225,9 @@ class HttpModel implements Model {
     error: RondoError,
     { body }: ErrorResponse,
     wire: WireRequest,
-    asked: ModelRequest,
+    { request, codec }: Pick<Call, "request" | "codec">,
   ): RondoError {
-    return forRequest(error, body, wire, asked, (other) => this.#encoder?.encode(other));
+    return forRequest(error, body, wire, request, (other) => this.#server.make(other, codec).wire);
   }
 
   /** An empty 400 or 413 means that the prompt is too long, if it is long: some servers say nothing else. */
@@ -257,19 +238,14 @@ class HttpModel implements Model {
     return errorWith(error, { kind: "context_overflow", retryable: false });
   }
 
-  #targetOf(request: ModelRequest): Target {
-    const outputLimit = request.settings.maxOutputTokens;
-    return outputLimit === undefined ? this.#target : { ...this.#target, outputLimit };
-  }
-
   async #sendBy(
     send: Send,
     codec: Codec,
-    wire: WireRequest,
-    asked: ModelRequest,
+    { wire, target: known }: Made,
+    request: ModelRequest,
     io: ModelIo,
   ): Promise<AssistantMessage> {
-    const target = this.#targetOf(asked);
+    const target = limited(known, request);
     try {
       const sent = await send(wire, io);
       if (!(Symbol.asyncIterator in sent)) return codec.decodeWhole(sent.whole, target, io.emit);
@@ -281,7 +257,7 @@ class HttpModel implements Model {
       if (response !== undefined) {
         const answer = codec.answerOf?.(response, target);
         if (answer !== undefined) return answer;
-        throw this.#refusedFor(codec.errorOf(response), response, wire, asked);
+        throw this.#refusedFor(codec.errorOf(response), response, wire, { request, codec });
       }
       throw codeOf(thrown) === undefined ? thrown : networkError(thrown, this.#options.baseURL);
     }
@@ -349,17 +325,11 @@ interface Refusal {
 interface Call {
   codec: Codec;
   request: ModelRequest;
-  wire: WireRequest;
+  made: Made;
   credentials: Credentials;
   io: ModelIo;
   /** Grows with every attempt. */
   sent: Sent[];
-}
-
-/** What was known of the server when an answer came. */
-interface Known {
-  target: Target;
-  encoder: Encoder;
 }
 
 /** What went out that may hold secrets. They are looked for when there is an error to take them out of. */
@@ -386,9 +356,11 @@ const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
 const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
   warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));
 
-/** The server as it is known with another quirk. */
-const quirked = (target: Target, compat: Target["compat"]): Target | undefined =>
-  compat === undefined ? undefined : { ...target, compat };
+/** The target, with the limit that a request has for its answer. */
+function limited(target: Target, { settings }: ModelRequest): Target {
+  const { maxOutputTokens: outputLimit } = settings;
+  return outputLimit === undefined ? target : { ...target, outputLimit };
+}
 
 const loads = new WeakMap<LazyCodec, () => Promise<Codec>>();
 

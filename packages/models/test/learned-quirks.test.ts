@@ -376,6 +376,40 @@ describe("a model that learned", () => {
     },
   );
 
+  it.each([
+    ["the same", [otherLimit, otherLimit]],
+    [
+      "something else each",
+      [otherLimit, { message: "Unrecognized request argument supplied: stream_options" }],
+    ],
+  ])(
+    "answers each of two calls that were refused while both were under way, for %s",
+    async (_what, errors) => {
+      const sent: string[] = [];
+      const both = Promise.withResolvers<void>();
+      const model = openaiCompatible({
+        baseURL: "http://127.0.0.1/v1",
+        model: "m",
+        compat: { maxTokensField: "max_tokens" },
+        fetch: async (_url, init) => {
+          const error = errors[sent.push(String(init.body)) - 1];
+          if (sent.length === errors.length) both.resolve();
+          await both.promise;
+          if (error !== undefined) return new Response(JSON.stringify({ error }), { status: 400 });
+          const choices = [{ index: 0, message: { content: "done" }, finish_reason: "stop" }];
+          return new Response(JSON.stringify({ choices }));
+        },
+      });
+      const run = async (): Promise<string> =>
+        (await new Agent({ model, settings: { maxOutputTokens: 64 } }).run("go")).text;
+      expect(await Promise.all([run(), run()])).toEqual(["done", "done"]);
+      expect(await run()).toBe("done");
+      const [, , ...taught] = sent.map((body) => Object.keys(JSON.parse(body) as object));
+      expect(taught.map((members) => members.includes("max_completion_tokens"))).toEqual([true, true, true]);
+      expect(taught.at(-1)?.includes("stream_options")).toBe(errors[0] === errors[1]);
+    },
+  );
+
   it.each(waysToRefuse)("asks no third time when it is refused again: %s", async (_way, other) => {
     const wire = await serve([other, other, say("never asked")]);
     const { end } = await new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } }).run("go");

@@ -23,7 +23,7 @@ export function forRequest(
   words: string,
   wire: WireRequest,
   asked: ModelRequest,
-  encode: (other: ModelRequest) => WireRequest | undefined,
+  encode: (other: ModelRequest) => WireRequest,
 ): RondoError {
   const { repair } = error;
   if (repair === "files")
@@ -33,7 +33,7 @@ export function forRequest(
   const stays =
     (repair === "reasoning" && !reasons.test(wire.body)) ||
     (repair === "schema" && asked.outputSchema === undefined) ||
-    (repair?.startsWith("settings.") === true && encode(without(repair, asked))?.body === wire.body);
+    (repair?.startsWith("settings.") === true && encode(without(repair, asked)).body === wire.body);
   return stays ? unrepaired(error) : error;
 }
 
