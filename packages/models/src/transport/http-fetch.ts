@@ -51,6 +51,8 @@ async function exchange(request: HttpRequest, fetch: FetchLike): Promise<HttpRes
       ),
     discard: () => {
       watch.settle();
+      // A body that is being read is its reader's to cancel, which hears of this.
+      watch.ours.abort();
       response.body?.cancel().catch(() => {});
     },
   };

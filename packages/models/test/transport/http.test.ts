@@ -149,6 +149,18 @@ describe.each(clients)("a request over %s", (name, client) => {
         await closed(1);
         (await client.request(post(url))).discard();
         await closed(2);
+        // One that is being read, and says nothing any more.
+        const silent = await client.request(post(url));
+        const begun = Promise.withResolvers<void>();
+        const over = silent
+          .read(() => {
+            begun.resolve();
+            return true;
+          })
+          .catch(() => {});
+        await begun.promise;
+        silent.discard();
+        await Promise.all([closed(3), over]);
       },
     );
   });
