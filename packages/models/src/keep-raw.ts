@@ -2,18 +2,22 @@
 //
 // Only on request: a raw answer is journaled with its message, and is as large again.
 
-import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
-import type { Codec, Decoder, Frame, Target } from "./codec.ts";
+import type { AssistantMessage, Json } from "@rondo/core";
+import type { Codec, Decoder, Frame } from "./codec.ts";
 
 /** The codec, whose answers hold the provider's own as `raw`: the body, or the list of a stream's events. */
 export function keepingRaw(codec: Codec): Codec {
+  // Member by member: one of a user's own may be an instance of a class.
   return {
-    ...codec,
+    api: codec.api,
+    framing: codec.framing,
+    encoder: (target) => codec.encoder(target),
     decoder: (target, emit) => new RawKeeper(codec.decoder(target, emit)),
-    decodeWhole: (body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage => ({
-      ...codec.decodeWhole(body, target, emit),
-      raw: body,
-    }),
+    decodeWhole: (body, target, emit) => ({ ...codec.decodeWhole(body, target, emit), raw: body }),
+    errorOf: (response) => codec.errorOf(response),
+    answerOf: (response, target) => codec.answerOf?.(response, target),
+    learned: (response, target) => codec.learned?.(response, target),
+    suspected: (answer, target) => codec.suspected?.(answer, target),
   };
 }
 

@@ -193,6 +193,30 @@ describe("a call", () => {
 });
 
 describe("a codec", () => {
+  it("keeps the raw answer beside a codec that is an instance of a class", async () => {
+    class Own implements Codec {
+      readonly api = "tiny";
+      readonly framing = "sse";
+      readonly #tiny = tinyCodec;
+      encoder(...told: Parameters<Codec["encoder"]>) {
+        return this.#tiny.encoder(...told);
+      }
+      decoder(...told: Parameters<Codec["decoder"]>) {
+        return this.#tiny.decoder(...told);
+      }
+      decodeWhole(...told: Parameters<Codec["decodeWhole"]>) {
+        return this.#tiny.decodeWhole(...told);
+      }
+      errorOf(...told: Parameters<Codec["errorOf"]>) {
+        return this.#tiny.errorOf(...told);
+      }
+    }
+    await served(streamed(frames), async ({ url }) => {
+      const answer = await tiny(url, { codec: new Own(), keepRaw: true }).call(tinyRequest, watch());
+      expect(answer.raw).toEqual([{ text: "Hel" }, { text: "lo é" }, { stop: true }]);
+    });
+  });
+
   it("may be loaded with the first call, once", async () => {
     let loads = 0;
     const codec = {
