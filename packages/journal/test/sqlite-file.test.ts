@@ -44,6 +44,24 @@ function made(): string {
   return file;
 }
 
+test("a check leaves nothing beside a journal that nobody has open", () => {
+  const file = made();
+  const before = bytesOf(folder);
+  expect(checkJournal(file)).toMatchObject({ findings: [], sessions: 1, records: 3 });
+  expect(bytesOf(folder)).toEqual(before);
+});
+
+test("a check sees what stands in the log of a journal that is open", () => {
+  const file = made();
+  const journal = sqliteJournal(file);
+  expect(checkJournal(file)).toMatchObject({ findings: [], records: 3 });
+  journal.append("s", 3, sampleRecords(3, 2));
+  expect(checkJournal(file)).toMatchObject({ findings: [], records: 5 });
+  journal.append("s", 5, sampleRecords(5, 1));
+  journal.close();
+  expect(checkJournal(file)).toMatchObject({ findings: [], records: 6 });
+});
+
 describe("a file that is taken away while it is open", () => {
   const opened = (): { journal: ReturnType<typeof sqliteJournal>; file: string } => {
     const file = made();

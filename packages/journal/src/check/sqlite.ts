@@ -1,6 +1,6 @@
 // The room of checking a SQLite journal: its pages, its tables, its records, and the whole texts of cut results.
 
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { blobRef, formatVersion, type LogRecord, messageOf } from "@rondo/core";
 import { hasTexts } from "../sqlite/blobs.ts";
@@ -24,7 +24,9 @@ export function checkSqlite(file: string, { busyTimeoutMs = 5_000 }: CheckOption
     examine(db, report);
   };
   try {
-    if (mayWrite) lookInto(file, busyTimeoutMs, look);
+    // Where nothing stands beside it, SQLite would put files there, and a connection that only reads leaves them behind.
+    const hasBeside = ["-wal", "-journal"].some((ending) => sizeOf(realpathSync(file) + ending) > 0);
+    if (mayWrite && hasBeside) lookInto(file, busyTimeoutMs, look);
     else reading(file, busyTimeoutMs, look);
   } catch (thrown) {
     finder(report)(sqliteError(file, "check", thrown).message);
