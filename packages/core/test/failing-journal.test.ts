@@ -1,7 +1,7 @@
 // A journal of one's own that fails: whose failure it is, which of its functions, and what it said.
 
-import { Agent, type Journal, memoryJournal, RondoError } from "@rondo/core";
-import { say, scripted } from "@rondo/testkit";
+import { Agent, type Journal, memoryJournal, RondoError, subAgent } from "@rondo/core";
+import { call, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 
 const failing = new Error("connection refused");
@@ -78,4 +78,29 @@ it.each([
   const error = await thrownBy(() => agent({ read: (() => given) as never }).run("go", { session: "s" }));
   expect(error.kind).toBe("storage");
   expect(error.message).toBe(`journal.read of session "s" gave no list of records: ${says}`);
+});
+
+it("a sub-agent below a run whose journal failed is left where it is, and goes on when the run does", async () => {
+  const memory = memoryJournal();
+  let fails = false;
+  const journal: Journal = {
+    ...memory,
+    append: (session, ...group) => (fails && session === "s" ? refuses() : memory.append(session, ...group)),
+  };
+  const below = scripted([stall(), say("the child's word")]);
+  const tools = [subAgent({ name: "helper", description: "helps", agent: new Agent({ model: below }) })];
+  const model = scripted([call("helper", { task: "look" }), say("done")]);
+  const session = await new Agent({ model, tools, journal }).open("s");
+  const running = session.send("go");
+  await expect.poll(() => below.calls).toBe(1);
+  fails = true;
+  session.steer("hurry");
+  expect((await thrownBy(() => running)).kind).toBe("storage");
+  await expect.poll(() => session.status).toBe("interrupted");
+  fails = false;
+  expect((await (await new Agent({ model, tools, journal }).open("s")).resume()).text).toBe("done");
+  expect(memory.read("s").find(({ type }) => type === "tool_finished")).toMatchObject({
+    result: { content: [{ text: "the child's word" }], isError: false },
+  });
+  expect(memory.read("s:2.0").map(({ type }) => type)).not.toContain("abort_asked");
 });

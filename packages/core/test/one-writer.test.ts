@@ -176,6 +176,32 @@ describe.each([
     ).toBe("run_ended");
   });
 
+  test("who was replaced leaves its sub-agents where they are: the next one goes on with them", async () => {
+    const memory = memoryJournal({ leases: true });
+    const journal = over(memory);
+    const childModel = scripted([stall(), say("the child's word")]);
+    const tools = [
+      subAgent({
+        name: "helper",
+        description: "helps",
+        agent: new Agent({ model: childModel, lease: { ttlMs: 60_000 }, ...quick }),
+      }),
+    ];
+    const model = scripted([call("helper", { task: "look" }), say("done")]);
+    const first = await new Agent({ model, tools, journal, lease: { ttlMs: 150 }, ...quick }).open("s");
+    const running = first.send("go").catch(kindOf);
+    await expect.poll(() => childModel.calls).toBe(1);
+    // Whoever replaces it takes a while before it goes on.
+    const second = await new Agent({ model, tools, journal, ...quick }).open("s", { takeOver: true });
+    expect(await running).toBe("conflict");
+    await expect.poll(() => first.status).not.toBe("running");
+    const { text } = await second.resume();
+    expect(text).toBe("done");
+    const result = memory.read("s").find((record) => record.type === "tool_finished");
+    expect(result).toMatchObject({ result: { content: [{ text: "the child's word" }], isError: false } });
+    expect(memory.read("s:2.0").map(({ type }) => type)).not.toContain("abort_asked");
+  });
+
   describe("whoever opens a session takes it over from where it stands once it is held", () => {
     /** A run that waits for its model, and another agent; between reading the session and holding it, something happens. */
     async function between(

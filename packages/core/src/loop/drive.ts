@@ -194,6 +194,14 @@ export class Driver {
     this.#stir();
   }
 
+  /** Another has taken the session: whatever came of what is under way would be refused, and so it ends here. */
+  lose(error: RondoError): void {
+    // Who does nothing has nothing to stop, and is told when it next writes.
+    if (!this.#running) return;
+    this.#abandon(error);
+    this.#stir();
+  }
+
   /** Nobody leaves any more. */
   stay(): void {
     this.#leaving = undefined;
@@ -350,10 +358,13 @@ export class Driver {
     });
   }
 
-  /** The journal failed: nothing that happens now could be kept, so nothing more is let happen. */
+  /**
+   * The journal failed: nothing that happens now could be kept, so nothing more is let happen. The run goes on elsewhere
+   * from its records, its sub-agents with it: they are left where they are, and not ended.
+   */
   #abandon(error: RondoError): void {
     this.#failed = error;
-    this.#atWork.stopAll(error);
+    this.#atWork.leave("now", error);
   }
 
   // ---- waiting -------------------------------------------------------------------------------------------------

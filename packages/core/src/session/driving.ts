@@ -253,8 +253,7 @@ export class Driving<Output> {
       this.#begun = true;
     };
     // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
-    const lost = (error: RondoError): void =>
-      this.#driver.post({ type: "abort_asked", reason: error.message, error: error.toJSON() });
+    const lost = (error: RondoError): void => this.#driver.lose(error);
     const taking = this.#writer.take(false, lost, first === undefined ? this.state.seq : undefined);
     if (taking === undefined) return void begin();
     this.#held ??= [];

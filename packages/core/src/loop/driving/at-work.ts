@@ -73,14 +73,14 @@ export class AtWork {
   }
 
   /** The process leaves: `soon`, and sub-agents stop where they are; `now`, and all that is under way is nobody's any more. */
-  leave(when: "soon" | "now"): void {
+  leave(when: "soon" | "now", why: RondoError = new RondoError("aborted", "the process leaves")): void {
     if (when === "now") {
       this.#era += 1;
       this.#away.clear();
     }
     // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
     this.#children.leave(when);
-    if (when === "now") this.stopAll(new RondoError("aborted", "the process leaves"));
+    if (when === "now") this.stopAll(why);
     if (when === "now") this.#asking.clear();
   }
 
