@@ -104,3 +104,29 @@ it("a sub-agent below a run whose journal failed is left where it is, and goes o
   });
   expect(memory.read("s:2.0").map(({ type }) => type)).not.toContain("abort_asked");
 });
+
+it("a session whose journal failed once says that it takes nothing until it is opened again, though the journal is well by then", async () => {
+  const memory = memoryJournal();
+  let fails = true;
+  const append: Journal["append"] = (...group) => (fails ? refuses() : memory.append(...group));
+  const one = new Agent({ model: scripted([say("hi")]), journal: { ...memory, append } });
+  const session = await one.open("s");
+  const first = await thrownBy(() => session.steer("hurry"));
+  expect(first.message).toBe('journal.append of session "s" failed: connection refused');
+  fails = false;
+  for (const ask of [
+    () => session.steer("hurry"),
+    () => session.followUp("and then"),
+    () => session.allow({ tool: "look" }),
+    () => session.send("go"),
+    () => session.compact(),
+  ])
+    expect(await thrownBy(ask)).toMatchObject({
+      kind: "storage",
+      retryable: false,
+      cause: first,
+      message: `session "s" has failed, and takes nothing more until it is opened again: ${first.message}`,
+    });
+  expect(memory.read("s")).toEqual([]);
+  expect((await (await one.open("s")).send("go")).text).toBe("hi");
+});

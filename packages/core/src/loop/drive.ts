@@ -82,9 +82,13 @@ export class Driver {
     return this.#atWork.brought(call, result);
   }
 
-  /** Why nothing that happens here can be kept any more. */
+  /** Why nothing that happens here can be kept any more, for whoever wants more after that was told. */
   get failed(): RondoError | undefined {
-    return this.#failed;
+    const error = this.#failed;
+    // Whoever was not the only writer was told to open it again. A disk that has room again, or is free, helps as little.
+    if (error === undefined || error.kind === "conflict") return error;
+    const words = `session ${JSON.stringify(this.#shell.session)} has failed, and takes nothing more until it is opened again`;
+    return new RondoError(error.kind, `${words}: ${error.message}`, { cause: error });
   }
 
   /**
@@ -101,7 +105,8 @@ export class Driver {
       this.#keepLate(fact);
       return;
     }
-    if (this.#failed !== undefined) throw this.#failed;
+    const { failed } = this;
+    if (failed !== undefined) throw failed;
     this.#append([fact]);
     this.#flushInTurn();
   }

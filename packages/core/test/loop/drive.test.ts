@@ -304,7 +304,10 @@ describe("a journal that fails", () => {
     expect(driver.running).toBe(false);
     expect(model.signal.reason).toMatchObject({ message: "disk full" });
     await expect(driver.run()).rejects.toThrow("disk full");
-    expect(driver.failed).toMatchObject({ message: "disk full" });
+    expect(driver.failed).toMatchObject({
+      message: expect.stringMatching(/nothing more until it is opened again: disk full$/),
+      cause: { message: "disk full" },
+    });
   });
 
   test("later ends the drive as well, though it waits for something else", async () => {
