@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { commandEnv } from "../src/command/env.ts";
+
+test("a value of any length is looked through for secrets in linear time", { timeout: 2_000 }, () => {
+  const blob = "a1".repeat(60_000);
+  expect(commandEnv({ BLOB: blob }, "mark", {})).toHaveProperty("BLOB", blob);
+});
+
+test("a password in an address is seen whatever stands before its scheme, and an address without one is handed on", () => {
+  const given = {
+    MAIN: "postgres://user:s3cret@host/db",
+    URLS: "see 1git+ssh://:s3cret@host",
+    HOME_PAGE: "https://example.com/a:b@c",
+    PROXY: "http://user@host:8080",
+  };
+  const env = commandEnv(given, "mark", {});
+  expect(JSON.stringify(env)).not.toContain("s3cret");
+  expect(env).toMatchObject({ HOME_PAGE: given.HOME_PAGE, PROXY: given.PROXY });
+});
