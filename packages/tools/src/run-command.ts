@@ -18,8 +18,8 @@ export function runCommand(options: RunCommandOptions): Tool {
   checkGiven(runCommandOptions, options, "runCommand");
   mustHaveShell("run_command");
   const { root } = fileToolSet(options.root);
-  const usual = options.timeoutMs ?? 120_000;
-  const longest = Math.max(usual, options.maxTimeoutMs ?? 600_000);
+  const { maxTimeoutMs = 600_000, timeoutMs: usual = Math.min(120_000, maxTimeoutMs) } = options;
+  const longest = Math.max(usual, maxTimeoutMs);
   return tool({
     name: "run_command",
     description:

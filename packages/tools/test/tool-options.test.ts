@@ -67,6 +67,21 @@ describe("the options of tools", () => {
     expect(saidOf(makes, { root, ...given })).toContain(says);
   });
 
+  test("of commands say how long one may take, also where that is less than what is usual", () => {
+    const timeOf = (given: { timeoutMs?: number; maxTimeoutMs?: number }): unknown =>
+      runCommand({ root, ...given }).definition.inputSchema.properties;
+    const time = (longest: number, usual: number) => ({
+      timeoutMs: {
+        maximum: longest,
+        description: `Milliseconds until it is stopped. Default: ${usual}.`,
+      },
+    });
+    expect(timeOf({})).toMatchObject(time(600_000, 120_000));
+    expect(timeOf({ maxTimeoutMs: 30_000 })).toMatchObject(time(30_000, 30_000));
+    expect(timeOf({ timeoutMs: 900_000 })).toMatchObject(time(900_000, 900_000));
+    expect(timeOf({ timeoutMs: 5_000, maxTimeoutMs: 2_000 })).toMatchObject(time(5_000, 5_000));
+  });
+
   test("of those without a root are looked at as well", () => {
     expect(saidOf(calculate, { permission: true })).toContain("calculate: option permission: one of");
     expect(saidOf(noteProgress, { keep: 5 })).toContain("noteProgress: option keep: there is no such option");

@@ -30,9 +30,9 @@ export interface RunCommandOptions {
   readable?: readonly string[];
   /** Keep git's hooks and settings as they are in the sandbox, those of submodules and linked worktrees too: they act outside of it later. Default: true. */
   protectGit?: boolean;
-  /** Milliseconds when the call asks for none. Default: 120,000. */
+  /** Milliseconds when the call asks for none. Default: 120,000, or `maxTimeoutMs` where that is less. */
   timeoutMs?: number;
-  /** The longest a call may ask for. Default: 600,000. */
+  /** The longest a call may ask for, at least `timeoutMs`. Default: 600,000. */
   maxTimeoutMs?: number;
   /** Milliseconds between TERM and KILL. Default: 500. */
   graceMs?: number;
