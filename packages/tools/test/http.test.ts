@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { decoderFor } from "../src/http/charset.ts";
 import { type HttpToolsOptions, httpTools } from "../src/index.ts";
 import { call } from "./calling.ts";
 import { serving } from "./serving.ts";
@@ -274,6 +275,12 @@ describe("a response", () => {
     expect((await page(" ".repeat(1010))).body.at(-1)).toBe("\ufffd");
     for (const odd of ["<".repeat(1000), "<a ".repeat(330), `<a "${"'".repeat(990)}`, "<!--".repeat(250)])
       expect((await page(odd)).body).toContain("charset");
+  });
+
+  test("is looked through for its charset in no time, whatever stands there", { timeout: 3_000 }, () => {
+    for (const odd of ["<a", "<a ", '<a "', "<a/", "<!--<a"])
+      for (let page = 0; page < 10; page++)
+        expect(decoderFor("text/html", Buffer.from(odd.repeat(512))).encoding).toBe("utf-8");
   });
 
   test("that is cut is decoded by what its beginning says", async () => {

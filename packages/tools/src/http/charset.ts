@@ -52,8 +52,8 @@ function ownWords(media: string, head: string): string[] {
   );
 }
 
-/** A comment, or a tag with its attributes; `>` may stand between quotes. */
-const tags = /<!--.*?(?:-->|$)|<([a-z][^\s/>]*)((?:"[^"]*"|'[^']*'|[^'">])*)>/gis;
+/** A comment, or a tag with its attributes; `>` may stand between quotes. A name is whole, or a page could have each way to cut it tried. */
+const tags = /<!--.*?(?:-->|$)|<([a-z][^\s/>]*)(?=[\s/>])((?:"[^"]*"|'[^']*'|[^'">])*)>/gis;
 const attributes = /([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
 
 function metaCharsets(head: string): string[] {
