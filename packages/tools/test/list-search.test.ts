@@ -259,6 +259,14 @@ describe("search_files", () => {
     expect(long.text.length).toBeLessThan(450);
   });
 
+  test("shows as many lines of one file as it was told to", async () => {
+    const root = folder({ "a.txt": "x\n".repeat(200_000) });
+    const tool = searchFiles({ root, maxMatches: 200_000 });
+    const { text } = await call(tool, "search_files", { pattern: "x" });
+    expect(text).toMatch(/^200,000 matching lines in 1 file/);
+    expect(text.endsWith("\na.txt:200000: x")).toBe(true);
+  });
+
   test("ends a pattern that needs exponential time, and tells what it had found (F243)", async () => {
     const root = folder({ "a.txt": "aaaa\n", "b.txt": `${"a".repeat(50)}b\n` });
     const started = performance.now();

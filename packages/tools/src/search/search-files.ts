@@ -164,7 +164,8 @@ async function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSi
     } else if (message === "done") settle(() => resolve({ lines, news, stoppedIn: undefined }));
     else {
       news = message;
-      lines.push(...message.lines);
+      // One by one: of a single file there may be more than a call takes arguments.
+      for (const line of message.lines) lines.push(line);
     }
   });
   worker.on("error", (thrown: unknown) => {
