@@ -57,6 +57,18 @@ describe("a file keeps its form", () => {
     expect((await edit("half.rc", "one", "two")).text).toContain("damaged UTF-16");
   });
 
+  test("UTF-16 without any text is empty, and can be written", async () => {
+    const { at, read, write } = within({ "none.txt": utf16("") });
+    expect(await read("none.txt")).toMatchObject({
+      text: "[none.txt is empty: 0 lines, 2 bytes]",
+      isError: false,
+    });
+    expect((await write("none.txt", "one\n")).text).toContain(
+      "Overwrote none.txt (1 line, 10 bytes; UTF-16 kept)",
+    );
+    expect(at("none.txt")).toEqual(utf16("one\n"));
+  });
+
   test("lines that end in both ways: each as the one in its place", async () => {
     const { at, edit } = within({
       "a.txt": "one\r\ntwo\nthree\r\nfour\n",

@@ -107,7 +107,7 @@ async function read(
     }
     const lines = new Lines(offset, limit ?? bounds.maxLines, bounds);
     const scan = await scanned(handle, lines, bounds.maxScanBytes, utf16, signal);
-    if (scan.content !== undefined && (lines.texts.length > 0 || scan.bytes === 0)) {
+    if (scan.content !== undefined && (lines.texts.length > 0 || lines.total === 0)) {
       const shown = { from: offset, to: offset + lines.texts.length - 1 };
       seen.saw(place.real, scan.content, shown, lines.total);
     }
@@ -200,7 +200,8 @@ function shownLines(lines: Lines, scan: Scan, offset: number, place: Place): Too
   const { texts, total } = lines;
   const least = scan.whole ? "" : "at least ";
   const size = `${least}${counted(total, "line")}, ${counted(scan.bytes, "byte")}`;
-  if (scan.bytes === 0) return toolResult(`[${name} is empty: 0 lines, 0 bytes]`);
+  // One of nothing but a byte order mark is empty too.
+  if (total === 0) return toolResult(`[${name} is empty: ${size}]`);
   if (texts.length === 0)
     return toolResult(`Error: Line ${offset} is past the end of ${name} (${size})`, { isError: true });
   const last = offset + texts.length - 1;
