@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fileTools } from "../src/index.ts";
+import { mustNotBeShown } from "../src/text/shown-text.ts";
 import { type Answer, call, folder } from "./calling.ts";
 
 const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, "utf16le");
@@ -141,6 +142,11 @@ describe("what was not seen is not written over", () => {
 });
 
 describe("what read_file shows for something else is not written in its place", () => {
+  test("is looked for once, however often it stands in a text", { timeout: 3_000 }, () => {
+    const before = Buffer.from(`\u241b${"x".repeat(1_000_000)}`);
+    expect(() => mustNotBeShown("\u241b".repeat(200_000), before, "the content")).not.toThrow();
+  });
+
   test("bytes that are no UTF-8, control characters, the rest of a long line", async () => {
     const latin = Buffer.from("caf\u00e9 one\n", "latin1");
     const files = {
