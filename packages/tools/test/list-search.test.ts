@@ -141,6 +141,16 @@ describe("list_files", () => {
     );
   });
 
+  test("takes an empty pattern for none, and so does search_files", async () => {
+    const root = folder({ "a.txt": "one", "b/c.txt": "one" });
+    for (const pattern of ["", " "])
+      expect((await call(listFiles({ root }), "list_files", { pattern })).text).toBe(
+        "1 file, 1 folder in .\na.txt\nb/",
+      );
+    const { text } = await call(searchFiles({ root }), "search_files", { pattern: "one", glob: "" });
+    expect(text).toMatch(/^2 matching lines in 2 files/);
+  });
+
   test("says that a folder is not there, and that an empty one is empty", async () => {
     const root = folder();
     expect((await call(listFiles({ root }), "list_files", { path: "x" })).text).toBe(

@@ -69,9 +69,9 @@ export function listFiles(options: ListFilesOptions): Tool {
 
 async function listed(root: Root, args: Args, maxEntries: number, signal: AbortSignal): Promise<ToolResult> {
   const place = meant(root, args.path ?? ".");
-  const pattern = args.pattern === undefined ? undefined : relativeGlob(args.pattern, root, place);
+  const pattern = relativeGlob(args.pattern, root, place);
   const matches = matcher(pattern);
-  const recursive = args.recursive ?? args.pattern !== undefined;
+  const recursive = args.recursive ?? pattern !== undefined;
   const left: LeftOut = { ignored: 0, unreadable: [] };
   const found: Found = { counts: { file: 0, folder: 0, link: 0, other: 0 }, lines: [] };
   const below = place.shown === "." ? 0 : place.shown.length + 1;
@@ -83,7 +83,7 @@ async function listed(root: Root, args: Args, maxEntries: number, signal: AbortS
   }
   const scope = [
     `in ${shown(place.shown)}${recursive ? " and below" : ""}`,
-    ...(args.pattern === undefined ? [] : [`matching ${JSON.stringify(args.pattern)}`]),
+    ...(pattern === undefined ? [] : [`matching ${JSON.stringify(args.pattern)}`]),
     ...(left.ignored > 0 ? [`(${counted(left.ignored, "ignored entry", "ignored entries")} left out)`] : []),
   ].join(" ");
   const head = `${countsText(found)} ${scope}`;

@@ -15,10 +15,12 @@ export function compiled(pattern: string): (path: string) => boolean {
 }
 
 /**
- * A glob relative to the folder that is looked through, also where it was given as an absolute path.
+ * A glob relative to the folder that is looked through, also where it was given as an absolute path. An empty one is none:
+ * models fill in what may be left out.
  * @throws Refusal when what it names is not in that folder
  */
-export function relativeGlob(pattern: string, root: Root, place: Place): string {
+export function relativeGlob(pattern: string | undefined, root: Root, place: Place): string | undefined {
+  if (pattern === undefined || pattern.trim() === "") return undefined;
   const [, not = "", path = pattern] = /^(!?)(\/.*)$/s.exec(pattern) ?? [];
   const above = [root.real, root.given].find((folder) => path.startsWith(`${folder}/`));
   if (above === undefined) return pattern;

@@ -101,7 +101,7 @@ function orderOf(
 ): SearchOrder {
   const place = meant(root, args.path ?? ".");
   if (!place.exists) throw root.notThere("file", place);
-  const glob = args.glob === undefined ? undefined : relativeGlob(args.glob, root, place);
+  const glob = relativeGlob(args.glob, root, place);
   if (glob !== undefined) compiled(glob);
   return {
     root: root.real,
