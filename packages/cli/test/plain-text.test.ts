@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { plainText, TerminalText, visibleText } from "../src/console/plain-text.ts";
+import { joinedLines, plainLines, plainText, TerminalText, visibleText } from "../src/console/plain-text.ts";
 
 const esc = "\u001b";
 
@@ -20,6 +20,24 @@ describe("text for a terminal", () => {
 
   it("keeps newlines, tabs and every other writing", () => {
     expect(plainText("a\tb\nÜber 日本語 🎉")).toBe("a\tb\nÜber 日本語 🎉");
+  });
+
+  it("comes as lines, without the empty ones at its end", () => {
+    expect(plainLines("a\n\n b\r\n\n")).toEqual(["a", "", " b"]);
+    expect(plainLines("\n")).toEqual([""]);
+  });
+
+  it("comes as one line, on which something stands for each break and the white space around it", () => {
+    expect(joinedLines("a  b \n\n\t c\n", "|")).toBe("a  b|c|");
+  });
+
+  it("is gone through in linear time, however much space and however many breaks are in it", {
+    timeout: 3_000,
+  }, () => {
+    const [spaces, breaks] = [" ".repeat(200_000), "\n".repeat(200_000)];
+    expect(joinedLines(`a${spaces}b`, "|")).toBe(`a${spaces}b`);
+    expect(joinedLines(`a${breaks}b`, "|")).toBe("a|b");
+    expect(plainLines(`${breaks}b`)).toHaveLength(200_001);
   });
 
   it("lets a sequence that is never ended swallow no more than its line", () => {

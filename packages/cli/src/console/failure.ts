@@ -4,7 +4,7 @@
 
 import { messageOf } from "@rondo/core";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { plainText } from "./plain-text.ts";
+import { joinedLines, plainText } from "./plain-text.ts";
 
 /** The command line itself is wrong: exit code 2. What the machine lacks (a folder, a file, a run) is a plain `Failure`. */
 export class UsageError extends Error {
@@ -21,7 +21,7 @@ export function failureOf(
   thrown: unknown,
   env: { readonly [name: string]: string | undefined },
 ): { line: string; code: ExitCode } {
-  const message = plainText(messageOf(thrown)).replace(/\s*\n\s*/g, " ");
+  const message = joinedLines(messageOf(thrown), " ");
   const trace =
     env.RONDO_DEBUG === "1" && thrown instanceof Error && thrown.stack !== undefined
       ? `\n${traceOf(thrown)}`

@@ -78,6 +78,18 @@ export function plainText(text: string): string {
   return machine.push(text) + machine.end();
 }
 
+/** The lines of a text, made safe for a terminal, without the empty ones at its end. */
+export function plainLines(text: string): string[] {
+  const plain = plainText(text);
+  let end = plain.length;
+  while (plain[end - 1] === "\n") end -= 1;
+  return plain.slice(0, end).split("\n");
+}
+
+/** A text on one line, made safe for a terminal: `between` stands for each break, with the white space around it. */
+export const joinedLines = (text: string, between: string): string =>
+  plainText(text).replace(/\s+/g, (space) => (space.includes("\n") ? between : space));
+
 /** A text with everything that cannot be seen written out: for what a person is asked to approve. */
 export function visibleText(text: string): string {
   let shown = "";

@@ -1,7 +1,7 @@
 // The room of shortening: long things, cut so that a person still knows what was cut.
 
 import type { ContentPart, Json, JsonObject } from "@rondo/core";
-import { plainText } from "./plain-text.ts";
+import { plainLines, plainText } from "./plain-text.ts";
 
 /** A text on one line, at most `limit` characters. */
 export function oneLine(text: string, limit: number): string {
@@ -29,7 +29,7 @@ export function shortArgs(args: JsonObject, limit: number = 100): string {
  * line more is shown itself.
  */
 export function someLines(text: string, limit: number, width: number): string[] {
-  const lines = plainText(text).replace(/\n+$/, "").split("\n");
+  const lines = plainLines(text);
   const fits = lines.length <= limit + 1;
   const shown = lines.slice(0, fits ? lines.length : limit).map((line) => cutLine(line, width));
   return fits ? shown : [...shown, `… ${lines.length - limit} more lines`];

@@ -1,7 +1,7 @@
 // The room of the page: how the lines of a rendered run are set. What stands in them comes from elsewhere.
 
 import type { Paint, Style } from "../console/console.ts";
-import { plainText } from "../console/plain-text.ts";
+import { joinedLines, plainLines, plainText } from "../console/plain-text.ts";
 import { someLines } from "../console/shorten.ts";
 
 export interface PageOptions {
@@ -53,9 +53,7 @@ export class RunPage {
     const { paint, width } = this.options;
     const full = this.options.full || whole;
     const indent = " ".repeat(timeWidth + 2 + wordWidth + 1);
-    const lines = full
-      ? plainText(text).replace(/\n+$/, "").split("\n")
-      : someLines(text, cutLines, Math.max(40, width - indent.length));
+    const lines = full ? plainLines(text) : someLines(text, cutLines, Math.max(40, width - indent.length));
     for (const line of lines)
       this.#lines.push(`${indent}${style === undefined ? line : paint(style, line)}`.trimEnd());
   }
@@ -74,7 +72,7 @@ export class RunPage {
   }
 
   #oneLine(text: string): string {
-    const line = plainText(text).replace(/\s*\n\s*/g, " ⏎ ");
+    const line = joinedLines(text, " ⏎ ");
     return this.options.full || line.length <= 1_000 ? line : `${line.slice(0, 999)}…`;
   }
 }
