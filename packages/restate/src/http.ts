@@ -30,15 +30,14 @@ export function post(
 ): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body);
-    const { protocol, hostname, port, origin } = new URL(url);
+    const { protocol, hostname, port } = new URL(url);
     const isTls = protocol === "https:";
     const sent: ClientRequest = (isTls ? httpsRequest : httpRequest)(
       {
         method: "POST",
         hostname: hostname.replace(/^\[|\]$/g, ""),
         port: port || undefined,
-        // As it was written: a session may be called `..`.
-        path: url.slice(origin.length),
+        path: pathIn(url),
         headers: { ...headers, "content-length": bytes.length },
         agent: agents[isTls ? "https:" : "http:"],
         ...(signal === undefined ? {} : { signal }),
@@ -73,3 +72,6 @@ export function post(
     sent.end(bytes);
   });
 }
+
+/** What stands behind the host, as it was written: a session may be called `..`, and a host has another form when it is parsed. */
+const pathIn = (url: string): string => url.replace(/^[^/]*\/\/[^/]*/, "");
