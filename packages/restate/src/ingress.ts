@@ -5,13 +5,13 @@
 
 import { randomUUID } from "node:crypto";
 import { messageOf, RondoError } from "@rondo/core";
-import { post } from "./http.ts";
+import { type Answered, post } from "./http.ts";
 
 /** How long a service is asked for that the server does not know, in milliseconds: a busy one takes seconds to hear of it. */
 const unknownMs = 20_000;
 
-/** How long a connection may take, in milliseconds. */
-const connectMs = 10_000;
+/** The longest that a connection may take, in milliseconds; whoever has less patience waits less for it. */
+const longestConnectMs = 10_000;
 
 /** How long it may take to reach a server before that is told, in milliseconds. */
 const silentMs = 1_500;
@@ -21,7 +21,7 @@ export interface IngressOptions {
   ingress: string | readonly string[];
   /** Sent with every request, for a server behind a gateway. */
   headers?: { readonly [name: string]: string };
-  /** How long a server that cannot be reached is asked again, in milliseconds; one that does not know the service, at most 10,000. Default: 30,000. */
+  /** How long a server that cannot be reached is asked again, in milliseconds; one that does not know the service, at most 20,000. Default: 30,000. */
   patienceMs?: number;
   /** Hears, early and once, that a server that cannot be reached is waited for. Default: nobody does. */
   warn?: (message: string) => void;
@@ -37,6 +37,7 @@ export class Ingress {
   readonly #urls: readonly string[];
   readonly #headers: { readonly [name: string]: string };
   readonly #patienceMs: number;
+  readonly #connectMs: number;
   readonly #warn: (message: string) => void;
   #at = 0;
   #told = false;
@@ -50,6 +51,7 @@ export class Ingress {
     this.#urls = urls.map((url) => url.replace(/\/+$/, ""));
     this.#headers = headers;
     this.#patienceMs = patienceMs;
+    this.#connectMs = Math.max(1_000, Math.min(longestConnectMs, patienceMs));
     this.#warn = warn;
   }
 
@@ -74,16 +76,18 @@ export class Ingress {
     };
     let since: number | undefined;
     for (let attempt = 0; ; attempt += 1) {
-      signal?.throwIfAborted();
       const url = this.#urls[this.#at % this.#urls.length] ?? "";
+      const askedAt = Date.now();
       const came = await this.#ask(url + path, body, headers, signal);
       if ("value" in came) {
         this.#told = false;
         return came.value as Out;
       }
-      // A long call that breaks off is asked for again: the time counts from the last one that was reached.
-      since ??= Date.now();
-      const waited = Date.now() - since;
+      // A long call that breaks off is asked for again: what lasted longer than a connection may take had reached one,
+      // and the time counts from there.
+      const now = Date.now();
+      if (since === undefined || now - askedAt > this.#connectMs) since = now;
+      const waited = now - since;
       // What was registered a moment ago is not known at every ingress yet.
       const patienceMs = Math.min(this.#patienceMs, came.error.status === 404 ? unknownMs : Infinity);
       if (!came.again || waited > patienceMs) throw came.error;
@@ -107,22 +111,17 @@ export class Ingress {
     headers: { [name: string]: string },
     signal: AbortSignal | undefined,
   ): Promise<{ value: unknown } | { error: RondoError; again: boolean }> {
+    if (signal?.aborted) return gaveUp(signal);
+    let answered: Answered;
     try {
-      const response = await post(url, body, headers, {
+      answered = await post(url, body, headers, {
         signal,
-        connectMs: Math.max(1_000, Math.min(connectMs, this.#patienceMs)),
+        connectMs: this.#connectMs,
         isLate: () => this.#tellThatItWaits(),
         silentMs,
       });
-      const { status, text } = response;
-      if (status >= 200 && status < 300) return { value: text === "" ? undefined : JSON.parse(text) };
-      return { error: refusal(url, status, text), again: [404, 429, 502, 503].includes(status) };
     } catch (thrown) {
-      if (signal?.aborted)
-        return {
-          error: new RondoError("aborted", "no longer waited for", { cause: signal.reason }),
-          again: false,
-        };
+      if (signal?.aborted) return gaveUp(signal);
       return {
         error: new RondoError(
           "network",
@@ -132,16 +131,33 @@ export class Ingress {
         again: true,
       };
     }
+    const { status, text } = answered;
+    if (status < 200 || status >= 300)
+      return { error: refusal(url, status, text), again: [404, 429, 502, 503].includes(status) };
+    if (text === "") return { value: undefined };
+    try {
+      return { value: JSON.parse(text) };
+    } catch {
+      const shown = text.slice(0, 200);
+      return {
+        error: new RondoError(
+          "server_error",
+          `${url}: ${status} with what is no JSON: ${shown}; is this the address of a Restate ingress?`,
+          { status },
+        ),
+        again: false,
+      };
+    }
   }
 }
 
+const gaveUp = (signal: AbortSignal): { error: RondoError; again: false } => ({
+  error: new RondoError("aborted", "no longer waited for", { cause: signal.reason }),
+  again: false,
+});
+
 function refusal(url: string, status: number, text: string): RondoError {
-  let message = text;
-  try {
-    message = (JSON.parse(text) as { message?: string }).message ?? text;
-  } catch {
-    // The text is the message.
-  }
+  const message = messageIn(text);
   const hint =
     status === 404
       ? "; is a worker of this namespace registered, and is this the ingress and not the admin port?"
@@ -151,6 +167,16 @@ function refusal(url: string, status: number, text: string): RondoError {
     `${url}: ${status} ${message.slice(0, 500)}${hint}`,
     { status },
   );
+}
+
+/** What a server says of itself in a text of its own, where it does. */
+function messageIn(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown };
+    return typeof message === "string" ? message : text;
+  } catch {
+    return text;
+  }
 }
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>

@@ -3,7 +3,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type RestateJournal, restateJournal } from "@rondo/restate";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 
 /** A server of one's own. @returns its port */
 async function serving(answer: RequestListener): Promise<number> {
@@ -29,4 +29,42 @@ test("an address that has another form when it is parsed is asked under its own 
   await journalAt(`http://127.1:${port}/behind/`).read("a/..");
   await journalAt(`http://127.0.0.1:0${port}`).read("..");
   expect(asked).toEqual(["/behind/rondo_session/a%2F../read", "/rondo_session/../read"]);
+});
+
+test("a long call that breaks off more than once is asked for again each time: the server was there in between", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const port = await serving((_request, response) => {
+    asked += 1;
+    vi.setSystemTime(Date.now() + 600_000);
+    if (asked < 4) response.destroy();
+    else response.end(empty);
+  });
+  expect(await journalAt(`http://127.0.0.1:${port}`).read("s")).toEqual([]);
+  expect(asked).toBe(4);
+});
+
+test("a server that answers with what is no JSON is no Restate, and is not waited for", async () => {
+  let asked = 0;
+  const port = await serving((_request, response) => {
+    asked += 1;
+    response.end("<html>It works!</html>");
+  });
+  const ingress = `http://127.0.0.1:${port}`;
+  await expect(journalAt(ingress).read("s")).rejects.toMatchObject({
+    kind: "server_error",
+    status: 200,
+    message: `${ingress}/rondo_session/s/read: 200 with what is no JSON: <html>It works!</html>; is this the address of a Restate ingress?`,
+  });
+  expect(asked).toBe(1);
+});
+
+test("a refusal whose message is no text is told as it came", async () => {
+  const port = await serving((_request, response) => response.writeHead(403).end('{"message":{"code":7}}'));
+  const ingress = `http://127.0.0.1:${port}`;
+  await expect(journalAt(ingress).read("s")).rejects.toMatchObject({
+    kind: "server_error",
+    message: `${ingress}/rondo_session/s/read: 403 {"message":{"code":7}}`,
+  });
 });
