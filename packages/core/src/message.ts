@@ -3,8 +3,6 @@
 // Everything here is plain JSON, because a message is journaled as it is. Nothing here does anything:
 // codecs translate these shapes to a provider's and back, the loop stores them, tools make them.
 
-import { isObject } from "./json/object.ts";
-
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -188,16 +186,6 @@ export function textOf(message: Message): string {
 /** The calls of an assistant message, in order. */
 export function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.content.filter((part): part is ToolCallPart => part.type === "tool_call");
-}
-
-/**
- * Whether what a model gave can be looked into as an answer. A model may be anybody's code: who stands before one hands on
- * what is none as it is, and whoever asked says what it lacks.
- */
-export function isAnswerLike(said: unknown): said is AssistantMessage {
-  if (!isObject(said)) return false;
-  const { content, stop } = said;
-  return isObject(stop) && Array.isArray(content) && content.every((part) => isObject(part));
 }
 
 /** Input and output tokens together; undefined when nobody counted. */

@@ -4,6 +4,7 @@
 // It makes one attempt. Retry, fall-back, limits and time-outs between events are the loop's.
 
 import type { Clock } from "./clock.ts";
+import { isObject } from "./json/object.ts";
 import type { AssistantMessage, Json, JsonObject, Message, Origin } from "./message.ts";
 
 /** A read-only list of messages that costs nothing to pass on. Iterate it, or ask `at`. */
@@ -121,4 +122,14 @@ export function modelFace({ id, origin, facts }: Omit<Model, "call">): Omit<Mode
 export function cutRaw(raw: unknown, limit: number = 4096): Json {
   const text = typeof raw === "string" ? raw : (JSON.stringify(raw) ?? "");
   return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}
+
+/**
+ * Whether what a model gave can be looked into as an answer. A model may be anybody's code: who stands before one hands on
+ * what is none as it is, and whoever asked says what it lacks.
+ */
+export function isAnswerLike(said: unknown): said is AssistantMessage {
+  if (!isObject(said)) return false;
+  const { content, stop } = said;
+  return isObject(stop) && Array.isArray(content) && content.every((part) => isObject(part));
 }

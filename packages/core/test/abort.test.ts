@@ -437,5 +437,5 @@ test("an abort while a journal that failed is let go throws nothing at whoever f
   await expect(session.send("go")).rejects.toBe(failure);
   expect(thrown).toEqual([]);
   // Nothing that is said now could be kept: that is told where it can be heard.
-  await expect(session.resume()).rejects.toBe(failure);
+  await expect(session.resume()).rejects.toMatchObject({ kind: "storage", cause: failure });
 });

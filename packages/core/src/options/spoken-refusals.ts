@@ -1,7 +1,6 @@
 // The room of refusals that count for nothing: where no rule hears of them, what they say is a text like any other.
 
-import { isAnswerLike } from "../message.ts";
-import { type Model, modelFace } from "../model.ts";
+import { isAnswerLike, type Model, modelFace } from "../model.ts";
 
 /** The model, whose refusals are texts: an answer of nothing else would have no words. */
 export function speaking(model: Model): Model {

@@ -4,8 +4,15 @@
 // The translation happens here, deltas and all, so that neither the loop nor a history ever sees a call that is none (it
 // would need a result, and another provider would be shown a tool that does not exist), or a value in another one.
 
-import { type AssistantMessage, isAnswerLike, type Part, type ToolCallPart } from "../message.ts";
-import { type Model, type ModelEvent, type ModelRequest, modelFace, type ToolDefinition } from "../model.ts";
+import type { AssistantMessage, Part, ToolCallPart } from "../message.ts";
+import {
+  isAnswerLike,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  modelFace,
+  type ToolDefinition,
+} from "../model.ts";
 import { outputToolOf } from "./ways.ts";
 import { isWrapped, Unwrapping, unwrappedText } from "./wrapped.ts";
 

@@ -19,8 +19,8 @@ import {
 import { noContext } from "../context/options.ts";
 import { RondoError } from "../errors.ts";
 import type { RunEnd } from "../loop/records.ts";
-import { type AssistantMessage, isAnswerLike, type Part } from "../message.ts";
-import { type Model, modelFace, type Settings } from "../model.ts";
+import type { AssistantMessage, Part } from "../message.ts";
+import { isAnswerLike, type Model, modelFace, type Settings } from "../model.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
 import {

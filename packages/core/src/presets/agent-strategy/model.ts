@@ -5,8 +5,15 @@
 
 import { fittingOutput } from "../../context/guard/route.ts";
 import { isObject } from "../../json/object.ts";
-import { type AssistantMessage, isAnswerLike, type Part, type ToolCallPart } from "../../message.ts";
-import { type Model, type ModelEvent, type ModelIo, type ModelRequest, modelFace } from "../../model.ts";
+import type { AssistantMessage, Part, ToolCallPart } from "../../message.ts";
+import {
+  isAnswerLike,
+  type Model,
+  type ModelEvent,
+  type ModelIo,
+  type ModelRequest,
+  modelFace,
+} from "../../model.ts";
 import { parseToolArguments } from "./arguments.ts";
 
 export interface StrategyModel {

@@ -2,8 +2,8 @@
 //
 // Only where a provider writes arguments as text. One that sends objects has written none when there is no text.
 
-import { isAnswerLike, type Part } from "../../message.ts";
-import { type Model, modelFace } from "../../model.ts";
+import type { Part } from "../../message.ts";
+import { isAnswerLike, type Model, modelFace } from "../../model.ts";
 
 const sendsObjects = /^(?:anthropic|bedrock|google|ollama|ai-sdk)/;
 
