@@ -17,6 +17,8 @@ export interface Asking {
   signal: AbortSignal | undefined;
   /** How long a connection may take, in milliseconds. */
   connectMs: number;
+  /** Hears that there is a connection. */
+  isConnected(): void;
   /** Hears that a connection takes longer than `silentMs` milliseconds. */
   isLate(): void;
   silentMs: number;
@@ -26,7 +28,7 @@ export function post(
   url: string,
   body: string,
   headers: { [name: string]: string },
-  { signal, connectMs, isLate, silentMs }: Asking,
+  { signal, connectMs, isConnected, isLate, silentMs }: Asking,
 ): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body);
@@ -56,7 +58,7 @@ export function post(
     sent.once("error", reject);
     // From when there is a socket for it: until then it waits for other requests of ours.
     sent.once("socket", (socket) => {
-      if (sent.reusedSocket) return;
+      if (sent.reusedSocket) return isConnected();
       const late = setTimeout(isLate, silentMs);
       const tooLate = setTimeout(
         () => sent.destroy(new Error(`no connection within ${connectMs / 1_000} s`)),
@@ -66,7 +68,10 @@ export function post(
         clearTimeout(late);
         clearTimeout(tooLate);
       };
-      socket.once(isTls ? "secureConnect" : "connect", over);
+      socket.once(isTls ? "secureConnect" : "connect", () => {
+        over();
+        isConnected();
+      });
       sent.once("close", over);
     });
     sent.end(bytes);

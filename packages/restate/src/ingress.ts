@@ -78,15 +78,18 @@ export class Ingress {
     for (let attempt = 0; ; attempt += 1) {
       const url = this.#urls[this.#at % this.#urls.length] ?? "";
       const askedAt = Date.now();
-      const came = await this.#ask(url + path, body, headers, signal);
+      let connectedAt = Infinity;
+      const came = await this.#ask(url + path, body, headers, signal, () => {
+        connectedAt = Date.now();
+      });
       if ("value" in came) {
         this.#told = false;
         return came.value as Out;
       }
-      // A long call that breaks off is asked for again: what lasted longer than a connection may take had reached one,
-      // and the time counts from there.
+      // A long call that breaks off is asked for again, and the time counts from there.
       const now = Date.now();
-      if (since === undefined || now - askedAt > this.#connectMs) since = now;
+      if (now - connectedAt > this.#connectMs) since = now;
+      since ??= askedAt;
       const waited = now - since;
       // What was registered a moment ago is not known at every ingress yet.
       const patienceMs = Math.min(this.#patienceMs, came.error.status === 404 ? unknownMs : Infinity);
@@ -110,6 +113,7 @@ export class Ingress {
     body: string,
     headers: { [name: string]: string },
     signal: AbortSignal | undefined,
+    isConnected: () => void,
   ): Promise<{ value: unknown } | { error: RondoError; again: boolean }> {
     if (signal?.aborted) return gaveUp(signal);
     let answered: Answered;
@@ -117,6 +121,7 @@ export class Ingress {
       answered = await post(url, body, headers, {
         signal,
         connectMs: this.#connectMs,
+        isConnected,
         isLate: () => this.#tellThatItWaits(),
         silentMs,
       });

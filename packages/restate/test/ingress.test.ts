@@ -1,16 +1,21 @@
 // How a server is asked: at the address as it was written, again when it breaks off, and not again when it is none.
 
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { type RestateJournal, restateJournal } from "@rondo/restate";
 import { expect, onTestFinished, test, vi } from "vitest";
 
 /** A server of one's own. @returns its port */
 async function serving(answer: RequestListener): Promise<number> {
-  const server = createServer((request, response) => {
-    request.resume();
-    answer(request, response);
-  });
+  return listening(
+    createServer((request, response) => {
+      request.resume();
+      answer(request, response);
+    }),
+  );
+}
+
+async function listening(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
@@ -43,6 +48,21 @@ test("a long call that breaks off more than once is asked for again each time: t
   });
   expect(await journalAt(`http://127.0.0.1:${port}`).read("s")).toEqual([]);
   expect(asked).toBe(4);
+});
+
+test("a connection that is never had is no long call, however long it took, and is given up", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const server = createTcpServer((socket) => {
+    asked += 1;
+    vi.setSystemTime(Date.now() + 20_000);
+    socket.destroy();
+  });
+  const port = await listening(server);
+  // No handshake comes of it.
+  await expect(journalAt(`https://127.0.0.1:${port}`).read("s")).rejects.toMatchObject({ kind: "network" });
+  expect(asked).toBe(2);
 });
 
 test("a server that answers with what is no JSON is no Restate, and is not waited for", async () => {
