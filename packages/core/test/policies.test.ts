@@ -9,9 +9,12 @@ import {
   continueWithThinking,
   continueWithTools,
   duplicateDetection,
+  emptyState,
   isPaired,
+  type LogRecord,
   type Policy,
   type RunResult,
+  type State,
   type StopKind,
   standardPolicy,
   terminateImmediately,
@@ -172,4 +175,29 @@ describe("duplicate detection", () => {
     expect((await run(composite(always, never), [call("look")])).end?.reason).toBe("completed");
     expect((await run(composite(never, standardPolicy), [say("text")])).text).toBe("text");
   });
+});
+
+test("what a policy knows of the calls before it costs what is new, however many there were (P9)", () => {
+  const rule = continueBy("policy", standardPolicy);
+  const judged = { type: "turn_judged", follows: { do: "act" } } as LogRecord;
+  const answer = (rawArgs: string) =>
+    ({ run: { turn: { calls: [{ name: "look", rawArgs }] } } }) as unknown as State;
+  const { set } = Map.prototype;
+  let kept = 0;
+  const perAnswer: number[] = [];
+  Map.prototype.set = function (this: Map<unknown, unknown>, ...entry) {
+    kept += 1;
+    return set.apply(this, entry);
+  };
+  try {
+    let made = rule.init?.(emptyState);
+    for (let n = 0; n < 1_000; n += 1) {
+      made = rule.fold?.(made, judged, answer(`{"n":${n}}`));
+      perAnswer.push(kept);
+      kept = 0;
+    }
+  } finally {
+    Map.prototype.set = set;
+  }
+  expect(Math.max(...perAnswer)).toBeLessThanOrEqual(2);
 });

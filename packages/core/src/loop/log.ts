@@ -1,4 +1,4 @@
-// The room of shared growth: lists and sets that only grow, shared by every version of the state.
+// The room of shared growth: lists, sets and counts that only grow, shared by every version of the state.
 //
 // A version knows its own length and never looks past it, so that adding one thing costs one thing, however long the
 // list is, and an older version stays what it was. Adding to a version that is no longer the newest copies first.
@@ -91,4 +91,49 @@ export class Names {
     places.set(name, this.size);
     return new Names(places, this.size + 1);
   }
+}
+
+/** Texts of which each may be added any number of times, with the same sharing: how often it was. */
+export class Tally {
+  readonly #added: Additions;
+  readonly #size: number;
+
+  private constructor(added: Additions, size: number) {
+    this.#added = added;
+    this.#size = size;
+  }
+
+  static empty(): Tally {
+    return new Tally({ places: new Map(), size: 0 }, 0);
+  }
+
+  /** How often a text was added. */
+  of(text: string): number {
+    // The newest version finds its own at the end; only an older one looks further.
+    return (this.#added.places.get(text)?.findLastIndex((place) => place < this.#size) ?? -1) + 1;
+  }
+
+  add(text: string): Tally {
+    const added = this.#added.size === this.#size ? this.#added : this.#copy();
+    const places = added.places.get(text);
+    if (places === undefined) added.places.set(text, [this.#size]);
+    else places.push(this.#size);
+    added.size += 1;
+    return new Tally(added, added.size);
+  }
+
+  #copy(): Additions {
+    const places = new Map<string, number[]>();
+    for (const [text, all] of this.#added.places) {
+      const own = all.filter((place) => place < this.#size);
+      if (own.length > 0) places.set(text, own);
+    }
+    return { places, size: this.#size };
+  }
+}
+
+/** What the newest of some versions has added: of each text when it was, and how much in all. */
+interface Additions {
+  readonly places: Map<string, number[]>;
+  size: number;
 }

@@ -4,7 +4,7 @@ import type { LogRecord, Message, ModelRequest, Part, State, StopKind } from "@r
 import { reduce } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { newCompaction } from "../../src/loop/folding/shrink.ts";
-import { Log, Names } from "../../src/loop/log.ts";
+import { Log, Names, Tally } from "../../src/loop/log.ts";
 import { Prefix, requestName } from "../../src/loop/request/prefix.ts";
 import { answerOf, recordOf, rules, stateOf } from "./support.ts";
 
@@ -100,6 +100,29 @@ describe("a set of names", () => {
     expect(more.add("b")).toBe(more);
     expect([one.size, more.size, one.add("b").size]).toStrictEqual([1, 2, 2]);
     expect(Names.empty().has("a")).toBe(false);
+  });
+});
+
+describe("a tally", () => {
+  test("grows without changing what it was", () => {
+    const one = Tally.empty().add("a").add("b");
+    const more = one.add("a").add("a");
+    const other = one.add("c").add("b");
+    const still = one.add("d");
+    const counts = (tally: Tally): number[] => ["a", "b", "c", "d"].map((text) => tally.of(text));
+    expect([one, more, other, still].map(counts)).toStrictEqual([
+      [1, 1, 0, 0],
+      [3, 1, 0, 0],
+      [1, 2, 1, 0],
+      [1, 1, 0, 1],
+    ]);
+    expect(counts(more.add("b"))).toStrictEqual([3, 2, 0, 0]);
+    expect(Tally.empty().of("a")).toBe(0);
+  });
+
+  test("knows nothing of a name that every object has, and tells a text from all others", () => {
+    const tally = Tally.empty().add("__proto__").add("constructor").add("__proto__");
+    expect(["__proto__", "constructor", "toString"].map((text) => tally.of(text))).toStrictEqual([2, 1, 0]);
   });
 });
 

@@ -15,6 +15,7 @@ import {
   whole,
 } from "../../checks.ts";
 import { digest } from "../../json/digest.ts";
+import { Tally } from "../../loop/log.ts";
 import type { EndReason, Follows } from "../../loop/records.ts";
 import { runOf } from "../../loop/state.ts";
 import { type JsonObject, type Stop, textOf } from "../../message.ts";
@@ -146,38 +147,27 @@ export function composite(first: Policy, ...rest: readonly Policy[]): Policy {
   };
 }
 
-/** Counts by tool, and by tool and arguments. */
-interface Counts {
-  readonly [key: string]: number;
-}
-
-const countOf = (counts: Counts, key: string): number =>
-  Object.hasOwn(counts, key) ? (counts[key] as number) : 0;
-
 /** A continue rule made of a policy. The calls it allowed are its history; those of the answer at hand do not count yet. @throws RondoError `invalid_request` for what is no policy */
 export function continueBy(name: string, policy: Policy): Rule {
   checkGiven(callable, policy, "continueBy");
-  const rule: Rule<Counts> = {
+  // Counted by tool, and by tool and arguments.
+  const rule: Rule<Tally> = {
     name,
     version: 1,
-    init: () => ({}),
-    fold(counts, record, before) {
-      if (record.type !== "turn_judged" || record.follows.do !== "act") return counts;
-      // A tool may be named like a member that every object has.
-      const next = new Map(Object.entries(counts));
-      for (const call of before.run?.turn?.calls ?? [])
-        for (const key of [call.name, equalKey(call.name, call.rawArgs)])
-          next.set(key, (next.get(key) ?? 0) + 1);
-      return Object.fromEntries(next);
+    init: () => Tally.empty(),
+    fold(made, record, before) {
+      if (record.type !== "turn_judged" || record.follows.do !== "act") return made;
+      const calls = before.run?.turn?.calls ?? [];
+      return calls.reduce((all, call) => all.add(call.name).add(equalKey(call.name, call.rawArgs)), made);
     },
-    judge(counts, state) {
+    judge(made, state) {
       const { turn, steps } = runOf(state);
       if (turn === undefined) return undefined;
       const { message, calls } = turn;
       const history: CallHistory = {
         step: steps + 1,
-        named: (tool) => countOf(counts, tool),
-        equal: (tool, rawArgs) => countOf(counts, equalKey(tool, rawArgs)),
+        named: (tool) => made.of(tool),
+        equal: (tool, rawArgs) => made.of(equalKey(tool, rawArgs)),
       };
       const text = textOf(message);
       const decided = policy({ stop: message.stop, text, calls }, history);
