@@ -195,6 +195,14 @@ export function tokensOf({ inputTokens, outputTokens }: Usage = {}): number | un
     : (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
+/** What two calls took together, number by number; what neither counted stays unknown. */
+export function addUsage(one: Usage, more: Usage): Usage {
+  const sums: Usage = { ...one };
+  for (const [name, value] of Object.entries(more) as [keyof Usage, number][])
+    sums[name] = (sums[name] ?? 0) + value;
+  return sums;
+}
+
 /** Whether a file part, of our own or from elsewhere, holds anything: one of which only the name is there can be shown to nobody. */
 export function holdsFile({ data, url }: { data?: unknown; url?: unknown }): boolean {
   if (data === undefined || data === null) return typeof url === "string";

@@ -4,7 +4,7 @@
 // before it starts, as a fact, so that children at work at the same time cannot spend the same thing twice; what it
 // really spent is told with its result, once. All of it is computed here from the state: no clock, no counter beside it.
 
-import type { Usage } from "../message.ts";
+import { addUsage, type Usage } from "../message.ts";
 import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
@@ -15,11 +15,8 @@ export const nothingSpent: Spent = { usage: {}, tokens: 0, usd: 0, uncounted: 0,
 
 /** Two sums as one. */
 export function addSpent(one: Spent, more: Spent): Spent {
-  const usage: Usage = { ...one.usage };
-  for (const [name, value] of Object.entries(more.usage) as [keyof Usage, number][])
-    usage[name] = (usage[name] ?? 0) + value;
   return {
-    usage,
+    usage: addUsage(one.usage, more.usage),
     tokens: one.tokens + more.tokens,
     ...(one.usd === undefined || more.usd === undefined ? {} : { usd: one.usd + more.usd }),
     uncounted: one.uncounted + more.uncounted,

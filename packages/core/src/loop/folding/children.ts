@@ -4,6 +4,7 @@
 // added to what the run has spent, so that every limit of the run holds for all it started. A child whose call got its
 // result from somebody else is left behind: it is known until it has come to its end, whoever drives by then.
 
+import { addUsage } from "../../message.ts";
 import type { ChildCall, LeftChild, Spent } from "../child-facts.ts";
 import { addSpent, nothingSpent } from "../children.ts";
 import type { CallResult, RecordOf } from "../records.ts";
@@ -13,14 +14,14 @@ import { type Call, callIn, optionsOf, type Run, type State } from "../state.ts"
 export function rollUp(run: Run, spent: Spent | undefined): Run {
   if (spent === undefined) return run;
   const { spend } = run;
-  const { usage, tokens, usd, uncounted } = addSpent(
-    { ...nothingSpent, ...spend, usd: spend.usd ?? 0 },
-    { ...spent, usd: spent.usd ?? 0 },
-  );
-  const known = spend.usd !== undefined && spent.usd !== undefined;
   return {
     ...run,
-    spend: { usage, tokens, usd: known ? usd : undefined, uncounted },
+    spend: {
+      usage: addUsage(spend.usage, spent.usage),
+      tokens: spend.tokens + spent.tokens,
+      usd: spend.usd === undefined || spent.usd === undefined ? undefined : spend.usd + spent.usd,
+      uncounted: spend.uncounted + spent.uncounted,
+    },
     below: addSpent(run.below ?? nothingSpent, spent),
   };
 }

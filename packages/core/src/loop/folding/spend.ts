@@ -3,7 +3,7 @@
 // Tokens are summed as the provider told them. Money needs a price and a count for every call; where either is
 // missing the sum is unknown from then on, which is not zero.
 
-import { tokensOf, type Usage } from "../../message.ts";
+import { addUsage, tokensOf, type Usage } from "../../message.ts";
 import type { ModelRef } from "../records.ts";
 import { modelInUse, optionsOf, type Run, type Spend, type State } from "../state.ts";
 
@@ -21,12 +21,9 @@ export function spendMore(
     return failed
       ? spend
       : { ...spend, uncounted: spend.uncounted + 1, usd: isFree(by) ? spend.usd : undefined };
-  const sums: Usage = { ...spend.usage };
-  for (const [name, value] of Object.entries(usage) as [keyof Usage, number][])
-    sums[name] = (sums[name] ?? 0) + value;
   const cost = costOf(by, usage);
   return {
-    usage: sums,
+    usage: addUsage(spend.usage, usage),
     tokens: spend.tokens + tokens,
     usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
     uncounted: spend.uncounted,
