@@ -51,11 +51,14 @@ const recordAny = (facts: Fact[]): Action | undefined => (facts.length === 0 ? u
 /** Whether a call has not started, and never had. */
 export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;
 
+/** What the tool found out of a call that was cut off; undefined where that is nothing, or it was not asked. */
+const foundOut = ({ reconciled }: Call): CallResult | undefined =>
+  reconciled === "unknown" ? undefined : reconciled;
+
 /** What a call gets that nobody waits for any more. A crash is no abort: what is known of it is told all the same. */
 export function abandonedResult(call: Call, _state: State, { texts }: Rules): CallResult {
-  const { interrupted, name, reconciled } = call;
-  if (interrupted && reconciled !== undefined && reconciled !== "unknown") return reconciled;
-  if (interrupted) return result("outcome_unknown", texts.outcomeUnknown(name));
+  const { interrupted, name } = call;
+  if (interrupted) return foundOut(call) ?? result("outcome_unknown", texts.outcomeUnknown(name));
   return hasBegun(call)
     ? result("aborted", texts.aborted(name))
     : result("not_executed", texts.notExecuted(name));
@@ -75,7 +78,8 @@ export function unstartedResult(call: Call, { texts }: Rules): CallResult {
 /** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
 export function interruptedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
   if (!call.interrupted) return undefined;
-  if (call.reconciled !== undefined && call.reconciled !== "unknown") return call.reconciled;
+  const found = foundOut(call);
+  if (found !== undefined) return found;
   const { texts } = rules;
   const unknown = texts.outcomeUnknown(call.name);
   const { landing, stopping } = runOf(state);
