@@ -323,6 +323,41 @@ describe.each([
   });
 });
 
+describe("what is said while the lease is on its way, and it is another's", () => {
+  async function waiting() {
+    const memory = memoryJournal({ leases: true });
+    const model = scripted([call("press"), say("done")]);
+    const tools = [echo("press", { permission: "ask" })];
+    const agent = new Agent({ ...quick, model, tools, journal: slowly(later)(memory) });
+    const session = await agent.open("s");
+    await session.send("go");
+    const other = memory.lease?.("s", { owner: "another", ttlMs: 60_000 }) as Lease;
+    const resumed = session.resume().catch(kindOf);
+    const granted = session.allow({ tool: "press" });
+    session.steer("mind the gap");
+    return { memory, session, other, resumed, granted };
+  }
+
+  test("is kept all the same where that one has let go by then", async () => {
+    const { session, other, resumed, granted } = await waiting();
+    expect(await resumed).toBe("conflict");
+    other.release();
+    const { id } = await granted;
+    expect((await session.resume()).end?.reason).toBe("completed");
+    expect(session.grants).toMatchObject([{ id, used: 1 }]);
+    expect(shortly(session.messages).at(-2)).toBe("user: mind the gap");
+  });
+
+  test("is refused where that one has it still, as whatever is said from then on", async () => {
+    const { memory, session, resumed } = await waiting();
+    expect(await resumed).toBe("conflict");
+    await session.settled().catch(() => {});
+    expect(await session.resume().catch(kindOf)).toBe("conflict");
+    expect(() => session.steer("again")).toThrow(/held by another/);
+    expect(memory.read("s").map(({ type }) => type)).not.toContain("queued");
+  });
+});
+
 describe("following", () => {
   const record = (seq: number): LogRecord => ({ type: "woke", seq, at: seq, rand: 0 });
 

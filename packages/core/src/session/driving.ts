@@ -198,10 +198,15 @@ export class Driving<Output> {
       this.#tellChanges();
       let how = await this.#stretch(first, begun);
       while (how === "parked" && this.#wanted) how = await this.#stretch(undefined, () => {});
-      const held = this.#held ?? [];
-      this.#held = undefined;
-      for (const fact of held) this.#driver.post(fact);
+      this.#postHeld();
       return this.result;
+    } catch (thrown) {
+      try {
+        this.#postHeld();
+      } catch {
+        // What was said meanwhile cannot be kept either, and whoever speaks next is told.
+      }
+      throw thrown;
     } finally {
       // All in one turn of the process with the last look at what is wanted: nobody speaks in between.
       signal?.removeEventListener("abort", abort);
@@ -210,6 +215,13 @@ export class Driving<Output> {
       this.#drive = undefined;
       for (const follow of this.#afterwards.splice(0)) follow();
     }
+  }
+
+  /** What was said in a moment that is over is handed in. */
+  #postHeld(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const fact of held) this.#driver.post(fact);
   }
 
   async #stretch(first: Fact | undefined, begun: () => void): Promise<"done" | "parked" | "left"> {
