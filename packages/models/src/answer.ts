@@ -20,6 +20,7 @@ import {
 } from "@rondo/core";
 import { parseArgs } from "./answer/call-args.ts";
 import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
+import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
 interface TextBlock {
@@ -338,6 +339,8 @@ export class Answer {
   #parts(isCut: (block: CallBlock) => boolean): Part[] {
     const parts: Part[] = [];
     for (const block of this.#blocks.values()) {
+      // Digits are kept for the arguments of calls, and what a provider calls itself has such as well.
+      asNumbers(opaqueIn(block) ?? null);
       if (block.type === "part") parts.push(block.part);
       else if (block.type === "tool_call") parts.push(callPart(block, isCut(block)));
       else {
@@ -355,6 +358,11 @@ export class Answer {
     }
     return parts;
   }
+}
+
+function opaqueIn(block: Block): Opaque | undefined {
+  if (block.type !== "part") return block.opaque;
+  return "opaque" in block.part ? block.part.opaque : undefined;
 }
 
 /** Reasoning is no answer, nor are blanks. */

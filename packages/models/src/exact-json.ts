@@ -1,7 +1,7 @@
 // The room of exact arguments: JSON in which the long integers of a call's arguments keep their digits (F093).
 //
 // A model may pass on an id of 19 digits. As a double it becomes another id. Most protocols send arguments as text, which
-// is never touched; here are those that send them as a value.
+// is never touched; here are those that send them as a value. What is no call's is read as numbers, and kept as it came.
 
 import type { Json, JsonObject } from "@rondo/core";
 
@@ -24,16 +24,26 @@ export function parseExact(text: string): Json {
       ? exact.rawJSON?.(source)
       : one,
   );
-  return plain(value);
+  return asNumbers(value, isArguments);
 }
 
-/** The same value, exact in arguments alone: everything else is read as numbers, and kept as it came. */
-function plain(value: Json): Json {
+/**
+ * The value in numbers, where digits were kept. It is changed in place.
+ * @param keeps which members stay exact. Default: none
+ */
+export function asNumbers(
+  value: Json,
+  keeps: (name: string, holder: JsonObject) => boolean = () => false,
+): Json {
   if (typeof value !== "object" || value === null) return value;
   if (exact.isRawJSON?.(value) === true) return Number((value as { rawJSON: string }).rawJSON);
-  if (Array.isArray(value)) return value.map(plain);
-  for (const [name, inner] of Object.entries(value))
-    if (!isArguments(name, value)) value[name] = plain(inner);
+  const holder = value as JsonObject;
+  for (const [name, inner] of Object.entries(holder)) {
+    if (keeps(name, holder)) continue;
+    const read = asNumbers(inner, keeps);
+    // What holds no digits may be frozen.
+    if (read !== inner) holder[name] = read;
+  }
   return value;
 }
 

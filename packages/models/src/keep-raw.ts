@@ -4,6 +4,7 @@
 
 import type { AssistantMessage, Json } from "@rondo/core";
 import type { Codec, Decoder, Frame } from "./codec.ts";
+import { asNumbers } from "./exact-json.ts";
 
 /** The codec, whose answers hold the provider's own as `raw`: the body, or the list of a stream's events. */
 export function keepingRaw(codec: Codec): Codec {
@@ -13,7 +14,10 @@ export function keepingRaw(codec: Codec): Codec {
     framing: codec.framing,
     encoder: (target) => codec.encoder(target),
     decoder: (target, emit) => new RawKeeper(codec.decoder(target, emit)),
-    decodeWhole: (body, target, emit) => ({ ...codec.decodeWhole(body, target, emit), raw: body }),
+    decodeWhole: (body, target, emit) => ({
+      ...codec.decodeWhole(body, target, emit),
+      raw: asNumbers(body),
+    }),
     errorOf: (response) => codec.errorOf(response),
     answerOf: (response, target) => codec.answerOf?.(response, target),
     learned: (response, target) => codec.learned?.(response, target),

@@ -2,6 +2,7 @@
 
 import { Agent, type Model, tool } from "@rondo/core";
 import { describe, expect, it } from "vitest";
+import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import { anthropic, bedrock, google, ollama, openai, type ProviderOptions } from "../src/index.ts";
 
 const digits = "2512292042121000001";
@@ -126,5 +127,46 @@ describe.each(calls)("the digits of a long integer in arguments of %s", (_name, 
     const [call] = answer?.role === "assistant" ? answer.content : [];
     expect(call).toMatchObject({ rawArgs: `{"id":${digits}}`, args: { id: Number(digits) } });
     expect(sent[1]).toMatch(new RegExp(`id\\W+${digits}\\}`));
+  });
+});
+
+describe("such digits in what is no call of ours", () => {
+  const part = `{"toolCall":{"id":"s","toolType":"X","args":{"id":[${digits}]}}}`;
+  const body = `{"candidates":[{"content":{"role":"model","parts":[${part},{"functionCall":{"name":"big","args":{}}}]},"finishReason":"STOP"}]}`;
+
+  it.each([true, false])("are read as a number, kept and sent back as one (streamed: %s)", async (stream) => {
+    const sent: string[] = [];
+    const model = google("gemini-3-pro", {
+      apiKey: "k",
+      stream,
+      keepRaw: true,
+      fetch: async (_url, init) => {
+        const ended = '{"candidates":[{"content":{"parts":[{"text":"done"}]},"finishReason":"STOP"}]}';
+        const said = sent.push(String(init?.body)) === 1 ? body : ended;
+        return new Response(stream ? `data: ${said}\n\n` : said);
+      },
+    });
+    const { messages } = await new Agent({ model, tools: [big] }).run("go");
+    const [, answer] = messages;
+    const read = JSON.parse(part) as object;
+    expect(answer?.role === "assistant" && answer.content[0]).toMatchObject({ type: "native", opaque: read });
+    expect(answer?.role === "assistant" && answer.raw).toEqual(
+      stream ? [JSON.parse(body)] : JSON.parse(body),
+    );
+    expect(sent[1]).toContain(JSON.stringify(read));
+  });
+});
+
+describe("an item of Responses whose arguments are a value", () => {
+  it("keeps their digits in a stream as well", () => {
+    const origin = { api: "openai-responses", provider: "p", model: "m" };
+    const decoder = openaiResponses.decoder({ origin, facts: {} }, () => {});
+    const item = `{"type":"function_call","status":"completed","call_id":"t","name":"big","arguments":{"id":${digits}}}`;
+    for (const data of [
+      `{"type":"response.output_item.done","output_index":0,"item":${item}}`,
+      '{"type":"response.completed","response":{"status":"completed","output":[]}}',
+    ])
+      decoder.push({ event: undefined, data });
+    expect(decoder.end().content).toMatchObject([{ name: "big", rawArgs: `{"id":${digits}}` }]);
   });
 });

@@ -8,7 +8,6 @@ import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Target } from "../codec.ts";
 import { googleStreamError } from "./google/errors.ts";
-import { exactArgs } from "./google/json.ts";
 import { ownName } from "./google/names.ts";
 import { usageOf } from "./google/usage.ts";
 import type { GoogleAnswer, GoogleFunctionCall } from "./google/wire.ts";
@@ -36,7 +35,7 @@ function classicAnswer(body: Json, target: Target, emit: (event: ModelEvent) => 
   if (text !== "") answer.text("text", text);
   for (const [at, { call, signature }] of calls.entries()) {
     answer.call(at, { id: `call_${hex()}`, name: typeof call.name === "string" ? ownName(call.name) : "" });
-    answer.argsWhole(at, exactArgs(call.args ?? {}));
+    answer.argsWhole(at, call.args ?? {});
     answer.callEnd(at);
     if (typeof signature === "string") answer.attach(at, { opaque: { thoughtSignature: signature } });
   }

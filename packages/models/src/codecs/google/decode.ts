@@ -17,11 +17,11 @@ import {
 } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
+import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { putMember } from "../../own-member.ts";
 import { StreamedArgs } from "./args.ts";
 import { googleStreamError } from "./errors.ts";
-import { exactArgs, parseJson } from "./json.ts";
 import { ownName } from "./names.ts";
 import { googleStop, isBrokenOff } from "./stops.ts";
 import { latest, usageOf } from "./usage.ts";
@@ -52,7 +52,7 @@ export class GoogleDecoder implements Decoder {
   readonly #answer: Answer;
   readonly #emit: (event: ModelEvent) => void;
   readonly #target: Target;
-  readonly #frames = new FrameJson([["candidates", 0, "content", "parts", 0, "text"]], parseJson);
+  readonly #frames = new FrameJson([["candidates", 0, "content", "parts", 0, "text"]], parseExact);
   #finished = false;
   #blocks = 0;
   /** The text or reasoning block that the next piece of its kind goes on. */
@@ -271,7 +271,7 @@ export class GoogleDecoder implements Decoder {
       this.#answer.args(key, state.args.add(piece));
     }
     if (call.args !== undefined && call.args !== null) {
-      this.#answer.argsWhole(key, exactArgs(call.args));
+      this.#answer.argsWhole(key, call.args);
       state.pieces = false;
     } else if (this.#streamed === undefined) this.#answer.argsWhole(key, {});
     if (!state.pieces && isEmpty(call.args)) this.#bare.add(key);
@@ -287,7 +287,7 @@ export class GoogleDecoder implements Decoder {
       return;
     }
     this.#bare.delete(key);
-    this.#answer.argsWhole(key, exactArgs(args));
+    this.#answer.argsWhole(key, args);
   }
 
   #closeCall(state: StreamedCall | undefined = this.#streamed): void {
@@ -296,7 +296,7 @@ export class GoogleDecoder implements Decoder {
       this.#answer.args(state.key, state.args.end());
       // A list of pieces is no object: what could not be put together never runs, and its words are kept.
       const { broken, pieces, value } = state.args;
-      this.#answer.argsWhole(state.key, exactArgs(broken ? (pieces as unknown as Json) : value));
+      this.#answer.argsWhole(state.key, broken ? (pieces as unknown as Json) : value);
     }
     this.#answer.callEnd(state.key);
     if (state === this.#streamed) this.#streamed = undefined;

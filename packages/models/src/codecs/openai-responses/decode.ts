@@ -15,6 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
+import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { listIn, numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
 import { foreignStop } from "../foreign-stops.ts";
@@ -28,7 +29,7 @@ export class ResponsesDecoder implements Decoder {
   readonly #target: Target;
   readonly #answer: Answer;
   readonly #items: ResponseItems;
-  readonly #frames = new FrameJson([["delta"]]);
+  readonly #frames = new FrameJson([["delta"]], parseExact);
   /** The response as its terminal event gave it. */
   #response: JsonObject | undefined;
   #failed = false;
