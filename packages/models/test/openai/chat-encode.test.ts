@@ -283,6 +283,19 @@ describe("Chat Completions requests", () => {
     expect(encode({ reasoningParam: "none" }).codes).toContain("unsupported_setting");
   });
 
+  test("who speaks first is asked of each request: a prompt may come before what stood first in the last one", () => {
+    const encoder = openaiChat.encoder(chat({ systemFirstOnly: true }));
+    const later: Message = { role: "system", content: [{ type: "text", text: "later" }] };
+    const messages = [later, user("hi")];
+    const roles = (system?: string): unknown[] => {
+      const { body } = encoder.encode(request(messages, system === undefined ? {} : { system }));
+      return (JSON.parse(body) as Loose & { messages: Loose[] }).messages.map(({ role }) => role);
+    };
+    expect(roles()).toEqual(["system", "user"]);
+    expect(roles("prompt")).toEqual(["system", "user", "user"]);
+    expect(roles()).toEqual(["system", "user"]);
+  });
+
   test("an output schema is asked for natively, strictly only where it is safe", () => {
     const strict = tools[0]!.inputSchema;
     const format = (outputSchema: JsonObject, compat: JsonObject = {}): Json | undefined =>

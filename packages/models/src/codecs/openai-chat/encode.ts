@@ -39,7 +39,8 @@ function push(joined: Joined, piece: ChatPiece): void {
 export class ChatEncoder implements Encoder {
   readonly #room: ChatRoom;
   readonly #tools: ChatTools;
-  readonly #pieces = new WeakMap<Message, { piece: ChatPiece | undefined }>();
+  /** Each with whether it was made to stand first. */
+  readonly #pieces = new WeakMap<Message, { piece: ChatPiece | undefined; first: boolean }>();
   readonly #history = new History<Joined>();
   #system: { text: string; piece: ChatPiece } | undefined;
   #warnings: Warning[] = [];
@@ -139,8 +140,8 @@ export class ChatEncoder implements Encoder {
 
   #piece(message: Message, first: boolean): ChatPiece | undefined {
     let known = this.#pieces.get(message);
-    if (known === undefined) {
-      known = { piece: chatPiece(message, this.#room, first) };
+    if (known === undefined || (known.first !== first && message.role === "system")) {
+      known = { piece: chatPiece(message, this.#room, first), first };
       this.#pieces.set(message, known);
     }
     return known.piece;
