@@ -283,6 +283,19 @@ describe("Chat Completions requests", () => {
     expect(encode({ reasoningParam: "none" }).codes).toContain("unsupported_setting");
   });
 
+  test("a choice that cannot be made is told under the code that it has over every protocol", () => {
+    const warned = (compat: JsonObject, settings: Settings = {}): string[] =>
+      openaiChat
+        .encoder(chat(compat))
+        .encode(request([user("x")], { tools: tools.slice(0, 1), toolChoice: "any", settings }))
+        .warnings.map(({ code }) => code);
+    expect(warned({ omit: ["tool_choice"] })).toEqual(["unsupported_tool_choice"]);
+    expect(warned({ forcedChoice: "never" })).toEqual(["unsupported_tool_choice"]);
+    expect(warned({ forcedChoice: "without_reasoning" }, { reasoning: "high" })).toEqual([
+      "unsupported_tool_choice",
+    ]);
+  });
+
   test("who speaks first is asked of each request: a prompt may come before what stood first in the last one", () => {
     const encoder = openaiChat.encoder(chat({ systemFirstOnly: true }));
     const later: Message = { role: "system", content: [{ type: "text", text: "later" }] };

@@ -248,7 +248,7 @@ export class ChatTools {
     const isBesideThinking = forcedChoice === "without_reasoning" && thinks;
     if (forcedChoice === "never" || isBesideThinking) {
       const what = `tool choice that forces a call${isBesideThinking ? " beside reasoning" : ""}`;
-      unsupported(what, this.#target, warnings);
+      unsupported(what, this.#target, warnings, "unsupported_tool_choice");
       return undefined;
     }
     if (choice === "any") return toolChoiceAny;
