@@ -190,10 +190,7 @@ class HttpModel implements Model {
     if (response.status >= 200 && response.status < 300) {
       const heard = listening(io);
       try {
-        const answer = await receive(response, codec, target, heard.io);
-        demandRoom(this.id, answer, this.facts);
-        warnOverWindow(this.id, answer, this.facts, io);
-        return { answer };
+        return { answer: this.#roomed(await receive(response, codec, target, heard.io), io) };
       } catch (thrown) {
         // What was told of an answer would be told again.
         const refusal = heard.anything() ? undefined : refusalIn(thrown);
@@ -213,6 +210,13 @@ class HttpModel implements Model {
     if (answer !== undefined) return { answer };
     const error = this.#refusedFor(codec.errorOf(refusal), refusal, wire, call);
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
+  }
+
+  /** The answer, where the prompt left room for one; told with it, where some of the prompt may have been left out. */
+  #roomed(answer: AssistantMessage, io: ModelIo): AssistantMessage {
+    demandRoom(this.id, answer, this.facts);
+    warnOverWindow(this.id, answer, this.facts, io);
+    return answer;
   }
 
   #urlOf(path: string): string {
@@ -248,9 +252,10 @@ class HttpModel implements Model {
     const target = limited(known, request);
     try {
       const sent = await send(wire, io);
-      if (!(Symbol.asyncIterator in sent)) return codec.decodeWhole(sent.whole, target, io.emit);
+      if (!(Symbol.asyncIterator in sent))
+        return this.#roomed(codec.decodeWhole(sent.whole, target, io.emit), io);
       const decoder = codec.decoder(target, io.emit);
-      return await receiveFrames(sent, decoder, io.signal, () => abortedError(io.signal));
+      return this.#roomed(await receiveFrames(sent, decoder, io.signal, () => abortedError(io.signal)), io);
     } catch (thrown) {
       if (io.signal.aborted && !(thrown instanceof RondoError)) throw abortedError(io.signal);
       const response = responseIn(thrown);

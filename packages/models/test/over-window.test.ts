@@ -2,7 +2,7 @@
 
 import { Agent } from "@rondo/core";
 import { expect, test } from "vitest";
-import { anthropic, openaiCompatible } from "../src/index.ts";
+import { anthropic, fromOpenaiClient, openaiCompatible } from "../src/index.ts";
 
 const answered = async (promptTokens: number): Promise<string[]> => {
   const body = {
@@ -98,4 +98,20 @@ test("the sum of what the rounds of an answer read is no prompt: the provider ra
   });
   expect(text).toBe("Found.");
   expect(warnings).toEqual([]);
+});
+
+test.each([true, false])("is told over a provider's own client as well (streamed: %s)", async (stream) => {
+  const usage = { prompt_tokens: 99_500, completion_tokens: 0 };
+  const choice = { index: 0, finish_reason: "length" };
+  const chunks = [{ choices: [{ ...choice, delta: { content: "" } }], usage }];
+  const whole = { choices: [{ ...choice, message: { role: "assistant", content: "" } }], usage };
+  const create = async (): Promise<unknown> => (stream ? ReadableStream.from(chunks) : whole);
+  const client = { chat: { completions: { create } }, responses: { create } };
+  const model = fromOpenaiClient(client, "m", {
+    protocol: "chat",
+    stream,
+    facts: { contextWindow: 100_000 },
+  });
+  const { end } = await new Agent({ model, context: { compaction: null } }).run("go");
+  expect(end?.error?.kind).toBe("context_overflow");
 });
