@@ -13,7 +13,7 @@ import {
   type ToolMessage,
   textOf,
 } from "@rondo/core";
-import { neutralised, neutralisedMessage } from "./control-tokens.ts";
+import { neutralisedMessage } from "./control-tokens.ts";
 
 export interface HistoryOptions {
   /** A27 to the letter: one call a message, no `is_error`, each result a message of its own. */
@@ -144,9 +144,4 @@ function joined(parts: readonly ContentPart[]): ContentPart[] {
     else out.push(part);
   }
   return out.filter((part) => part.type !== "text" || part.text !== "");
-}
-
-/** The system prompt without control tokens in what tools say of themselves: an MCP server's words are not ours. */
-export function neutralTools(list: string, neutralise: boolean): string {
-  return neutralise ? neutralised(list) : list;
 }

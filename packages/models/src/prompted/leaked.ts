@@ -27,7 +27,7 @@ export async function leakedCall(
 }
 
 /** The model, none of whose answers is nothing but calls as text. */
-export function withoutLeaks(model: Model): Model {
+export function withoutLeakedCalls(model: Model): Model {
   return {
     ...modelFace(model),
     async call(request, io): Promise<AssistantMessage> {

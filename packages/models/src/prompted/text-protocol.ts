@@ -20,9 +20,10 @@ import { Answer } from "../answer.ts";
 import { freshId } from "../codecs/openai/names.ts";
 import { objectIn } from "../json-values.ts";
 import type { WrittenCall } from "./calls.ts";
+import { neutralised } from "./control-tokens.ts";
 import { envelopeSchema, withoutFillers } from "./envelope.ts";
 import { fromHarmony, speaksHarmony } from "./harmony.ts";
-import { neutralTools, TextHistory } from "./history.ts";
+import { TextHistory } from "./history.ts";
 import { protocolPrompt, reminder, strictPrompt } from "./prompt.ts";
 import { type Reading, readAnswer } from "./read-answer.ts";
 import { readStrict } from "./read-strict.ts";
@@ -130,7 +131,9 @@ export class TextProtocol {
       told.tools.length === tools.length &&
       told.tools.every((tool, at) => tool === tools[at]);
     if (same) return told.prompt;
-    const protocol = neutralTools(protocolPrompt(tools), this.#options.neutralise ?? true);
+    const { neutralise = true } = this.#options;
+    // The tools' own words may be a stranger's: an MCP server's, say.
+    const protocol = neutralise ? neutralised(protocolPrompt(tools)) : protocolPrompt(tools);
     const prompt = system === undefined || system.trim() === "" ? protocol : `${system}\n\n${protocol}`;
     this.#told = { tools: [...tools], system, prompt };
     return prompt;

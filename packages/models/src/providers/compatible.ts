@@ -3,7 +3,7 @@
 import { type Model, RondoError } from "@rondo/core";
 import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } from "../compat/choose.ts";
 import type { ProviderOptions } from "../model-options.ts";
-import { withoutLeaks } from "../prompted/leaked.ts";
+import { withoutLeakedCalls } from "../prompted/leaked.ts";
 import { createModel } from "../provider.ts";
 import { openaiChat } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
@@ -29,7 +29,7 @@ export interface CompatibleOptions extends ProviderOptions {
  * or by the address; `compat` overrides its quirks one by one.
  */
 export function openaiCompatible(options: CompatibleOptions): Model {
-  return withoutLeaks(compatibleModel(options));
+  return withoutLeakedCalls(compatibleModel(options));
 }
 
 /** The same, whose answers are told as they came. */
