@@ -6,6 +6,7 @@ import { processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import type { HttpClient } from "../transport/http.ts";
 import { fetchClient } from "../transport/http-fetch.ts";
+import { namesProxy } from "../transport/proxy.ts";
 
 /** How a server at an address is reached past any proxy, where its client is not the user's own. */
 export function directly({ http, fetch }: ProviderOptions, baseURL: string): { http?: HttpClient } {
@@ -15,9 +16,7 @@ export function directly({ http, fetch }: ProviderOptions, baseURL: string): { h
 
 /** A client that knows no proxy, where a proxy is set and the address is this machine's; else undefined. */
 export function directClient(baseURL: string): HttpClient | undefined {
-  const env = processEnvironment();
-  const proxied = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"].some((name) => env[name]);
-  return proxied && isLoopback(baseURL) ? fetchClient() : undefined;
+  return namesProxy(processEnvironment()) && isLoopback(baseURL) ? fetchClient() : undefined;
 }
 
 function isLoopback(address: string): boolean {

@@ -18,6 +18,7 @@ import {
 } from "./http.ts";
 import { readBody } from "./http-unpack.ts";
 import { abortedError, networkError, timeoutError } from "./network.ts";
+import { namesProxy } from "./proxy.ts";
 import { bytesOf } from "./scratch.ts";
 
 /** Whether this process is Node itself: there `nodeClient` works. */
@@ -71,9 +72,7 @@ function loaded(): Parts {
   if (parts !== undefined) return parts;
   const http = process.getBuiltinModule("node:http");
   const https = process.getBuiltinModule("node:https");
-  const proxied = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"].some(
-    (name) => process.env[name],
-  );
+  const proxied = namesProxy(process.env);
   if (proxied && !agentsKnowProxies())
     throw new RondoError(
       "network",
