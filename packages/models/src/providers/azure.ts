@@ -3,9 +3,9 @@
 import { type Model, RondoError } from "@rondo/core";
 import { compatibleServers, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
-import type { Authorize, ProviderOptions } from "../model-options.ts";
+import type { ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
-import { bearer } from "../request-head.ts";
+import { bearer, keyHeader } from "../request-head.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 
@@ -27,10 +27,7 @@ export function azure(deployment: string, options: AzureOptions = {}): Model {
       `azure/${deployment} needs its resource: pass endpoint, or set AZURE_OPENAI_ENDPOINT`,
     );
   // What a callback gives is a token, what stands in a variable is the resource's key.
-  const authorize: Authorize =
-    rest.credentials === undefined
-      ? ({ apiKey }) => (apiKey === undefined ? {} : { "api-key": apiKey })
-      : bearer;
+  const authorize = rest.credentials === undefined ? keyHeader("api-key") : bearer;
   return createModel({
     ...rest,
     codec: protocol === "chat" ? openaiChat : openaiResponses,

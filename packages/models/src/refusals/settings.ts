@@ -3,9 +3,7 @@
 // Which model refuses what changes with every model, so that no table keeps up. The words name the field as the protocol
 // writes it.
 
-import type { RondoError } from "@rondo/core";
-
-type Repair = NonNullable<RondoError["repair"]>;
+import type { Repair } from "@rondo/core";
 
 const outputLimit: Repair = "settings.maxOutputTokens";
 
