@@ -149,16 +149,9 @@ const numberWords =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
     " ",
   );
-const tens: Record<string, number> = {
-  twenty: 20,
-  thirty: 30,
-  forty: 40,
-  fifty: 50,
-  sixty: 60,
-  seventy: 70,
-  eighty: 80,
-  ninety: 90,
-};
+const tens: ReadonlyMap<string, number> = new Map(
+  "twenty thirty forty fifty sixty seventy eighty ninety".split(" ").map((word, at) => [word, 20 + 10 * at]),
+);
 
 /** The number a single word or numeral means: `12`, `1,200`, `ten`, `twenty-five`. */
 export function numberOf(lower: string): number | undefined {
@@ -166,10 +159,10 @@ export function numberOf(lower: string): number | undefined {
   if (/^\d+(\.\d+)?$/.test(lower)) return Number(lower);
   const small = numberWords.indexOf(lower);
   if (small >= 0) return small;
-  if (tens[lower] !== undefined) return tens[lower];
   const [ten, one] = lower.split("-");
-  const high = tens[ten ?? ""];
-  const low = numberWords.indexOf(one ?? "");
+  const high = tens.get(ten ?? "");
+  if (one === undefined) return high;
+  const low = numberWords.indexOf(one);
   return high !== undefined && low > 0 && low < 10 ? high + low : undefined;
 }
 

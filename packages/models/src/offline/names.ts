@@ -68,14 +68,14 @@ function name(sheet: Sheet, at: number, glob: string, how: "is" | "has" | "start
   const folder =
     sheet.tokens.some((token) => /^(folder|directory|dir|subfolder)$/.test(token.stem)) &&
     !sheet.tokens.some((token) => token.stem === "file");
-  const how_ = {
+  const told = {
     is: `named \`${text}\``,
     has: `with “${text}” in the name`,
     start: `whose name starts with “${text}”`,
     end: `whose name ends with “${text}”`,
   }[how];
   sheet.name = {
-    filter: { says: `${folder ? "folders" : "files"} ${how_}`, globs: [glob] },
+    filter: { says: `${folder ? "folders" : "files"} ${told}`, globs: [glob] },
     text,
     unit: folder ? "folder" : "file",
   };

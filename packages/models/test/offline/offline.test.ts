@@ -11,6 +11,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { offline } from "../../src/index.ts";
+import { numberOf } from "../../src/offline/lexicon.ts";
 
 const definition = (name: string, ...properties: string[]): ToolDefinition => ({
   name,
@@ -69,6 +70,20 @@ describe("the offline model", () => {
     expect(model.id).toBe("offline/planner");
     expect(model.origin).toEqual({ api: "offline", provider: "rondo", model: "planner" });
     expect(model.facts?.price).toEqual({ input: 0, output: 0 });
+  });
+
+  it("takes for a number what is one, and not what the language has a member for", () => {
+    const words = [
+      "seven",
+      "forty",
+      "twenty-five",
+      "1,200",
+      "3.5",
+      "constructor",
+      "constructor-five",
+      "ten-ten",
+    ];
+    expect(words.map(numberOf)).toEqual([7, 40, 25, 1200, 3.5, undefined, undefined, undefined]);
   });
 
   it.each([
