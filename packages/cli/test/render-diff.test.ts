@@ -1,4 +1,4 @@
-import { Agent, diff, type LogRecord, memoryJournal, resolve } from "@rondo/core";
+import { Agent, diff, type LogRecord, memoryJournal, resolve, tool } from "@rondo/core";
 import { call, say, scripted, type Turn, usage } from "@rondo/testkit";
 import { expect, it } from "vitest";
 import { renderDiff } from "../src/render/diff.ts";
@@ -27,4 +27,26 @@ it("a diff says of tokens and money what is known of them, and never zero of wha
   expect(page(0, 1)).toContain("1 step, 0 calls, usage unknown");
   expect(page(0, 1)).toContain("2 steps, 0 calls, at least 1,000,000 tokens, cost unknown");
   expect(page(1, 2)).toContain("1 step, 0 calls, 1,000,000 tokens, $1.00");
+});
+
+it("a diff that is asked for in full cuts nothing, in linear time", { timeout: 4_000 }, async () => {
+  const long = (letter: string): string => letter.repeat(300_000);
+  const look = tool({ name: "look", description: "", inputSchema: {}, execute: () => long("R") });
+  const journal = memoryJournal();
+  const model = scripted([call("look", { at: long("A") }), say(long("T"))]);
+  const agent = new Agent({ model, tools: [look], journal, context: { cap: null } });
+  await agent.run("go", { session: "s" });
+  const { rules } = resolve({ model: scripted([]) });
+  const found = diff(await journal.read("s"), await ran([say("one")]), rules);
+  const page = (full: boolean): string =>
+    renderDiff(found, ["a", "b"], { full, paint: (_, text) => text, width: 140 });
+  // The text stands there twice: as an answer, and as what came of it all.
+  for (const [letter, times] of [
+    ["A", 1],
+    ["R", 1],
+    ["T", 2],
+  ] as const) {
+    expect(page(true).split(letter).length - 1).toBe(times * 300_000);
+    expect(page(false).split(letter).length - 1).toBeLessThan(1_000);
+  }
 });

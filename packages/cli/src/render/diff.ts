@@ -37,7 +37,7 @@ export function renderDiff(
     for (let at = 0; at < height; at += 1) lines.push(row(one?.[at] ?? "", other?.[at] ?? ""));
   }
   lines.push("", paint("bold", row("in all", "in all")));
-  const sums = [sumLines(diff.a, column), sumLines(diff.b, column)];
+  const sums = [sumLines(diff.a, column, options.full), sumLines(diff.b, column, options.full)];
   const height = Math.max(...sums.map((one) => one.length));
   for (let at = 0; at < height; at += 1) lines.push(row(sums[0]?.[at] ?? "", sums[1]?.[at] ?? ""));
   return `${lines.join("\n")}\n`;
@@ -62,23 +62,26 @@ function momentLines(moment: Moment | undefined, column: number, full: boolean):
   const head = step === 0 ? "" : `${step} `;
   const words =
     what === "call"
-      ? `→ ${name} ${shortArgs(args ?? {}, full ? 10_000 : column * 2)} ${text}`
+      ? `→ ${name} ${shortArgs(args ?? {}, cut(column * 2, full))} ${text}`
       : what === "result"
         ? `${name} gave: ${text}`
         : `${what}: ${text}`;
-  const line = `${head}${oneLine(words, full ? 1_000_000 : column * 3)}`;
+  const line = `${head}${oneLine(words, cut(column * 3, full))}`;
   return wrapped(line, column);
 }
 
-function sumLines(side: Side, column: number): string[] {
+function sumLines(side: Side, column: number, full: boolean): string[] {
   const { models, steps, toolCalls, end, text } = side;
   return [
     `model ${models.join(", ") || "none"}`,
     `${counted(steps, "step")}, ${counted(toolCalls, "call")}, ${spentText(side)}`,
     end === undefined ? "not ended" : endText(end),
-    text === "" ? "" : `text: ${oneLine(text, column * 3)}`,
+    text === "" ? "" : `text: ${oneLine(text, cut(column * 3, full))}`,
   ].flatMap((line) => (line === "" ? [] : wrapped(plainText(line), column)));
 }
+
+/** How much of a text is shown. */
+const cut = (usual: number, full: boolean): number => (full ? Number.POSITIVE_INFINITY : usual);
 
 function spentText({ tokens, uncounted, usd }: Side): string {
   if (tokens === undefined) return "usage unknown";
@@ -88,15 +91,16 @@ function spentText({ tokens, uncounted, usd }: Side): string {
 
 /** A text in lines of so many characters. */
 function wrapped(text: string, column: number): string[] {
+  const characters = [...text];
   const lines: string[] = [];
-  let rest = [...text];
-  while (rest.length > column) {
-    const space = rest.slice(0, column + 1).lastIndexOf(" ");
-    const cut = space > column / 2 ? space : column;
-    lines.push(rest.slice(0, cut).join(""));
-    rest = rest.slice(rest[cut] === " " ? cut + 1 : cut);
+  let from = 0;
+  while (characters.length - from > column) {
+    const space = characters.slice(from, from + column + 1).lastIndexOf(" ");
+    const end = from + (space > column / 2 ? space : column);
+    lines.push(characters.slice(from, end).join(""));
+    from = characters[end] === " " ? end + 1 : end;
   }
-  return [...lines, rest.join("")];
+  return [...lines, characters.slice(from).join("")];
 }
 
 const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - [...text].length));
