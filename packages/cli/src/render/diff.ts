@@ -1,45 +1,39 @@
 // The room of the diff's page: two runs side by side, step by step.
 
 import type { Moment, SessionDiff, Side } from "@rondo/core";
-import type { Paint } from "../console/console.ts";
 import { plainText } from "../console/plain-text.ts";
 import { oneLine, shortArgs } from "../console/shorten.ts";
 import { endText } from "./ending.ts";
+import type { PageOptions } from "./page.ts";
 import { costText, counted } from "./usage.ts";
-
-export interface DiffOptions {
-  full: boolean;
-  paint: Paint;
-  width: number;
-}
 
 /** Two sessions side by side, as text. */
 export function renderDiff(
   diff: SessionDiff,
   [a, b]: readonly [string, string],
-  options: DiffOptions,
+  { paint, width, full }: PageOptions,
 ): string {
-  const { paint, width } = options;
   const same = counted(diff.shared, "record");
   if (diff.same) return `${a} and ${b} are the same: ${same}, apart from times and names\n`;
   const column = Math.max(20, Math.floor((width - 3) / 2));
   const row = (left: string, right: string): string => `${pad(left, column)} │ ${right}`.trimEnd();
+  const beside = (left: readonly string[], right: readonly string[]): string[] =>
+    Array.from({ length: Math.max(left.length, right.length) }, (_, at) =>
+      row(left[at] ?? "", right[at] ?? ""),
+    );
   const where =
     diff.shared === 0 ? "from the start" : `in step ${diff.step}${diff.run > 1 ? ` of run ${diff.run}` : ""}`;
   const lines = [
     paint("bold", `${a} and ${b} part ${where}, after ${same} in common`),
     "",
     paint("bold", row(a, b)),
+    ...rows(diff).flatMap(([one, other]) =>
+      beside(momentLines(one, column, full), momentLines(other, column, full)),
+    ),
+    "",
+    paint("bold", row("in all", "in all")),
+    ...beside(sumLines(diff.a, column, full), sumLines(diff.b, column, full)),
   ];
-  for (const [left, right] of rows(diff)) {
-    const [one, other] = [left, right].map((moment) => momentLines(moment, column, options.full));
-    const height = Math.max(one?.length ?? 0, other?.length ?? 0);
-    for (let at = 0; at < height; at += 1) lines.push(row(one?.[at] ?? "", other?.[at] ?? ""));
-  }
-  lines.push("", paint("bold", row("in all", "in all")));
-  const sums = [sumLines(diff.a, column, options.full), sumLines(diff.b, column, options.full)];
-  const height = Math.max(...sums.map((one) => one.length));
-  for (let at = 0; at < height; at += 1) lines.push(row(sums[0]?.[at] ?? "", sums[1]?.[at] ?? ""));
   return `${lines.join("\n")}\n`;
 }
 
