@@ -1,7 +1,7 @@
 // The room of arithmetic: what operators and functions make of numbers.
 //
 // Numbers stay exact fractions as long as they can be; a function that has no exact answer makes them doubles, and
-// from there on the result is said to be rounded.
+// from there on the result is said to be rounded, until it is rounded to places that a double of its size has.
 
 import {
   add,
@@ -18,6 +18,7 @@ import {
   type Rational,
   rational,
   remainder,
+  scaled,
   subtract,
   toNumber,
   truncate,
@@ -36,6 +37,15 @@ export const constants: Readonly<Record<string, number>> = {
 
 const numberOf = (value: Value): number => (typeof value === "number" ? value : toNumber(value));
 const isZero = (value: Value): boolean => (typeof value === "number" ? value === 0 : value.top === 0n);
+/** A double so large has no places: it is whole, and rounded nevertheless. */
+const isCoarse = (value: Value): boolean =>
+  typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+/** Larger or smaller than doubles are, or than they are to all their digits. */
+const isBeyond = (value: Value): value is Rational => {
+  if (typeof value === "number" || value.top === 0n) return false;
+  const size = Math.abs(toNumber(value));
+  return size > 1e300 || size < 1e-300;
+};
 
 /** What an operator makes of two values. @throws RangeError, TooLarge */
 export function operated(sign: string, a: Value, b: Value): Value {
@@ -72,12 +82,12 @@ interface Func {
   run(args: readonly Value[]): Value;
 }
 
-const real = (run: (x: number) => number): Func => ({ least: 1, most: 1, run: ([x]) => run(numberOf(x!)) });
 const exactly = (run: (x: Rational) => Rational): Func => ({
   least: 1,
   most: 1,
-  run: ([x]) => run(typeof x === "number" ? fromDecimal(String(x)) : x!),
+  run: ([x]) => (isCoarse(x!) ? x! : run(exactOf(x!))),
 });
+const exactOf = (value: Value): Rational => (typeof value === "number" ? fromDecimal(String(value)) : value);
 /** Of a number that is exact where it is: `0` for `sin(0)`, not a rounded zero. */
 const exactAt = (point: bigint, value: bigint, run: (x: number) => number): Func => ({
   least: 1,
@@ -88,6 +98,8 @@ const exactAt = (point: bigint, value: bigint, run: (x: number) => number): Func
 
 const orderOf = (a: Value, b: Value): number =>
   typeof a === "number" || typeof b === "number" ? numberOf(a) - numberOf(b) : compare(a, b);
+const zero = rational(0n);
+const one = rational(1n);
 const half = rational(1n, 2n);
 
 /** Half away from zero. */
@@ -100,11 +112,11 @@ export const functions: Readonly<Record<string, Func>> = {
     least: 1,
     most: 1,
     run: ([x]) => {
-      if (numberOf(x!) < 0) throw new RangeError("the square root of a negative number is not real");
-      return (typeof x === "number" ? undefined : exactRoot(x!)) ?? Math.sqrt(numberOf(x!));
+      if (orderOf(x!, zero) < 0) throw new RangeError("the square root of a negative number is not real");
+      return (typeof x === "number" ? undefined : exactRoot(x!)) ?? root(x!, 2, Math.sqrt);
     },
   },
-  cbrt: real(Math.cbrt),
+  cbrt: { least: 1, most: 1, run: ([x]) => root(x!, 3, Math.cbrt) },
   abs: {
     least: 1,
     most: 1,
@@ -115,40 +127,36 @@ export const functions: Readonly<Record<string, Func>> = {
   round: {
     least: 1,
     most: 2,
-    run: ([x, digits = rational(0n)]) => {
+    run: ([x, digits = zero]) => {
       const places = numberOf(digits);
       if (!Number.isInteger(places) || Math.abs(places) > 100)
         throw new RangeError("the places to round to must be a whole number from -100 to 100");
       const scale = power(rational(10n), BigInt(places));
-      const exact = typeof x === "number" ? fromDecimal(String(x)) : x!;
-      return divide(rounded(multiply(exact, scale)), scale);
+      const result = divide(rounded(multiply(exactOf(x!), scale)), scale);
+      return isCoarse(x!) ? toNumber(result) : result;
     },
   },
   floor: exactly(floor),
   ceil: exactly((x) => negate(floor(negate(x)))),
   trunc: exactly(truncate),
-  sign: exactly((x) => rational(x.top > 0n ? 1n : x.top < 0n ? -1n : 0n)),
+  sign: { least: 1, most: 1, run: ([x]) => rational(BigInt(Math.sign(orderOf(x!, zero)))) },
   log: {
     least: 1,
     most: 2,
     run: ([x, base]) => {
-      const value = positive(x!, "log");
-      if (base === undefined) return exactLog(x!, 10n) ?? Math.log10(value);
-      const by = positive(base, "log");
-      if (by === 1) throw new RangeError("there is no logarithm to the base 1");
+      if (base === undefined) return exactLog(x!, 10n) ?? logarithm(x!, Math.log10, "log");
+      const [value, by] = [logarithm(x!, Math.log, "log"), logarithm(base, Math.log, "log")];
+      if (by === 0) throw new RangeError("there is no logarithm to the base 1");
       const whole = typeof base !== "number" && base.bottom === 1n ? exactLog(x!, base.top) : undefined;
-      return whole ?? Math.log(value) / Math.log(by);
+      return whole ?? value / by;
     },
   },
-  log2: { least: 1, most: 1, run: ([x]) => exactLog(x!, 2n) ?? Math.log2(positive(x!, "log2")) },
-  log10: { least: 1, most: 1, run: ([x]) => exactLog(x!, 10n) ?? Math.log10(positive(x!, "log10")) },
+  log2: { least: 1, most: 1, run: ([x]) => exactLog(x!, 2n) ?? logarithm(x!, Math.log2, "log2") },
+  log10: { least: 1, most: 1, run: ([x]) => exactLog(x!, 10n) ?? logarithm(x!, Math.log10, "log10") },
   ln: {
     least: 1,
     most: 1,
-    run: ([x]) => {
-      const value = positive(x!, "ln");
-      return typeof x !== "number" && value === 1 ? rational(0n) : Math.log(value);
-    },
+    run: ([x]) => (typeof x !== "number" && compare(x!, one) === 0 ? zero : logarithm(x!, Math.log, "ln")),
   },
   exp: exactAt(0n, 1n, Math.exp),
   sin: exactAt(0n, 0n, Math.sin),
@@ -159,10 +167,20 @@ export const functions: Readonly<Record<string, Func>> = {
   atan: exactAt(0n, 0n, Math.atan),
 };
 
-function positive(value: Value, name: string): number {
-  const number = numberOf(value);
-  if (number <= 0) throw new RangeError(`${name} needs a positive number`);
-  return number;
+/** @param run the logarithm of a double, to any base */
+function logarithm(value: Value, run: (x: number) => number, name: string): number {
+  if (orderOf(value, zero) <= 0) throw new RangeError(`${name} needs a positive number`);
+  if (!isBeyond(value)) return run(numberOf(value));
+  const { lead, exponent } = scaled(value);
+  return run(lead) + exponent * run(2);
+}
+
+/** @param run the root of a double, of that degree */
+function root(value: Value, degree: number, run: (x: number) => number): number {
+  if (!isBeyond(value)) return run(numberOf(value));
+  const { lead, exponent } = scaled(value);
+  const whole = Math.floor(exponent / degree);
+  return run(lead * 2 ** (exponent - whole * degree)) * 2 ** whole;
 }
 
 /** The logarithm where it is a whole number. */
@@ -182,12 +200,12 @@ function exactLog(value: Value, base: bigint): Rational | undefined {
   return base ** guess === large ? rational(sign * guess) : undefined;
 }
 
-/** A value in words: `0.3`, `0.333... (exactly 1/3)`, `1.414... (rounded)`. */
+/** A value in words: `0.3`, `0.333... (rounded; exactly 1/3)`, `1.414... (rounded)`; a fraction that no double comes near to as itself. */
 export function say(value: Value): string {
   if (typeof value === "number") return `${Object.is(value, -0) ? 0 : value} (rounded)`;
   const decimal = decimalOf(value);
   if (decimal !== undefined) return decimal;
   const fraction = `${value.top}/${value.bottom}`;
   const near = toNumber(value);
-  return `${near} (rounded; exactly ${fraction})`;
+  return near === 0 || !Number.isFinite(near) ? fraction : `${near} (rounded; exactly ${fraction})`;
 }

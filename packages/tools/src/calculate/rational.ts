@@ -99,18 +99,23 @@ function wholeRoot(value: bigint): bigint | undefined {
 
 /** The nearest double, or an infinity. */
 export function toNumber(a: Rational): number {
-  const negative = a.top < 0n;
-  const top = negative ? -a.top : a.top;
+  const top = a.top < 0n ? -a.top : a.top;
   if (top <= 9007199254740991n && a.bottom <= 9007199254740991n) return Number(a.top) / Number(a.bottom);
+  const { lead, exponent } = scaled(a);
+  // In two steps: one power of two may be out of a double's reach while the product is not.
+  const half = Math.trunc(exponent / 2);
+  return lead * 2 ** half * 2 ** (exponent - half);
+}
+
+/** A fraction as `lead * 2 ** exponent`, for one that is larger or smaller than any double. @param a not zero */
+export function scaled(a: Rational): { lead: number; exponent: number } {
+  const top = a.top < 0n ? -a.top : a.top;
   // As many bits as decide the rounding, and one that says whether more follow.
   const shift = BigInt(66 - (top.toString(2).length - a.bottom.toString(2).length));
-  const scaled = shift >= 0n ? top << shift : top;
+  const over = shift >= 0n ? top << shift : top;
   const by = shift >= 0n ? a.bottom : a.bottom << -shift;
-  const quotient = (scaled / by) | (scaled % by === 0n ? 0n : 1n);
-  // In two steps: one power of two may be out of a double's reach while the product is not.
-  const half = Math.trunc(Number(-shift) / 2);
-  const value = Number(quotient) * 2 ** half * 2 ** (Number(-shift) - half);
-  return negative ? -value : value;
+  const lead = Number((over / by) | (over % by === 0n ? 0n : 1n));
+  return { lead: a.top < 0n ? -lead : lead, exponent: Number(-shift) };
 }
 
 /** A double as the fraction its shortest decimal form names. */
