@@ -6,6 +6,7 @@
 import { RondoError, type RunResult, type Session, type Tool } from "@rondo/core";
 import type { Console } from "../console/console.ts";
 import { failureOf } from "../console/failure.ts";
+import { sameMs } from "../console/signals.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { contextLines } from "../render/account.ts";
 import { endStyle, endText } from "../render/ending.ts";
@@ -30,9 +31,6 @@ export interface ChatParts {
   /** See `Conducted`. */
   journalOption: string | undefined;
 }
-
-/** A terminal tells its process group of Ctrl-C, and npm passes it on once more: within this time two are one. */
-const sameMs = 300;
 
 export class Conversation {
   readonly #parts: ChatParts;

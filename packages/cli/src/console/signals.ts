@@ -19,7 +19,7 @@ export interface Signals {
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** A terminal tells its whole process group of Ctrl-C, and npm passes it on once more: within this time two are one. */
-const sameMs = 300;
+export const sameMs = 300;
 
 /** Two that come at the same moment may be heard in either order: so long is waited to see whether a person asked. */
 const togetherMs = 20;
