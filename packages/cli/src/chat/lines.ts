@@ -23,6 +23,7 @@ export class Lines {
   #queue: string[] = [];
   #held = "";
   #idle = true;
+  /** No more will be typed. */
   #ended = false;
   #waiting: ((line: string | undefined) => void) | undefined;
   /** What was typed when the reader had to go for a while. */
@@ -40,11 +41,6 @@ export class Lines {
     this.#terminal = console.isTerminal;
     this.#marksPastes = this.#terminal && console.env.TERM !== "dumb";
     this.open();
-  }
-
-  /** No more will be typed. */
-  get ended(): boolean {
-    return this.#ended;
   }
 
   /** Reads again after `pause`. */
@@ -174,7 +170,7 @@ export class Lines {
   #interrupted(reader: Interface): void {
     const typed = reader.line !== "" || this.#pasted.length > 0;
     this.#pasted = [];
-    // Ctrl-U and Ctrl-K: the line is erased as its writer would.
+    // Ctrl-E and Ctrl-U, to its end and back: the line is erased as its writer would.
     reader.write(null, { ctrl: true, name: "e" });
     reader.write(null, { ctrl: true, name: "u" });
     this.#console.streams.stderr.write("\n");
