@@ -17,13 +17,11 @@ const maxItems = 20;
 const maxItemLength = 500;
 
 const lists = [
-  { name: "decisions", kind: "decision", word: "decision" },
-  { name: "done", kind: "done", word: "item done" },
-  { name: "left", kind: "left", word: "item left" },
-  { name: "next", kind: "next", word: "next step" },
+  { name: "decisions", kind: "decision", isState: false, one: "decision", many: "decisions" },
+  { name: "done", kind: "done", isState: false, one: "item done", many: "items done" },
+  { name: "left", kind: "left", isState: true, one: "item left", many: "items left" },
+  { name: "next", kind: "next", isState: true, one: "next step", many: "next steps" },
 ] as const;
-
-const plurals: Readonly<Record<string, string>> = { "item done": "items done", "item left": "items left" };
 
 const optionChecks = membersOf<NoteProgressOptions>({
   permission: leave,
@@ -58,13 +56,12 @@ export function noteProgress(options: NoteProgressOptions = {}): Tool {
     execute: (args) => {
       const ledger: LedgerEntry[] = [];
       const told: string[] = [];
-      for (const { name, kind, word } of lists) {
+      for (const { name, kind, isState, one, many } of lists) {
         const items = args[name];
-        if (items === undefined) continue;
-        for (const text of items) ledger.push({ kind, text });
-        const state = kind === "left" || kind === "next";
-        if (items.length === 0 && state) ledger.push({ kind, text: "" });
-        if (items.length > 0 || state) told.push(counted(items.length, word, plurals[word]));
+        if (items === undefined || (items.length === 0 && !isState)) continue;
+        // A state without any item says that there is nothing any more.
+        for (const text of items.length > 0 ? items : [""]) ledger.push({ kind, text });
+        told.push(counted(items.length, one, many));
       }
       if (told.length === 0)
         return toolResult("Error: nothing was given to note: give decisions, done, left or next", {
