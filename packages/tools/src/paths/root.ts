@@ -18,7 +18,7 @@ import {
   statSync,
 } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { codeOf, Refusal, shown } from "../reasons.ts";
 import { isThere, nearPaths } from "./near-names.ts";
 
@@ -163,7 +163,7 @@ export class Root {
     const steps: string[] = [];
     let at = this.locate(dirname(place.real));
     while (!at.exists) {
-      steps.unshift(at.real.slice(dirname(at.real).length).replace(/^[/\\]/, ""));
+      steps.unshift(basename(at.real));
       at = this.locate(dirname(at.real));
     }
     let folder = await this.folder(at);
