@@ -50,7 +50,7 @@ export function runCommand(options: RunCommandOptions): Tool {
       answering(context, cwd, async () => {
         mustBeCommand(command);
         const { runIn } = await import("./command/running.ts");
-        return runIn(root, cwd, command, Math.min(timeoutMs, longest), options, context);
+        return runIn({ command, root, cwd, timeoutMs: Math.min(timeoutMs, longest) }, options, context);
       }),
   });
 }

@@ -44,7 +44,8 @@ export function executeCommand(
       answering(context, "", async () => {
         mustBeCommand(command);
         const { outcomeIn } = await import("../command/running.ts");
-        const outcome = await outcomeIn(root, ".", command, timeout * 1_000, options, context);
+        const asked = { command, root, cwd: ".", timeoutMs: timeout * 1_000 };
+        const outcome = await outcomeIn(asked, options, context);
         if (outcome.timedOutMs !== undefined) throw new Refusal(`Command timed out after ${timeout} seconds`);
         return toolResult(told(outcome));
       }),

@@ -21,33 +21,38 @@ import { openPipes, type Pipes } from "./pipes.ts";
 import { type Ended, endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
 import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome } from "./sandbox.ts";
 
+/** One command, and where and how long it may run. */
+export interface CommandCall {
+  command: string;
+  root: Root;
+  /** The folder to run in, as it was given, under the root. */
+  cwd: string;
+  timeoutMs: number;
+}
+
+type CommandOptions = Omit<RunCommandOptions, "root">;
+
 /**
  * Runs one command in a folder under the root.
  * @throws Refusal when it cannot be started, the signal's reason when it was aborted
  */
 export async function runIn(
-  root: Root,
-  cwd: string,
-  command: string,
-  timeoutMs: number,
-  options: RunCommandOptions,
+  asked: CommandCall,
+  options: CommandOptions,
   context: ToolContext,
 ): Promise<ToolResult> {
-  const outcome = await outcomeIn(root, cwd, command, timeoutMs, options, context);
+  const outcome = await outcomeIn(asked, options, context);
   const stopped = outcome.timedOutMs !== undefined || outcome.signal !== null;
   return toolResult(told(outcome), {
     isError: stopped,
-    ledger: [{ kind: "command", command, exitCode: stopped ? null : outcome.code }],
+    ledger: [{ kind: "command", command: asked.command, exitCode: stopped ? null : outcome.code }],
   });
 }
 
 /** As `runIn`, for those who tell of it in other words. */
 export async function outcomeIn(
-  root: Root,
-  cwd: string,
-  command: string,
-  timeoutMs: number,
-  options: Omit<RunCommandOptions, "root">,
+  { command, root, cwd, timeoutMs }: CommandCall,
+  options: CommandOptions,
   context: ToolContext,
 ): Promise<Outcome> {
   const folder = await workFolder(root, cwd);
@@ -80,12 +85,7 @@ interface Plan {
   git?: GitGuard | undefined;
 }
 
-async function planned(
-  options: Omit<RunCommandOptions, "root">,
-  root: Root,
-  cwd: string,
-  command: string,
-): Promise<Plan> {
+async function planned(options: CommandOptions, root: Root, cwd: string, command: string): Promise<Plan> {
   const mode = options.sandbox ?? "auto";
   const network = options.network ?? false;
   const shell = ["/bin/sh", "-c", command];
@@ -128,7 +128,7 @@ async function planned(
 }
 
 /** A PATH among the options decides where bubblewrap is looked for. */
-function sandboxFor(options: Omit<RunCommandOptions, "root">): Promise<Sandbox> {
+function sandboxFor(options: CommandOptions): Promise<Sandbox> {
   const path = options.env?.PATH;
   return path === undefined ? findSandbox() : probe(path);
 }
@@ -158,7 +158,7 @@ const progressMs = 250;
 async function ran(
   plan: Plan,
   timeoutMs: number,
-  options: Omit<RunCommandOptions, "root">,
+  options: CommandOptions,
   context: ToolContext,
 ): Promise<Omit<Outcome, "taken" | "left">> {
   const pipes = await openPipes();
