@@ -43,18 +43,27 @@ export async function* walk(
   left: LeftOut,
 ): AsyncGenerator<Entry, void, undefined> {
   const outer = options.includeIgnored ? undefined : await ignoreFilesAbove(root, start);
-  yield* below(root, start, outer?.files ?? [], outer?.top ?? root.real, options, left, true);
+  const way: Way = { root, start, options, left, top: outer?.top ?? root.real };
+  yield* below(way, start, outer?.files ?? []);
 }
 
+/** What holds for a whole walk. */
+interface Way {
+  root: Root;
+  start: Place;
+  options: WalkOptions;
+  left: LeftOut;
+  /** The folder that what git ignores is told relative to. */
+  top: string;
+}
+
+/** @param files what git ignores by the folders above */
 async function* below(
-  root: Root,
+  way: Way,
   place: Place,
   files: readonly IgnoreFile[],
-  top: string,
-  options: WalkOptions,
-  left: LeftOut,
-  first: boolean,
 ): AsyncGenerator<Entry, void, undefined> {
+  const { root, start, options, left, top } = way;
   options.signal?.throwIfAborted();
   let entries: Dirent[];
   let own: IgnoreFile | undefined;
@@ -67,10 +76,10 @@ async function* below(
       await folder.close();
     }
     if (!options.includeIgnored && entries.some((one) => one.name === ".gitignore" && one.isFile()))
-      own = await ignoreFileAt(root, place, ".gitignore", here);
+      own = await ignoreFileIn(root, place, here);
   } catch (thrown) {
     // A folder that vanished or cannot be read is told, and does not hide its neighbours.
-    if (first || (codeOf(thrown) === undefined && !(thrown instanceof Refusal))) throw thrown;
+    if (place === start || (codeOf(thrown) === undefined && !(thrown instanceof Refusal))) throw thrown;
     left.unreadable.push(place.shown);
     return;
   }
@@ -96,7 +105,7 @@ async function* below(
     yield { path, kind };
     if (kind !== "folder" || !options.recursive) continue;
     const inner: Place = { shown: path, real: join(place.real, name), exists: true };
-    yield* below(root, inner, rules, top, options, left, false);
+    yield* below(way, inner, rules);
   }
 }
 
@@ -127,15 +136,19 @@ async function ignoreFilesAbove(root: Root, start: Place): Promise<{ files: Igno
   return { files, top };
 }
 
-async function ignoreFileAt(
+/** What a folder's own `.gitignore` says; undefined where it cannot be read, or says too much. */
+async function ignoreFileIn(
   root: Root,
-  place: Place,
-  name: string,
+  folder: Place,
   base: readonly string[],
 ): Promise<IgnoreFile | undefined> {
-  const file = join(place.real, name);
+  const file: Place = {
+    shown: `${folder.shown}/.gitignore`,
+    real: join(folder.real, ".gitignore"),
+    exists: true,
+  };
   try {
-    const handle = await root.open({ shown: `${place.shown}/${name}`, real: file, exists: true }, "file");
+    const handle = await root.open(file, "file");
     try {
       const { size } = await handle.stat();
       if (size > maxIgnoreBytes) return undefined;
