@@ -265,6 +265,20 @@ for (const { mode, reason } of modes)
       expect(heard).toEqual(["one", "two"]);
     });
 
+    test("tells how far it is in whole characters", async () => {
+      const heard: string[] = [];
+      const command = `echo ${"x".repeat(199)}\u{1f600}; sleep 0.6`;
+      await call(
+        runCommand({ root: folder(), sandbox: mode }),
+        "run_command",
+        { command },
+        {
+          update: (line) => heard.push(line),
+        },
+      );
+      expect(heard).toEqual(["x".repeat(199)]);
+    });
+
     test("refuses a command it cannot hand over", async () => {
       const root = folder();
       expect((await run(root, "echo a\0b")).text).toContain("NUL");

@@ -11,6 +11,7 @@ import { toolResult } from "@rondo/core";
 import { meant } from "../paths/given-path.ts";
 import type { Root } from "../paths/root.ts";
 import { codeOf, counted, Refusal, shown } from "../reasons.ts";
+import { clip } from "../text/text-file.ts";
 import { afterMs } from "../timer.ts";
 import { commandEnv } from "./env.ts";
 import { type Cleared, cleared, type GitGuard, gitGuard } from "./git-guard.ts";
@@ -320,7 +321,7 @@ function progressOf(context: ToolContext): { see(output: OutputWindow): void; st
   let told = "";
   const tell = (): void => {
     timer = undefined;
-    const line = newest?.lastLine().slice(0, 200) ?? "";
+    const line = clip(newest?.lastLine() ?? "", 200);
     if (line === "" || line === told) return;
     told = line;
     context.update(line);
