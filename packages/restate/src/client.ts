@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import {
   type CallView,
   charEstimator,
+  checkFrom,
   checkSessionId,
   defaultTexts,
   emptyState,
@@ -246,13 +247,18 @@ export class RestateSession<Output = unknown> {
     return this.#state.run === undefined ? undefined : resultOf<Output>(this.#state, this.id);
   }
 
-  /** The session's records from one on. */
+  /** The session's records from one on. @throws RondoError `invalid_request` for a number that no record has */
   async records(from: number = 0): Promise<LogRecord[]> {
+    checkFrom(from);
     return (await readAll(this.#place, this.id, from)).records;
   }
 
-  /** Records as they land, and live events from the workers that the client knows. Never ends by itself. */
+  /**
+   * Records as they land, and live events from the workers that the client knows. Never ends by itself.
+   * @throws RondoError `invalid_request` for a number that no record has
+   */
   follow(options: FollowSessionOptions = {}): AsyncGenerator<Followed, void, undefined> {
+    if (options.from !== undefined) checkFrom(options.from);
     return followSession(this.#place, this.id, this.#place.workers, options);
   }
 

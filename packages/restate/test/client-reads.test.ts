@@ -144,3 +144,13 @@ test("a session that is called like a folder above is followed live as any other
     await worker.close();
   }
 });
+
+test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+  "records from %d on are refused before anybody is asked: a server would look for them for ever",
+  async (from) => {
+    const session = restateClient({ ingress: "http://127.0.0.1:9", agent: "clerk" }).session("s");
+    const why = `cannot read from record ${from}: it must be a whole number from 0`;
+    await expect(session.records(from)).rejects.toMatchObject({ kind: "invalid_request", message: why });
+    expect(() => session.follow({ from })).toThrow(why);
+  },
+);

@@ -4,13 +4,17 @@ import { sampleRecords } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { type KeyValues, lineOf, RecordStore, readLines } from "../src/state/store.ts";
 
-test("a reader is shown no gap when records are written between the reading of one key and of the next", async () => {
+function memory(): KeyValues {
   const state = new Map<string, string>();
-  const kv: KeyValues = {
+  return {
     get: async (keys) => keys.map((key) => state.get(key) ?? null),
     keys: async () => [...state.keys()],
     set: (key, value) => void state.set(key, value),
   };
+}
+
+test("a reader is shown no gap when records are written between the reading of one key and of the next", async () => {
+  const kv = memory();
   const { store } = await RecordStore.load(kv, []);
   const lines = sampleRecords(0, 60).map(lineOf);
   const write = (count: number): void => {
@@ -33,4 +37,12 @@ test("a reader is shown no gap when records are written between the reading of o
     }
   }
   expect(store.seq).toBeGreaterThan(50);
+});
+
+test("whoever asks for records of before the first is shown the first ones, and waits for no others", async () => {
+  const kv = memory();
+  const { store } = await RecordStore.load(kv, []);
+  const lines = sampleRecords(0, 3).map(lineOf);
+  store.append(lines, false);
+  expect((await readLines(kv, await kv.keys(), -1)).lines).toEqual(lines);
 });

@@ -165,7 +165,7 @@ const allPieces = async (kv: KeyValues, keys: readonly string[], from: number): 
 const isWhole = (pieces: readonly Piece[], from: number): boolean =>
   pieces.every((piece, at) => {
     const before = pieces[at - 1];
-    return before === undefined ? piece.from <= from : piece.from === before.from + before.count;
+    return before === undefined ? piece.from <= Math.max(0, from) : piece.from === before.from + before.count;
   });
 
 /** The pieces that may hold records from one on, in order; the last there is among them. */
