@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { messageOf, RondoError } from "@rondo/core";
 import { type Answered, post } from "./http.ts";
+import { maxMessageBytes } from "./wire.ts";
 
 /** How long a service is asked for that the server does not know, in milliseconds: a busy one takes seconds to hear of it. */
 const unknownMs = 20_000;
@@ -58,7 +59,7 @@ export class Ingress {
   /**
    * Calls a handler and waits for what it returns, however long.
    * @throws RondoError `network` when no server can be reached; `server_error` for what the server says;
-   *   `aborted` when the signal fired
+   *   `payload_too_large` for more than it takes; `aborted` when the signal fired
    */
   async call<Out>(
     service: string,
@@ -69,6 +70,13 @@ export class Ingress {
   ): Promise<Out> {
     const path = `/${service}/${encodeURIComponent(key)}/${handler}`;
     const body = JSON.stringify(input);
+    const bytes = Buffer.byteLength(body);
+    // One that just passes here would be too large with what an object puts around it, and be tried again for ever.
+    if (bytes > maxMessageBytes)
+      throw new RondoError(
+        "payload_too_large",
+        `what is said to ${service}/${handler} has ${bytes} bytes, and ${maxMessageBytes} are the most that Restate takes in one message`,
+      );
     const headers = {
       "content-type": "application/json",
       ...this.#headers,

@@ -69,5 +69,19 @@ describe.skipIf(whyNoServer !== undefined)(
       });
       await worker.close({ withinMs: 0 });
     });
+
+    it("goes on with a session that is larger than any message, and hears what is said behind large words", async () => {
+      const subject = new Agent({ model: scripted([say("one"), say("two")]) });
+      const worker = restateWorker({ agents: { subject }, namespace: "large" });
+      await register({ admin: server.admin, worker: await worker.listen() });
+      const client = restateClient({ ingress: server.ingress, namespace: "large", agent: "subject" });
+      const session = client.session("one");
+      const ids = ["a", "b", "c"];
+      for (const id of ids) await session.followUp(id.repeat(12 * 2 ** 20), id);
+      for (const id of ids) await session.withdraw(id);
+      await expect.poll(() => session.queued(), { timeout: 60_000 }).toEqual([]);
+      expect((await session.send("go")).text).toBe("one");
+      await worker.close({ withinMs: 0 });
+    }, 90_000);
   },
 );

@@ -8,7 +8,7 @@ import * as restate from "@restatedev/restate-sdk";
 import type { Services } from "../names.ts";
 import { jsonOf } from "../state/kv.ts";
 import { Taken } from "../state/taken.ts";
-import type { ListenRequest, Mail, PostRequest } from "../wire.ts";
+import { type ListenRequest, type Mail, maxMessageBytes, type PostRequest } from "../wire.ts";
 
 interface Waiting {
   count: number;
@@ -18,8 +18,10 @@ interface Waiting {
   mails: Mail[];
 }
 
-/** More than anybody leaves lying; what is older was taken by the session's object. */
+/** More than anybody leaves lying; what is older goes to the session's object alone. */
 const keptMails = 256;
+/** What kept mails have together at most, in bytes; one alone may have more. They are one value, and go in one message. */
+const keptBytes = maxMessageBytes / 2;
 
 export function inboxObject(services: Services): restate.VirtualObjectDefinition<string, unknown> {
   const load = async (ctx: restate.ObjectContext): Promise<Waiting> =>
@@ -31,7 +33,7 @@ export function inboxObject(services: Services): restate.VirtualObjectDefinition
         const waiting = await load(ctx);
         const at = await ctx.date.now();
         const mail: Mail = { n: waiting.count + 1, at, agent, say };
-        const mails = [...waiting.mails, mail].slice(-keptMails);
+        const mails = newest([...waiting.mails, mail]);
         if (waiting.awakeable !== null) ctx.resolveAwakeable(waiting.awakeable, mails);
         ctx.set("waiting", { count: mail.n, awakeable: null, mails } satisfies Waiting);
         ctx.genericSend<Mail>({
@@ -53,4 +55,16 @@ export function inboxObject(services: Services): restate.VirtualObjectDefinition
       },
     },
   }) as restate.VirtualObjectDefinition<string, unknown>;
+}
+
+/** As many of the newest mails as are kept, the last in any case. */
+export function newest(mails: readonly Mail[]): Mail[] {
+  let first = mails.length;
+  let bytes = 0;
+  while (first > 0 && mails.length - first < keptMails) {
+    bytes += Buffer.byteLength(JSON.stringify(mails[first - 1]));
+    if (bytes > keptBytes && first < mails.length) break;
+    first -= 1;
+  }
+  return mails.slice(first);
 }

@@ -35,6 +35,8 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
   const { shared } = restate.handlers.object;
   return restate.object({
     name: services.session,
+    // Else all records come with each invocation, and one of a session of 32 MiB gets no further: the server pauses it.
+    options: { enableLazyState: true },
     handlers: {
       run: async (ctx: restate.ObjectContext, request: RunRequest): Promise<Driven> => {
         const { agent, ...what } = request;
@@ -71,7 +73,6 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
       lease: (ctx: restate.ObjectContext, ask: LeaseAsk): Promise<Refusable<LeaseState | null>> =>
         refusable(() => lease(ctx, ask)),
       read: shared(
-        { enableLazyState: true },
         (ctx: restate.ObjectSharedContext, { from }: ReadRequest): Promise<Page> => readPage(ctx, from),
       ),
     },
