@@ -29,7 +29,7 @@ import {
   type State,
   type TextPart,
 } from "@rondo/core";
-import { checkGiven, object } from "@rondo/core/checks";
+import { checkGiven, membersOf, object, text } from "@rondo/core/checks";
 import {
   awaitingApproval,
   checkGoesOn,
@@ -42,7 +42,7 @@ import {
   resultOf,
 } from "@rondo/core/driving";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
-import { Ingress, type IngressOptions } from "./ingress.ts";
+import { addresses, Ingress, type IngressOptions, ingressChecks } from "./ingress.ts";
 import { errorOf } from "./journal.ts";
 import { checkAgentName, servicesOf } from "./names.ts";
 import { readAll, type Server } from "./reading.ts";
@@ -65,8 +65,14 @@ export interface RestateClient {
 /** `idle`: no run is active. `running`: one is, or will be as soon as a worker is there. `parked`: one waits for an approval. */
 export type RestateSessionStatus = "idle" | "running" | "parked";
 
-/** @throws RondoError `invalid_request` for an address, an agent or a namespace that is none */
+const optionChecks = membersOf<RestateClientOptions>(
+  { ...ingressChecks, agent: text, namespace: text, workers: addresses },
+  ["ingress", "agent"],
+);
+
+/** @throws RondoError `invalid_request` naming the option that cannot be used */
 export function restateClient(options: RestateClientOptions): RestateClient {
+  checkGiven(optionChecks, options, "restateClient");
   const { agent, workers = [] } = options;
   checkAgentName(agent, "restateClient");
   const place: Place = {

@@ -5,6 +5,17 @@
 
 import { randomUUID } from "node:crypto";
 import { messageOf, RondoError } from "@rondo/core";
+import {
+  type Check,
+  type ChecksOf,
+  callable,
+  from0,
+  listOf,
+  needed,
+  recordOf,
+  some,
+  text,
+} from "@rondo/core/checks";
 import { type Answered, post } from "./http.ts";
 import { maxMessageBytes } from "./wire.ts";
 
@@ -28,6 +39,22 @@ export interface IngressOptions {
   warn?: (message: string) => void;
 }
 
+/** An address of a server. */
+export const address: Check = needed(
+  "an http address",
+  (value) => typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+);
+
+/** One address, or a list of them. */
+export const addresses: Check = (value) => (Array.isArray(value) ? listOf(address)(value) : address(value));
+
+export const ingressChecks: ChecksOf<IngressOptions> = {
+  ingress: some(addresses, "an address"),
+  headers: recordOf(text),
+  patienceMs: from0,
+  warn: callable,
+};
+
 export interface CallOptions {
   signal?: AbortSignal;
   /** Do it once, however often it is asked for. Default: not, for what only reads. */
@@ -43,12 +70,9 @@ export class Ingress {
   #at = 0;
   #told = false;
 
+  /** @param options as they were checked */
   constructor({ ingress, headers = {}, patienceMs = 30_000, warn = () => {} }: IngressOptions) {
-    const urls = typeof ingress === "string" ? [ingress] : [...ingress];
-    if (urls.length === 0) throw new RondoError("invalid_request", "ingress: name at least one address");
-    for (const url of urls)
-      if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-        throw new RondoError("invalid_request", `ingress: ${JSON.stringify(url)} is no http address`);
+    const urls = typeof ingress === "string" ? [ingress] : ingress;
     this.#urls = urls.map((url) => url.replace(/\/+$/, ""));
     this.#headers = headers;
     this.#patienceMs = patienceMs;

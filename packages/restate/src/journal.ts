@@ -16,7 +16,8 @@ import {
   RondoError,
   type SessionInfo,
 } from "@rondo/core";
-import { Ingress, type IngressOptions } from "./ingress.ts";
+import { above0, checkGiven, membersOf, text } from "@rondo/core/checks";
+import { Ingress, type IngressOptions, ingressChecks } from "./ingress.ts";
 import { indexShards, servicesOf } from "./names.ts";
 import { Looking, readAll, readPage, type Server } from "./reading.ts";
 import { type AppendRequest, type LeaseAsk, type Listed, maxMessageBytes, type Refusable } from "./wire.ts";
@@ -27,6 +28,10 @@ export interface RestateJournalOptions extends IngressOptions {
   /** How often a session that is watched is looked at, in milliseconds. Default: 200. */
   lookMs?: number;
 }
+
+const optionChecks = membersOf<RestateJournalOptions>({ ...ingressChecks, namespace: text, lookMs: above0 }, [
+  "ingress",
+]);
 
 /** A journal on a Restate server. */
 export interface RestateJournal extends Journal {
@@ -42,9 +47,10 @@ export interface RestateJournal extends Journal {
 /**
  * The sessions of a namespace on a Restate server. A worker of the namespace must be registered there: the objects that
  * hold the records are served by it.
- * @throws RondoError `invalid_request` for an address or a namespace that is none
+ * @throws RondoError `invalid_request` naming the option that cannot be used
  */
 export function restateJournal(options: RestateJournalOptions): RestateJournal {
+  checkGiven(optionChecks, options, "restateJournal");
   const server: Server = { ingress: new Ingress(options), services: servicesOf(options.namespace) };
   const { ingress, services } = server;
   const watchers = new Looking(server, options.lookMs ?? 200);

@@ -6,6 +6,17 @@
 import { randomUUID } from "node:crypto";
 import * as restate from "@restatedev/restate-sdk";
 import { type Agent, type BlobStore, memoryBlobs, RondoError } from "@rondo/core";
+import {
+  able,
+  callable,
+  checkGiven,
+  finite,
+  listOf,
+  membersOf,
+  recordOf,
+  some,
+  text,
+} from "@rondo/core/checks";
 import { Door, type Handle } from "./door.ts";
 import { Hub } from "./hub.ts";
 import { serveLive } from "./live-server.ts";
@@ -46,17 +57,27 @@ export interface RestateWorker {
   close(options?: { withinMs?: number }): Promise<void>;
 }
 
+const optionChecks = membersOf<RestateWorkerOptions>(
+  {
+    agents: some(recordOf(able("an Agent", "openChild")), "an agent"),
+    namespace: text,
+    toolTimeoutMs: finite,
+    blobs: able("a store of texts (put, get, delete)", "put", "get", "delete"),
+    identityKeys: listOf(text),
+    log: callable,
+  },
+  ["agents"],
+);
+
 const minute = 60_000;
-/** Sub-agents are at work elsewhere, however long. */
+/** Whatever the tools may take. */
 const longestStep = 24 * 60 * minute;
 
 /** @throws RondoError `invalid_request` naming what cannot be used */
 export function restateWorker(options: RestateWorkerOptions): RestateWorker {
+  checkGiven(optionChecks, options, "restateWorker");
   const { agents, namespace, blobs = memoryBlobs() } = options;
-  const names = Object.keys(agents);
-  if (names.length === 0)
-    throw new RondoError("invalid_request", "restateWorker: give it at least one agent");
-  for (const name of names) checkAgentName(name, "restateWorker");
+  for (const name of Object.keys(agents)) checkAgentName(name, "restateWorker");
   const id = randomUUID().slice(0, 13);
   const never = new Promise<never>(() => {});
   let closing = false;
@@ -73,7 +94,11 @@ export function restateWorker(options: RestateWorkerOptions): RestateWorker {
   });
   return {
     id,
-    listen: (port = 0, host = "127.0.0.1") => door.open(port, host),
+    async listen(port = 0, host = "127.0.0.1") {
+      // It would take calls, and begin nothing.
+      if (closing) throw new RondoError("invalid_request", "this worker was closed: make a new one");
+      return door.open(port, host);
+    },
     async close({ withinMs = 10_000 } = {}) {
       closing = true;
       await parts.workplaces.idle(withinMs);
@@ -112,6 +137,7 @@ function longestOf(agents: readonly Agent[]): number {
   for (const { parts } of agents) {
     const { tools, clocks } = parts.resolved.options;
     longest = Math.max(longest, clocks.totalMs);
+    // A sub-agent is a session of its own: no step waits for it.
     for (const { timeoutMs, agent } of tools) if (agent === undefined) longest = Math.max(longest, timeoutMs);
   }
   return Math.min(longest, longestStep);
