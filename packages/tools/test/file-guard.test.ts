@@ -1,7 +1,7 @@
 // The file guard, on real files, and in an agent strategy.
 
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { Agent, tool } from "@rondo/core";
 import { agentStrategy, type StrategyMessage, strategyMessages } from "@rondo/core/presets";
 import { call, say, scripted } from "@rondo/testkit";
@@ -44,6 +44,17 @@ describe("the file guard", () => {
     expect(await said(root, `${root}/in.png`)).toBe("in.png: cat");
     expect(await said(root, `${root}/none.png`)).toBe("none");
     expect(await said(join(root, "no-root"), join(root, "no-root", "a.png"))).toBe("none");
+  });
+
+  test("has a root that is relative to where the process stands, or the whole file system", async () => {
+    const near = relative(process.cwd(), import.meta.dirname);
+    for (const root of [near, `./${near}/`]) {
+      expect(await said(root, `${root}/programs/../calling.ts`)).toContain(
+        "calling.ts: // The room of calling",
+      );
+      expect(await said(root, `${root}/../package.json`)).toBe("local file cannot be read");
+    }
+    expect(await said("/", join(world().root, "cat.png"))).toBe("cat.png: cat");
   });
 
   test("E6.32 refuses what leads out of its root, and names no path", async () => {

@@ -5,7 +5,7 @@
 // the words may reach somebody who must not learn what lies where.
 
 import { existsSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { checkGiven, from0, membersOf, text } from "@rondo/core/checks";
 import { Root } from "../paths/root.ts";
 import { Refusal } from "../reasons.ts";
@@ -40,9 +40,10 @@ export function fileGuard(
 ): ((path: string) => Promise<GuardedFile | undefined>) & { readonly root: string } {
   checkGiven(optionChecks, options, "fileGuard");
   const root = (options.root ?? "/files").replace(/(?<=.)\/+$/, "");
+  const above = root === "/" ? root : `${root}/`;
   const maxBytes = options.maxBytes ?? 5 * 1024 * 1024;
   const read = async (path: string): Promise<GuardedFile | undefined> => {
-    if (!path.startsWith(`${root}/`)) throw new Refusal("local file is outside the root");
+    if (!path.startsWith(above)) throw new Refusal("local file is outside the root");
     try {
       return await readUnder(root, path, maxBytes);
     } catch (thrown) {
@@ -58,7 +59,8 @@ const tooLarge = Symbol("too large");
 async function readUnder(given: string, path: string, maxBytes: number): Promise<GuardedFile | undefined> {
   if (!existsSync(given)) return undefined;
   const root = new Root(given);
-  const place = root.locate(path);
+  // It begins with the root as that was given, which may be relative to where the process stands.
+  const place = root.locate(resolve(path));
   if (!place.exists) return undefined;
   const handle = await root.open(place, "file");
   try {
