@@ -201,7 +201,7 @@ export async function replayTest<Output = unknown>(
   const given = options as AgentOptions<Output>;
   const { rules } = resolve({ ...(given as AgentOptions), model: scripted([]) });
   const tape = new Tape(recording, rules);
-  const agent = new Agent<Output>({ ...given, ...playedOptions(given, cassetteOf(tape)) });
+  const agent = new Agent<Output>({ ...given, ...playedOptions(given, tape) });
   const session = await agent.open("replayed", { journal: memoryJournal() });
   const said = new Said(tape.records, session as Session);
   tape.heard = (seq) => said.until(seq);
@@ -236,13 +236,17 @@ function begunAs<Output>(run: RecordOf<"run_started">, session: Session<Output>)
 /** What the recording has in place of an agent's own models, tools and clock. */
 function playedOptions<Output>(
   { context, tools = [] }: AgentOptions<Output>,
-  played: Cassette,
+  tape: Tape,
 ): Partial<AgentOptions<Output>> {
-  const { models, compactor, clock } = played;
+  const played = cassetteOf(tape);
+  const { compactor, clock } = played;
+  const [model, ...others] = played.models;
+  const fallbacks = tape.options?.fallbacks ?? others.length;
   const compaction = context?.compaction;
   return {
-    model: models[0] as Model,
-    fallback: models.slice(1),
+    model: model as Model,
+    fallback: others.slice(0, fallbacks),
+    models: others.slice(fallbacks),
     ...(compaction == null || compactor === undefined
       ? {}
       : { context: { ...context, compaction: { ...compaction, model: compactor } } }),

@@ -228,3 +228,23 @@ describe("a cassette", () => {
     expect(() => cassette([])).toThrow(/holds no run/);
   });
 });
+
+test("models that a hook chooses for a step are played too: none is asked itself, and none is fallen back to", async () => {
+  const model = scripted([say("from the first"), fail("auth")], { id: "first" });
+  const other = scripted([say("from the other"), fail("auth")], { id: "other" });
+  const options: AgentOptions = {
+    model,
+    models: [other],
+    hooks: { prepareStep: ({ messages }) => (messages.length < 3 ? { model: other } : undefined) },
+  };
+  const journal = memoryJournal();
+  const session = await new Agent({ ...options, journal }).open("s");
+  for (const word of ["one", "two", "three"]) await session.send(word);
+  const asked = [other.calls, model.calls];
+  expect(asked).toEqual([1, 2]);
+  expect((await replayTest(options, journal.read("s"))).end).toMatchObject({
+    reason: "error",
+    error: { kind: "auth" },
+  });
+  expect([other.calls, model.calls]).toEqual(asked);
+});
