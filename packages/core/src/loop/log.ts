@@ -91,6 +91,11 @@ export class Names {
     places.set(name, this.size);
     return new Names(places, this.size + 1);
   }
+
+  /** All there are, in the order in which they were added. */
+  toJSON(): string[] {
+    return [...this.#places.keys()].slice(0, this.size);
+  }
 }
 
 /** Texts of which each may be added any number of times, with the same sharing: how often it was. */
@@ -120,6 +125,11 @@ export class Tally {
     else places.push(this.#size);
     added.size += 1;
     return new Tally(added, added.size);
+  }
+
+  /** Each text with how often it was added. */
+  toJSON(): [text: string, times: number][] {
+    return [...this.#copy().places].map(([text, places]) => [text, places.length]);
   }
 
   #copy(): Additions {

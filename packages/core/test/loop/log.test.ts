@@ -100,6 +100,7 @@ describe("a set of names", () => {
     expect(more.add("b")).toBe(more);
     expect([one.size, more.size, one.add("b").size]).toStrictEqual([1, 2, 2]);
     expect(Names.empty().has("a")).toBe(false);
+    expect(JSON.stringify([one, more, other])).toBe('[["a"],["a","b"],["a","c"]]');
   });
 });
 
@@ -118,6 +119,7 @@ describe("a tally", () => {
     ]);
     expect(counts(more.add("b"))).toStrictEqual([3, 2, 0, 0]);
     expect(Tally.empty().of("a")).toBe(0);
+    expect(JSON.stringify([one, other])).toBe('[[["a",1],["b",1]],[["a",1],["b",2],["c",1]]]');
   });
 
   test("knows nothing of a name that every object has, and tells a text from all others", () => {
