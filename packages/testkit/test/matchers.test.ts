@@ -230,6 +230,46 @@ describe("other runners", () => {
     );
   });
 
+  it("tell two calls apart that a provider gave one id, in different answers", async () => {
+    const again = (city: string) => call("weather", { city }, { id: "call_0" });
+    const twice = await told({
+      model: scripted([again("Oslo"), again("Bergen"), say("done")]),
+      tools: [weather],
+    });
+    for (const given of [twice.result, twice.session, twice.records, twice.events]) {
+      expect(given).toHaveCalled("weather", undefined, { times: 2 });
+      expect(given).toHaveCalled("weather", { city: "Oslo" }, { result: "Oslo: rain" });
+      expect(given).toHaveCalled("weather", { city: "Bergen" }, { result: "Bergen: rain" });
+    }
+    const asks = (text: string) => call("publish", { text }, { id: "call_0" });
+    const waiting = await told({
+      model: scripted([again("Oslo"), asks("hello")]),
+      tools: [weather, publish],
+    });
+    for (const given of [waiting.result, waiting.session, waiting.records, waiting.events])
+      expect(given).toHaveCalledInOrder([["weather", { city: "Oslo" }], "publish"]);
+  });
+
+  it("name the nearest of a tool's own calls, however much another tool's is like it", async () => {
+    const given = await told({
+      model: scripted([
+        [
+          call("publish", { text: "a" }),
+          call("weather", { city: "Oslo" }),
+          call("weather", { city: "Rome" }),
+        ],
+      ]),
+      tools: [weather, publish],
+    });
+    const wanted = { city: "Bergen", a: 1, b: 2, c: 3, d: 4, e: 5 };
+    expect(words(() => expect(given.records).toHaveCalled("weather", wanted))).toContain(
+      'nearest is call 2: city is "Oslo", wanted "Bergen"; a is absent, wanted 1',
+    );
+    expect(words(() => expect(given.records).toHaveAsked(undefined, { text: "b" }))).toContain(
+      'nearest is call 1: text is "a", wanted "b"',
+    );
+  });
+
   it("of jest's kind are extended as they are", () => {
     jestExpect.extend(rondoMatchers);
     const given = jestExpect(run.result) as unknown as ReturnType<typeof expect<RunResult>>;

@@ -149,7 +149,7 @@ export const rondoMatchers: {
     const still = story.askedNow && asked.length === 0;
     return verdict(pass, story, what, pass ? "it did" : was, () => [
       ...(asked.length === 0 ? [] : asked.map(callLine)),
-      ...(pass || asked.length === 0 ? [] : nearest(asked, ways, name ?? "")),
+      ...(pass ? [] : nearest(asked, ways, name)),
       ...(still ? [`${story.from} tells only calls that still wait; its records or events tell all`] : []),
       endWords(story),
     ]);
@@ -224,9 +224,9 @@ function verdict(
   return { pass, message };
 }
 
-/** In what a call is not the wanted one: first of all in its name. */
+/** In what a call is not the wanted one. Of another tool's nothing else is looked at. */
 function unlike(call: ToldCall, name: string, args: Wanted, options: CalledOptions): string[] {
-  if (call.name !== name) return [`it is a call of ${call.name}`, "", "", ""];
+  if (call.name !== name) return [`it is a call of ${call.name}`];
   const { result, isError, exact } = options;
   const unlikeArgs = args === undefined ? [] : differences(args, call.args, exact, "");
   const text = call.result?.text;
@@ -241,10 +241,16 @@ function unlike(call: ToldCall, name: string, args: Wanted, options: CalledOptio
   ];
 }
 
-function nearest(calls: readonly ToldCall[], ways: readonly string[][], name: string): string[] {
-  const near = indexOfLeast(ways);
-  if (near < 0) return [];
-  if (calls[near]?.name === name) return [`nearest is call ${near + 1}: ${ways[near]?.join("; ")}`];
+/** The call that comes nearest to the wanted one, of those of its name. @param name absent: any */
+function nearest(
+  calls: readonly ToldCall[],
+  ways: readonly (readonly string[])[],
+  name: string | undefined,
+): string[] {
+  if (calls.length === 0) return [];
+  const own = calls.flatMap((call, at) => (name === undefined || call.name === name ? [at] : []));
+  const near = own[indexOfLeast(own.map((at) => ways[at] ?? []))];
+  if (near !== undefined) return [`nearest is call ${near + 1}: ${ways[near]?.join("; ")}`];
   const names = [...new Set(calls.map((call) => call.name))];
   return [`no call of ${name}; there were calls of ${names.join(", ")}`];
 }

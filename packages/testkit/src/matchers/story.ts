@@ -142,7 +142,7 @@ function ofRecords(records: readonly LogRecord[]): Story {
 }
 
 function ofEvents(events: readonly RondoEvent[]): Story {
-  const calls = new Map<string, ToldCall>();
+  const calls = new Calls();
   const story: Story = {
     from: "the events",
     calls: [],
@@ -160,17 +160,17 @@ function ofEvents(events: readonly RondoEvent[]): Story {
         break;
       case "message":
         story.text = textOf(event.message) || story.text;
-        for (const { id, name, args } of callsOf(event.message)) calls.set(id, { id, name, args });
+        for (const call of callsOf(event.message)) calls.made(call);
         break;
       case "tool_start":
-        calls.set(event.call.id, { id: event.call.id, name: event.call.name, args: event.call.args });
+        calls.open(event.call);
         break;
-      case "tool_end": {
-        const { id, name, args } = event.call;
-        const text = textOf({ role: "user", content: event.content });
-        calls.set(id, { id, name, args, result: { text, isError: event.isError } });
+      case "tool_end":
+        calls.open(event.call).result = {
+          text: textOf({ role: "user", content: event.content }),
+          isError: event.isError,
+        };
         break;
-      }
       case "approval_request":
         story.asked.push({ name: event.call.name, args: event.call.args });
         break;
@@ -182,7 +182,7 @@ function ofEvents(events: readonly RondoEvent[]): Story {
         story.text = event.text;
         break;
     }
-  story.calls = [...calls.values()];
+  story.calls = calls.all;
   story.spent = {
     steps: usages.length,
     modelCalls: requests,
@@ -197,16 +197,40 @@ function callsIn(
   messages: readonly Message[],
   open: readonly Pick<CallView, "id" | "name" | "args">[],
 ): ToldCall[] {
-  const calls = new Map<string, ToldCall>();
+  const calls = new Calls();
   for (const message of messages) {
-    if (message.role === "assistant")
-      for (const { id, name, args } of callsOf(message)) calls.set(id, { id, name, args });
-    const known = message.role === "tool" ? calls.get(message.callId) : undefined;
-    if (message.role === "tool" && known !== undefined)
-      known.result = { text: textOf(message), isError: message.isError };
+    if (message.role === "assistant") for (const call of callsOf(message)) calls.made(call);
+    if (message.role === "tool") calls.answered(message);
   }
-  for (const { id, name, args } of open) if (!calls.has(id)) calls.set(id, { id, name, args });
-  return [...calls.values()];
+  for (const call of open) calls.open(call);
+  return calls.all;
+}
+
+/** Calls in the order in which they were made. Some providers count their ids anew in each answer: one tells calls apart only until there is a result. */
+class Calls {
+  readonly all: ToldCall[] = [];
+  readonly #newest = new Map<string, ToldCall>();
+
+  made({ id, name, args }: Pick<ToldCall, "id" | "name" | "args">): ToldCall {
+    const call: ToldCall = { id, name, args };
+    this.all.push(call);
+    this.#newest.set(id, call);
+    return call;
+  }
+
+  /** The call of this id that has no result yet, with the arguments that it has now. */
+  open(call: Pick<ToldCall, "id" | "name" | "args">): ToldCall {
+    const newest = this.#newest.get(call.id);
+    if (newest === undefined || newest.result !== undefined) return this.made(call);
+    newest.name = call.name;
+    newest.args = call.args;
+    return newest;
+  }
+
+  answered({ callId, isError, content }: Extract<Message, { role: "tool" }>): void {
+    const newest = this.#newest.get(callId);
+    if (newest !== undefined) newest.result = { text: textOf({ role: "user", content }), isError };
+  }
 }
 
 function counted(usage: Usage): ToldSpending {
