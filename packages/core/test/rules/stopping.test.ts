@@ -19,6 +19,7 @@ import {
   terminateWithOutput,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { Tally } from "../../src/loop/log.ts";
 import { acting, callOf, recordOf, stateOf } from "../loop/support.ts";
 import { afterAll, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
 
@@ -200,10 +201,11 @@ describe("a rule made of a policy", () => {
     for (const fact of [judgedBy("mine", { do: "finish" }), { type: "approval_asked", calls: [] }])
       expect(rule.fold?.(counts as never, recordOf(fact), before)).toBe(counts);
     const act = recordOf(judgedBy("mine", { do: "act" }));
-    for (const state of [emptyState, stateOf()])
-      expect(rule.fold?.({ look: 1 }, act, state)).toStrictEqual({ look: 1 });
-    expect(rule.fold?.({ look: 1 }, act, before)).toMatchObject({ look: 3, peek: 1 });
-    expect(counts).toStrictEqual({});
+    const one = Tally.empty().add("look");
+    for (const state of [emptyState, stateOf()]) expect(rule.fold?.(one, act, state)).toBe(one);
+    const more = rule.fold?.(one, act, before) as Tally;
+    expect(["look", "peek"].map((tool) => more.of(tool))).toStrictEqual([3, 1]);
+    expect(JSON.stringify(counts)).toBe("[]");
   });
 
   test.each([
