@@ -95,6 +95,8 @@ export interface ErrorData {
   repair?: Repair;
   /** So much output fits beside the input, is what the model gives at most, or what the money pays for: the request may pass with this limit. */
   maxOutputTokens?: number;
+  /** The model's window in tokens, where the provider named it when it refused what does not fit. */
+  contextWindow?: number;
 }
 
 export interface RondoErrorOptions {
@@ -107,6 +109,8 @@ export interface RondoErrorOptions {
   repair?: Repair;
   /** Set by whoever knows the provider's errors: the request may pass with this output limit. */
   maxOutputTokens?: number;
+  /** Set by whoever knows the provider's errors: the model's window in tokens, as the provider named it. */
+  contextWindow?: number;
   cause?: unknown;
   /** What had arrived of the answer when it failed. */
   partial?: AssistantMessage;
@@ -129,6 +133,7 @@ export class RondoError extends Error {
   declare readonly raw: Json | undefined;
   declare readonly repair: Repair | undefined;
   declare readonly maxOutputTokens: number | undefined;
+  declare readonly contextWindow: number | undefined;
   /** What had arrived of the answer when it failed. */
   declare readonly partial: AssistantMessage | undefined;
   /** What the failed call cost, where the provider said so. */
@@ -139,13 +144,14 @@ export class RondoError extends Error {
     this.name = kind === "aborted" ? "AbortError" : "RondoError";
     this.kind = kind;
     this.retryable = options.retryable ?? retryableKinds.has(kind);
-    const { retryAfterMs, status, raw, repair, maxOutputTokens, partial, usage } = options;
+    const { retryAfterMs, status, raw, repair, maxOutputTokens, contextWindow, partial, usage } = options;
     // What was read out of a header may be no number, and nobody could wait for that long.
     if (retryAfterMs !== undefined && !Number.isNaN(retryAfterMs)) this.retryAfterMs = retryAfterMs;
     if (status !== undefined) this.status = status;
     if (raw !== undefined) this.raw = raw;
     if (repair !== undefined) this.repair = repair;
     if (maxOutputTokens !== undefined) this.maxOutputTokens = maxOutputTokens;
+    if (contextWindow !== undefined) this.contextWindow = contextWindow;
     if (partial !== undefined) this.partial = partial;
     if (usage !== undefined) this.usage = usage;
   }
@@ -162,6 +168,7 @@ export class RondoError extends Error {
       ...(raw === undefined ? {} : { raw }),
       ...(this.repair === undefined ? {} : { repair: this.repair }),
       ...(this.maxOutputTokens === undefined ? {} : { maxOutputTokens: this.maxOutputTokens }),
+      ...(this.contextWindow === undefined ? {} : { contextWindow: this.contextWindow }),
     };
   }
 }
@@ -189,9 +196,9 @@ export type ErrorChange = {
 /** The same error with something changed. */
 export function errorWith(error: RondoError, change: ErrorChange): RondoError {
   const { kind, message, retryable, retryAfterMs, status, raw, repair, cause } = error;
-  const { maxOutputTokens, partial, usage } = error;
+  const { maxOutputTokens, contextWindow, partial, usage } = error;
   const kept = { kind, message, retryable, retryAfterMs, status, raw, repair, cause };
-  const told = { ...kept, maxOutputTokens, partial, usage, ...change };
+  const told = { ...kept, maxOutputTokens, contextWindow, partial, usage, ...change };
   return new RondoError(told.kind, told.message, told as RondoErrorOptions);
 }
 

@@ -48,6 +48,15 @@ export function knownWindow(
   return first === "contextWindow" ? (window ?? input) : (input ?? window);
 }
 
+/** The facts, where the window is known to hold no more than so many tokens. */
+export function narrowed(facts: WindowFacts, most: number): WindowFacts {
+  const input = known(facts.maxInputTokens);
+  return {
+    contextWindow: Math.min(known(facts.contextWindow) ?? most, most),
+    ...(input === undefined ? {} : { maxInputTokens: Math.min(input, most) }),
+  };
+}
+
 const known = (tokens: number | undefined): number | undefined =>
   tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : undefined;
 

@@ -22,6 +22,7 @@ import { placeOf } from "./folding/same-model.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./folding/shrink.ts";
 import { spendMore } from "./folding/spend.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./folding/turn.ts";
+import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
 import { toolNamed } from "./offered.ts";
 import type { LogRecord, ModelRef, RecordOf, RunOptions } from "./records.ts";
@@ -30,6 +31,7 @@ import {
   emptyState,
   inFlight,
   isOpen,
+  modelInUse,
   optionsOf,
   type Run,
   runOf,
@@ -123,7 +125,7 @@ function fold(state: State, record: LogRecord, last: number): State {
     case "model_finished":
       return finishModel(state, run, record);
     case "model_failed":
-      return { ...state, run: failModel(state, run, record) };
+      return failModel(state, run, record);
     case "turn_judged":
       return judge(state, run, record);
     case "tool_started":
@@ -374,8 +376,9 @@ function startModel(run: Run, record: RecordOf<"model_started">): Run {
   return { ...run, notBefore: undefined, failure: undefined, call };
 }
 
-function failModel(state: State, run: Run, record: RecordOf<"model_failed">): Run {
-  if (run.call === undefined) return run;
+function failModel(state: State, run: Run, record: RecordOf<"model_failed">): State {
+  if (run.call === undefined) return state;
+  const known = { ...state, ...windowsOf(state, record.error, optionsOf(state).models[modelInUse(run)]) };
   const next: Run = {
     ...run,
     call: undefined,
@@ -383,15 +386,13 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): Ru
     spend: spendMore(state, run, record.usage, true),
   };
   // A landing that cancelled this call has its own turn to come: nothing is left to judge.
-  if (run.cancelledAt !== undefined && run.abort === undefined) return settleCancel(next);
-  return {
-    ...next,
-    failure: {
-      error: record.error,
-      at: record.at,
-      rand: record.rand,
-      ...(record.partial === undefined ? {} : { partial: record.partial }),
-      ...(record.shown === undefined ? {} : { shown: record.shown }),
-    },
+  if (run.cancelledAt !== undefined && run.abort === undefined) return { ...known, run: settleCancel(next) };
+  const failure = {
+    error: record.error,
+    at: record.at,
+    rand: record.rand,
+    ...(record.partial === undefined ? {} : { partial: record.partial }),
+    ...(record.shown === undefined ? {} : { shown: record.shown }),
   };
+  return { ...known, run: { ...next, failure } };
 }

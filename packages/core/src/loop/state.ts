@@ -202,6 +202,8 @@ export interface State {
   readonly counted?: { tokens: number; length: number } | undefined;
   /** Tokens of the last model call of any kind, as its provider counted them. */
   readonly lastTokens?: number | undefined;
+  /** Windows that refusals named, in tokens, by the model's id. Absent: none did. */
+  readonly windows?: ReadonlyMap<string, number>;
   /** What has changed the history, other than by adding to it, since a model was last asked. */
   readonly rewritten: readonly string[];
   /** When the request was made that a model last answered. */

@@ -22,7 +22,8 @@ export function overflow(mends: boolean = true): Rule {
       if (run?.failure === undefined) return undefined;
       const { error } = run.failure;
       const isTooLarge = error.kind === "context_overflow" || error.kind === "payload_too_large";
-      const evidence = { kind: error.kind };
+      const window = error.contextWindow;
+      const evidence = { kind: error.kind, ...(window === undefined ? {} : { window }) };
       if (
         mends &&
         error.kind === "payload_too_large" &&

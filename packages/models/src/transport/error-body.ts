@@ -4,7 +4,7 @@
 // as text, or not at all. This reads facts out of them and judges nothing.
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
-import { listIn, objectIn, parseJson } from "../json-values.ts";
+import { listIn, numberIn, objectIn, parseJson } from "../json-values.ts";
 
 /** What an error body says, as far as it says anything. */
 export interface ErrorFacts {
@@ -14,6 +14,8 @@ export interface ErrorFacts {
   codes: string[];
   /** An HTTP status that stands in the body, as in `{"error": {"code": 503}}`. */
   status?: number;
+  /** The window in tokens, where a member of the body says it (llama.cpp). */
+  window?: number;
   /** The body parsed, where it is JSON. */
   json?: Json;
   /** The body was a web page. */
@@ -82,9 +84,10 @@ function messageIn(root: JsonObject, said: JsonObject): string {
   return cut(more === undefined || message.includes(more) ? message : `${message}: ${more}`);
 }
 
-function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" | "status"> {
+function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" | "status" | "window"> {
   const codes: string[] = [];
   let status: number | undefined;
+  const window = numberIn(said.n_ctx);
   for (const value of [
     said.code,
     (objectIn(said.innererror) ?? objectIn(said.inner_error))?.code,
@@ -102,7 +105,11 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     if (Number.isInteger(number) && number >= 400 && number < 600) status ??= number;
     else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
   }
-  return { codes, ...(status === undefined ? {} : { status }) };
+  return {
+    codes,
+    ...(status === undefined ? {} : { status }),
+    ...(window === undefined ? {} : { window }),
+  };
 }
 
 /** The body of whoever stands behind a gateway, which says more than the gateway does: as a value, or as text in place of a message (Groq, LiteLLM). */

@@ -21,6 +21,7 @@ import {
   templateWords,
   upstreamWords,
 } from "./error-words.ts";
+import { namedWindow } from "./named-window.ts";
 import { fittingOutput, mostOutput, paidOutput } from "./output-limit.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
@@ -104,10 +105,13 @@ function errorFrom(
         })
       : undefined;
   const maxOutputTokens = outputLimits[kind]?.(facts.message);
+  const contextWindow =
+    kind === "context_overflow" ? (facts.window ?? namedWindow(facts.message)) : undefined;
   return new RondoError(kind, sentence(kind, httpStatus, facts, hints, header, wait), {
     ...(retryable === undefined ? {} : { retryable }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(status === undefined ? {} : { status }),
     ...(facts.raw === undefined ? {} : { raw: facts.raw }),
   });

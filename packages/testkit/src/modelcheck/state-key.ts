@@ -8,7 +8,18 @@ import type { Shadow } from "./promises.ts";
 
 /** A state's name: everything something is decided from, with times and sequence numbers made relative. */
 export function keyOf({ state, shadow, fuel }: { state: State; shadow: Shadow; fuel: Fuel }): string {
-  const { history, inbox, run, memories, now, seq, options: _options, ids: _ids, seen: _seen } = state;
+  const {
+    history,
+    inbox,
+    run,
+    memories,
+    windows,
+    now,
+    seq,
+    options: _options,
+    ids: _ids,
+    seen: _seen,
+  } = state;
   const past = [...history].map((message) => {
     const shape = message.content
       .map((part) => (part.type === "tool_call" ? part.name + argsKey(part.args) : part.type))
@@ -32,6 +43,7 @@ export function keyOf({ state, shadow, fuel }: { state: State; shadow: Shadow; f
     inbox.map((one) => one.id),
     (state.left ?? []).map(({ notBefore = now, until }) => [notBefore > now, until > now]),
     memories,
+    windows ?? [],
     state.grants.map(({ id, used, revoked, until }) => [
       id,
       used,

@@ -210,6 +210,8 @@ export interface FailOptions {
   repair?: NonNullable<RondoErrorOptions["repair"]>;
   /** The request may pass with this output limit. */
   maxOutputTokens?: number;
+  /** The model's window in tokens, as a provider names it when a request does not fit. */
+  contextWindow?: number;
   /** Text emitted before it fails; it stands in the error's `partial`. The same as `[say(text), fail(…)]`. */
   afterText?: string;
   /** What had arrived. Default: the text, reasoning and other parts played so far; no calls; absent when there are none. */
@@ -227,6 +229,7 @@ const failing = membersOf<FailOptions & { kind: ErrorKind }>({
   raw: anything,
   repair: someText,
   maxOutputTokens: someNumber,
+  contextWindow: someNumber,
   afterText: someText,
   partial: object,
   usage: counted,

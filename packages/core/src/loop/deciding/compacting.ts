@@ -16,7 +16,7 @@ import { heard } from "../../rules/said.ts";
 import type { Action } from "../action.ts";
 import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact, RunOptions } from "../records.ts";
-import { frontOf, sizeOf, windowOf } from "../request/window.ts";
+import { frontOf, sizeOf, summariserWindow, windowOf } from "../request/window.ts";
 import { type Compacting, modelInUse, optionsOf, runOf, type State, summariserOf } from "../state.ts";
 import { wakeTime } from "./hearing.ts";
 
@@ -60,7 +60,8 @@ function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit
   const { compactor, settings: own } = optionsOf(state);
   const { maxOutputTokens: asked, ...rest } = settings;
   const facts = summariserOf(state)?.facts;
-  const half = Math.floor((compactor?.facts.contextWindow ?? windowOf(state) ?? Infinity) / 2);
+  const window = compactor === undefined ? undefined : summariserWindow(state);
+  const half = Math.floor((window ?? windowOf(state) ?? Infinity) / 2);
   const most = Math.min(facts?.maxOutputTokens ?? Infinity, limit ?? Infinity);
   const raised = asked === undefined ? undefined : Math.max(asked, Math.min(asked * 4 ** cut, half));
   const headers = compactor === undefined ? own.headers : undefined;
@@ -211,7 +212,7 @@ function planFacts(state: State, rules: Rules, settings: CompactionSettings): Co
   const { narrowed = 0 } = run.compacting ?? {};
   // The window above is that of the model in use: who sums up may have another.
   const isOther = optionsOf(state).compactor !== undefined || modelInUse(run) !== run.model;
-  const told = (isOther ? summariserOf(state)?.facts.contextWindow : undefined) ?? guessed;
+  const told = (isOther ? summariserWindow(state) : undefined) ?? guessed;
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
   return { ...facts, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }

@@ -10,6 +10,7 @@ import { Log } from "../log.ts";
 import type { Because, LogRecord, RecordOf } from "../records.ts";
 import { type Compacting, type Run, type State, settleCancel, summariserOf } from "../state.ts";
 import { spendMore } from "./spend.ts";
+import { windowsOf } from "./windows.ts";
 
 /** A compaction that has just been decided on. */
 export function newCompaction(because: Because): Compacting {
@@ -58,6 +59,7 @@ export function endSummary(
   const hasFailed = record.type === "summary_failed";
   const usage = hasFailed ? record.usage : record.message.usage;
   const came = outcomeOf(record);
+  const summariser = summariserOf(state);
   const after: Compacting = {
     ...compacting,
     call: undefined,
@@ -66,10 +68,11 @@ export function endSummary(
   const next: Run = {
     ...run,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, usage, hasFailed, summariserOf(state)),
+    spend: spendMore(state, run, usage, hasFailed, summariser),
     compacting: after,
   };
-  return { ...state, lastTokens: tokensOf(usage), run: settleCancel(next) };
+  const windows = hasFailed ? windowsOf(state, record.error, summariser) : {};
+  return { ...state, ...windows, lastTokens: tokensOf(usage), run: settleCancel(next) };
 }
 
 /** What came of the question for a summary. `cut`: the answer ended at its output limit. */

@@ -4,17 +4,30 @@
 
 import { type ContextAccount, contextAccount } from "../../context/account.ts";
 import { fittingOutput } from "../../context/guard/route.ts";
-import { knownWindow, type WindowFacts } from "../../context/stage.ts";
+import { knownWindow, narrowed, type WindowFacts } from "../../context/stage.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { definitionsOf, knownTools } from "../offered.ts";
-import { modelInUse, type State } from "../state.ts";
+import type { ModelRef } from "../records.ts";
+import { modelInUse, type State, summariserOf } from "../state.ts";
 import { besideOf } from "./notes.ts";
 
-/** What is known of the window of the model in use; the option outranks the model's own. */
-export function windowFacts({ options, run }: State): WindowFacts {
+/** What is known of the window of the model in use; the option outranks the model's own, and a refusal that named a smaller one both. */
+export function windowFacts(state: State): WindowFacts {
+  const { options, run } = state;
+  const model = options?.models[run === undefined ? 0 : modelInUse(run)];
   const window = options?.context?.window;
-  if (window !== undefined) return { contextWindow: window };
-  return options?.models[run === undefined ? 0 : modelInUse(run)]?.facts ?? {};
+  return asRefused(state, model, window === undefined ? (model?.facts ?? {}) : { contextWindow: window });
+}
+
+/** The window of whoever sums up; undefined when nobody knows. */
+export function summariserWindow(state: State): number | undefined {
+  const summariser = summariserOf(state);
+  return asRefused(state, summariser, summariser?.facts ?? {}).contextWindow;
+}
+
+function asRefused({ windows }: State, model: ModelRef | undefined, facts: WindowFacts): WindowFacts {
+  const most = windows?.get(model?.id ?? "");
+  return most === undefined ? facts : narrowed(facts, most);
 }
 
 /** Tokens of the window, input and output together; undefined when nobody knows. */

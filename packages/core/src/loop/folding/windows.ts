@@ -1,0 +1,17 @@
+// The room of windows that nobody knew: a refusal names the one that a request did not fit into.
+//
+// It holds for the session, for its next run would else be refused where this one was.
+
+import type { ErrorData } from "../../errors.ts";
+import type { ModelRef } from "../records.ts";
+import type { State } from "../state.ts";
+
+/** What is known of windows once a model has failed. */
+export function windowsOf(
+  { windows }: State,
+  { contextWindow }: ErrorData,
+  model: ModelRef | undefined,
+): Pick<State, "windows"> {
+  if (contextWindow === undefined || !(contextWindow > 0) || model === undefined) return {};
+  return { windows: new Map(windows).set(model.id, contextWindow) };
+}

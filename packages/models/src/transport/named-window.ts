@@ -1,0 +1,51 @@
+// The room of windows that a refusal names: who runs a model may give it less than its maker does, and tells so when a
+// request did not fit.
+
+const tokens = "(?<window>\\d[\\d,]*)";
+
+/** Each way to say it, tried in this order: what a form is about may hold the words of a later one. */
+const forms: readonly RegExp[] = [
+  // Anthropic, Bedrock
+  `exceed context limit: \\d+ \\+ \\d+ > ${tokens}`,
+  `prompt is too long: \\d+ tokens > ${tokens} maximum`,
+  // OpenAI, OpenRouter, vLLM, SGLang, llama.cpp, LM Studio, Fireworks, and many more
+  `context (?:length|size|window)(?: is| of|:)?(?: only)? \\(?${tokens}\\b`,
+  `n_ctx: ${tokens}`,
+  // Google
+  `maximum number of tokens allowed \\(?${tokens}`,
+  // Mistral
+  `too large for model with ${tokens} maximum context`,
+  // xAI
+  `maximum prompt length is ${tokens}`,
+  // SambaNova, Together, Volcengine
+  `(?:prompt|input) length \\d+[^.]{0,80}exceeds the maximum (?:[a-z]+ ){0,2}length(?: of)? ${tokens}`,
+  // Copilot, an older vLLM
+  `tokens?\\b[^.]{0,60}exceeds? (?:the )?limit of ${tokens}`,
+  `number of (?:input )?tokens exceeded the maximum of ${tokens}`,
+  // Moonshot
+  `model token limit: ${tokens}`,
+  // Engines by the names of their settings
+  `max_(?:model_len|seq_len|num_tokens) \\(?${tokens}`,
+  // Hugging Face
+  `max_new_tokens[\`'"]* must be <= ${tokens}`,
+  `inputs[\`'"]* must have less than ${tokens} tokens`,
+  // GitHub Models
+  `max size: ${tokens} tokens`,
+  // Bedrock
+  `max input tokens: ${tokens}`,
+  // Alibaba
+  `input length should be \\[\\d+, ?${tokens}\\]`,
+  // Cerebras
+  `current length is \\d+ while limit is ${tokens}`,
+  // Cohere
+  `number of tokens in the prompt cannot exceed ${tokens}`,
+].map((form) => new RegExp(form, "i"));
+
+/** The model's window in tokens, as its server names it where a request did not fit. Undefined where it does not. */
+export function namedWindow(words: string): number | undefined {
+  for (const form of forms) {
+    const said = form.exec(words)?.groups?.window;
+    if (said !== undefined) return Number(said.replaceAll(",", "")) || undefined;
+  }
+  return undefined;
+}
