@@ -298,8 +298,10 @@ export class Driver {
     }
   }
 
+  /** To the last: whoever hears of one may have a word about what comes next, and it is decided once this is done. */
   #takeMail(): void {
-    for (const fact of this.#mailbox.splice(0)) this.#append([timely(fact, this.#state)]);
+    for (let fact = this.#mailbox.shift(); fact !== undefined; fact = this.#mailbox.shift())
+      this.#append([timely(fact, this.#state)]);
   }
 
   readonly #tell = (event: RondoEvent): void => {
