@@ -20,7 +20,7 @@ export { modelStarted, summaryStarted, toolsStarted } from "./loop/driving/begin
 export { answerFrom } from "./loop/driving/model-answer.ts";
 export { nextOrEnd } from "./loop/driving/next-or-end.ts";
 export type { Shell } from "./loop/driving/shell.ts";
-export { timely } from "./loop/driving/timely.ts";
+export { isVoid, timely } from "./loop/driving/timely.ts";
 export { leftChildOf } from "./loop/folding/children.ts";
 export { Prefix, type PrefixNote } from "./loop/request/prefix.ts";
 export { windowOf } from "./loop/request/window.ts";

@@ -59,7 +59,7 @@ export interface Hooks {
     step: { step: number; messages: readonly Message[] },
     context: HookContext,
   ): Maybe<StepPlan | { stop: string; text?: string }>;
-  /** The messages for the coming request, in place of the history. The history stays as it is. `step` counts the run's answers from 1. */
+  /** The messages for the coming request, in place of the history. The history stays as it is. Asked again where it has changed before the request goes out. `step` counts the run's answers from 1. */
   transformContext?(messages: readonly Message[], at: { step: number } & HookContext): Maybe<Message[]>;
   /** Asked once, when the run would complete: more work for it, or nothing. */
   onFinish?(

@@ -1,9 +1,28 @@
 // What is said while something else is under way: no word of it is passed over, and no answer is taken for another's.
 
-import { Agent } from "@rondo/core";
-import { call, hold, say, scripted } from "@rondo/testkit";
+import { Agent, type Hooks, type Message, type Session, textOf, userText } from "@rondo/core";
+import { call, hold, say, scripted, stop } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, shortly } from "./support.ts";
+import { deferred, echo, shortly } from "./support.ts";
+
+/** A question to somebody's code that waits, the first time it is asked, until the test answers it. */
+function question(): { asked: Promise<void>; answer(): void; ask(): Promise<void>; times: number } {
+  const asked = deferred();
+  const answered = deferred();
+  return {
+    asked: asked.promise,
+    answer: answered.resolve,
+    times: 0,
+    async ask() {
+      this.times += 1;
+      asked.resolve();
+      await answered.promise;
+    },
+  };
+}
+
+/** Until all that could go on has gone on. */
+const come = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe("a listener that hears of a result", () => {
   const dones = [call("look"), say("done")];
@@ -41,5 +60,83 @@ describe("a listener that hears of a result", () => {
       "assistant: done",
     ]);
     expect(did).toEqual([true]);
+  });
+});
+
+describe("what transformContext made of the conversation", () => {
+  const known = (messages: readonly Message[]): Message[] => [userText("know this"), ...messages];
+  const asking = (transformContext: NonNullable<Hooks["transformContext"]>): Hooks => ({ transformContext });
+
+  test("is none of one that has one word more: it is asked again, and the model reads the word", async () => {
+    const asks = question();
+    const model = scripted([say("done")]);
+    const hooks = asking(async (messages) => {
+      await asks.ask();
+      return known(messages);
+    });
+    const session = await new Agent({ model, hooks }).open("s");
+    const running = session.send("go");
+    await asks.asked;
+    session.steer("and this");
+    await come();
+    asks.answer();
+    expect((await running).text).toBe("done");
+    expect(model.requests[0]?.messages.map((one) => textOf(one))).toEqual(["know this", "go", "and this"]);
+    expect(asks.times).toBe(2);
+    expect((await session.replay()).requests.every(({ same }) => same)).toBe(true);
+  });
+
+  test("is none of one that has the beginning of a paused answer: its rest is asked for with it", async () => {
+    const model = scripted([[say("Searching"), stop("pause")], say(" Found.")]);
+    const { text } = await new Agent({ model, hooks: asking(known) }).run("go");
+    expect(text).toBe("Searching Found.");
+    expect(shortly(model.requests[1]?.messages ?? [])).toEqual([
+      "user: know this",
+      "user: go",
+      "assistant: Searching",
+    ]);
+  });
+});
+
+describe("what a check of the output came to", () => {
+  const checking = (check: () => Promise<void>): object => ({
+    "~standard": {
+      version: 1,
+      vendor: "own",
+      validate: async (value: unknown) => {
+        await check();
+        return { value };
+      },
+      jsonSchema: { input: () => ({ type: "object", properties: { n: { type: "integer" } } }) },
+    },
+  });
+  const said = async (session: Session, asks: ReturnType<typeof question>): Promise<unknown> => {
+    const running = session.send("go");
+    await asks.asked;
+    session.steer("not that one");
+    await come();
+    asks.answer();
+    const { text, output } = await running;
+    return [text, output];
+  };
+
+  test("is nothing that the answer after it came to", async () => {
+    const asks = question();
+    const held = hold(say('{"n":2}'));
+    const model = scripted([say('{"n":1}'), held]);
+    const session = await new Agent({ model, output: checking(() => asks.ask()) as never }).open("s");
+    const running = said(session, asks);
+    await held.reached;
+    await come();
+    held.release();
+    expect(await running).toEqual(['{"n":2}', { n: 2 }]);
+    expect(asks.times).toBe(2);
+  });
+
+  test("nor where that answer is there before it", async () => {
+    const asks = question();
+    const model = scripted([say('{"n":1}'), say('{"n":2}')]);
+    const session = await new Agent({ model, output: checking(() => asks.ask()) as never }).open("s");
+    expect(await said(session, asks)).toEqual(['{"n":2}', { n: 2 }]);
   });
 });

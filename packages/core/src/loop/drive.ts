@@ -15,7 +15,7 @@ import { AtWork } from "./driving/at-work.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
 import type { Shell } from "./driving/shell.ts";
-import { isBrought, timely } from "./driving/timely.ts";
+import { type Arriving, isBrought, isVoid, timely } from "./driving/timely.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
@@ -29,7 +29,7 @@ export class Driver {
   #state: State;
   #unflushed: LogRecord[] = [];
   #flushed: number;
-  readonly #mailbox: Fact[] = [];
+  readonly #mailbox: Arriving[] = [];
   #wake: (() => void) | undefined;
   /** Something came after the loop last looked at what comes next: it must not fall asleep over it. */
   #stirred = false;
@@ -95,7 +95,7 @@ export class Driver {
    * Hands in a fact. While the driver runs it is taken up at the next turn of the loop; otherwise it is appended at
    * once, and durable when the journal says so (see `settled`).
    */
-  post(fact: Fact): void {
+  post(fact: Arriving): void {
     if (this.#running) {
       this.#mailbox.push(fact);
       this.#stir();
@@ -107,7 +107,7 @@ export class Driver {
     }
     const { failed } = this;
     if (failed !== undefined) throw failed;
-    this.#append([fact]);
+    this.#take(fact);
     this.#flushInTurn();
   }
 
@@ -135,9 +135,9 @@ export class Driver {
   }
 
   /** What comes when nobody drives any more is written down, if it still can be. */
-  #keepLate(fact: Fact): void {
+  #keepLate(fact: Arriving): void {
     if (this.#failed !== undefined) return;
-    this.#append([timely(fact, this.#state)]);
+    this.#take(fact);
     try {
       this.#flushInTurn();
     } catch {
@@ -247,9 +247,7 @@ export class Driver {
       case "end_children":
         return this.#ask(action.calls, (key) => this.#atWork.endChild(key), action.until);
       case "check_output":
-        return this.#ask([action.text], (text) =>
-          this.#atWork.ask("check_output", () => this.#shell.checkOutput(text)),
-        );
+        return this.#ask([action.text], (text) => this.#atWork.checkOutput(text));
       case "run_hook":
         return this.#ask(action.hooks, (ask) => this.#atWork.askHook(ask), action.until);
       case "wait":
@@ -300,8 +298,11 @@ export class Driver {
 
   /** To the last: whoever hears of one may have a word about what comes next, and it is decided once this is done. */
   #takeMail(): void {
-    for (let fact = this.#mailbox.shift(); fact !== undefined; fact = this.#mailbox.shift())
-      this.#append([timely(fact, this.#state)]);
+    for (let fact = this.#mailbox.shift(); fact !== undefined; fact = this.#mailbox.shift()) this.#take(fact);
+  }
+
+  #take(fact: Arriving): void {
+    if (!isVoid(fact, this.#state)) this.#append([timely(fact, this.#state)]);
   }
 
   readonly #tell = (event: RondoEvent): void => {

@@ -43,9 +43,18 @@ import {
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
   const stamped: State = { ...state, seq: record.seq + 1, now: record.at };
-  const folded = fold(stamped, record, state.now);
+  const folded = changed(fold(stamped, record, state.now), state);
   if (record.type !== "run_started") return remember(folded, record, state, rules);
   return folded.run === state.run ? folded : begin(folded, rules);
+}
+
+/** Where the history is another one now: when it became so, and without what the transformContext hook made of the old one. */
+function changed(folded: State, { history }: State): State {
+  if (folded.history === history) return folded;
+  const { run, seq } = folded;
+  if (run?.transformed === undefined) return { ...folded, changedSeq: seq };
+  const { transformed: _transformed, ...rest } = run;
+  return { ...folded, changedSeq: seq, run: rest };
 }
 
 /** The state after many records. */

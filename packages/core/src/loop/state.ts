@@ -189,6 +189,8 @@ export interface State {
   /** Time of the last record. */
   readonly now: number;
   readonly history: Log<Message>;
+  /** How many records there were when the history last became another: what was said of the one before is void. */
+  readonly changedSeq: number;
   /** Ids of tool calls in use. */
   readonly ids: Names;
   readonly inbox: readonly Queued[];
@@ -228,6 +230,7 @@ export const emptyState: State = {
   seq: 0,
   now: 0,
   history: Log.of<Message>(),
+  changedSeq: 0,
   ids: Names.empty(),
   inbox: [],
   seen: Names.empty(),

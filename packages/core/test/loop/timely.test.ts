@@ -3,7 +3,7 @@
 import type { Fact, State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { nothingSpent } from "../../src/loop/children.ts";
-import { timely } from "../../src/loop/driving/timely.ts";
+import { type Arriving, isVoid, timely } from "../../src/loop/driving/timely.ts";
 import { acting, answerOf, callOf, finished, stateOf, textResult } from "./support.ts";
 
 const { run: _run, ...idle } = stateOf();
@@ -85,4 +85,17 @@ test("what comes from outside is never late", () => {
     type: "abort_asked",
     reason: "enough",
   });
+});
+
+test("what is said of the conversation is void once that has changed, and stands in the records as it was said", () => {
+  const said: Fact = { type: "hook_answered", hook: "transformContext", step: 1 };
+  const state = stateOf({}, { changedSeq: 7 });
+  const of = (asked: number): Arriving => ({ ...said, asked });
+  expect([said, of(6), of(7), of(8)].map((fact) => isVoid(fact, state))).toStrictEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
+  expect(timely(of(7), state)).toStrictEqual(said);
 });

@@ -16,6 +16,7 @@ import {
   checkArgs,
   inFlight,
   isThinking,
+  isVoid,
   modelStarted,
   nextOrEnd,
   Prefix,
@@ -177,9 +178,7 @@ export class RestateDriver {
       case "start_tools":
         return this.#startTools(action);
       case "check_output":
-        this.#ask("check_output", () =>
-          this.#workplace.atWork.ask("check_output", () => this.#shell.checkOutput(action.text)),
-        );
+        this.#ask("check_output", () => this.#workplace.atWork.checkOutput(action.text));
         return this.#wait(undefined);
       case "reconcile":
         for (const key of action.calls)
@@ -349,7 +348,7 @@ export class RestateDriver {
       else if (fact.type === "output_checked") this.#asking.delete("check_output");
       else if (fact.type === "reconciled") this.#asking.delete(`reconcile:${fact.call}`);
       else if (fact.type === "abort_asked") this.#asking.clear();
-      this.#records.append([timely(fact, this.#records.state)]);
+      if (!isVoid(fact, this.#records.state)) this.#records.append([timely(fact, this.#records.state)]);
     }
     if (came.woke) this.#records.append([{ type: "woke" }]);
     if (came.write) this.#records.flush(true);

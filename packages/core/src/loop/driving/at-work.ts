@@ -29,11 +29,15 @@ import { answerFrom, failureFrom } from "./model-answer.ts";
 import { reconcileCall } from "./reconcile.ts";
 import type { Shell } from "./shell.ts";
 import { think } from "./think.ts";
+import type { Arriving } from "./timely.ts";
+
+/** A question to somebody's code. */
+type Ask = (signal: AbortSignal) => Promise<Arriving>;
 
 /** The driver, as those who work for it see it. */
 interface Driving {
   state(): State;
-  post(fact: Fact): void;
+  post(fact: Arriving): void;
   readonly tell: (event: RondoEvent) => void;
 }
 
@@ -312,9 +316,23 @@ export class AtWork {
 
   /** Asks a hook, unless it is at that already. */
   askHook(ask: HookAsk): void {
-    this.ask(askKey(ask), async (signal) =>
-      this.#cut(await askHook(ask, this.#state, { ...this.#shell.hooks, signal })),
+    const asking = async (signal: AbortSignal): Promise<Fact> =>
+      this.#cut(await askHook(ask, this.#state, { ...this.#shell.hooks, signal }));
+    this.ask(askKey(ask), ask.hook === "transformContext" ? this.#ofNow(asking) : asking);
+  }
+
+  /** Checks a text that was to be typed, unless one is being checked already. */
+  checkOutput(text: string): void {
+    this.ask(
+      "check_output",
+      this.#ofNow(() => this.#shell.checkOutput(text)),
     );
+  }
+
+  /** The same question, whose answer says of which conversation it is. */
+  #ofNow(ask: Ask): Ask {
+    const { seq: asked } = this.#state;
+    return async (signal) => ({ ...(await ask(signal)), asked });
   }
 
   /** A result that a hook gave is cut like a tool's. */
@@ -326,14 +344,14 @@ export class AtWork {
   }
 
   /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */
-  ask(key: string, ask: (signal: AbortSignal) => Promise<Fact>): void {
+  ask(key: string, ask: Ask): void {
     const asked = `${this.#state.run?.number}/${key}`;
     if (this.#asking.has(asked)) return;
     const controller = new AbortController();
     this.#asking.set(asked, controller);
     const { run } = this.#state;
     const era = this.#era;
-    const settle = (fact: Fact): void => {
+    const settle = (fact: Arriving): void => {
       if (era !== this.#era) return;
       this.#asking.delete(asked);
       const now = this.#state.run;

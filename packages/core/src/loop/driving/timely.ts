@@ -13,8 +13,16 @@ export const isBrought = (fact: Fact): boolean =>
 const isDecided = ({ startedAt, permission }: Call): boolean =>
   startedAt !== undefined || permission?.answer === "deny";
 
+/** A fact on its way to the records. `asked`: it is said of the conversation as that was after so many records. */
+export type Arriving = Fact & { readonly asked?: number };
+
+/** Whether a fact is said of a conversation that has changed since. Whoever wants to know asks again. */
+export const isVoid = ({ asked }: Arriving, { changedSeq }: State): boolean =>
+  asked !== undefined && asked < changedSeq;
+
 /** What came too late is kept as what it is. */
-export function timely(fact: Fact, { run }: State): Fact {
+export function timely(arriving: Arriving, { run }: State): Fact {
+  const fact = arriving.asked === undefined ? arriving : unasked(arriving);
   if (fact.type === "model_finished" || fact.type === "model_failed")
     return run?.call === undefined ? { type: "late_result", call: null } : fact;
   if (fact.type === "summary_finished" || fact.type === "summary_failed")
@@ -26,4 +34,8 @@ export function timely(fact: Fact, { run }: State): Fact {
   const { spent } = fact;
   const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
   return { type: "late_result", call: fact.call, result: stopped, open: true };
+}
+
+function unasked({ asked: _asked, ...fact }: Arriving): Fact {
+  return fact as Fact;
 }

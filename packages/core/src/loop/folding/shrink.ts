@@ -21,16 +21,15 @@ export function newCompaction(because: Because): Compacting {
 export const isForced = (compacting: Compacting | undefined): boolean =>
   compacting?.rule === "overflow" || compacting?.rule === "guard";
 
-/** The history is another one from here on: nobody has counted it, what hooks made of the old one is void, and what was kept of it has to be read again. */
+/** The history is another one from here on: nobody has counted it, and what was kept of it has to be read again. */
 function rewritten(state: State, run: Run, history: readonly Message[], by: string): State {
-  const { transformed: _transformed, ...rest } = run;
   const reduced = run.reduced && { ...run.reduced, helped: true };
   return {
     ...state,
     history: Log.of(history),
     counted: undefined,
     rewritten: state.rewritten.includes(by) ? state.rewritten : [...state.rewritten, by],
-    run: { ...rest, reduced },
+    run: { ...run, reduced },
     ...(state.outputs.length === 0 ? {} : { readable: true as const }),
   };
 }
