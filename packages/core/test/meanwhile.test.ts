@@ -140,3 +140,40 @@ describe("what a check of the output came to", () => {
     expect(await said(session, asks)).toEqual(['{"n":2}', { n: 2 }]);
   });
 });
+
+test("more work that onFinish gives when the run has gone on is done when it would end again, and told as the hook's", async () => {
+  const asks = question();
+  const held = hold(say("and more"));
+  const model = scripted([say("done"), held, say("checked")]);
+  const onFinish = async (): Promise<string> => {
+    await asks.ask();
+    return "check your work";
+  };
+  const session = await new Agent({ model, hooks: { onFinish } }).open("s");
+  const delivered: unknown[] = [];
+  session.subscribe((event) => {
+    if (event.type !== "message_delivered") return;
+    const { lane, hook, message } = event;
+    delivered.push([lane, hook, textOf(message)]);
+  });
+  const running = session.send("go");
+  await asks.asked;
+  session.steer("more");
+  await held.reached;
+  asks.answer();
+  await come();
+  held.release();
+  expect(shortly((await running).messages)).toEqual([
+    "user: go",
+    "assistant: done",
+    "user: more",
+    "assistant: and more",
+    "user: check your work",
+    "assistant: checked",
+  ]);
+  expect(asks.times).toBe(1);
+  expect(delivered).toEqual([
+    ["steer", undefined, "more"],
+    ["follow_up", "onFinish", "check your work"],
+  ]);
+});

@@ -181,6 +181,8 @@ export interface Queued {
   readonly id: string;
   readonly lane: Lane;
   readonly message: UserMessage;
+  /** Nobody wrote it: the hook gave it, when the run had gone on already. */
+  readonly hook?: "onFinish";
 }
 
 export interface State {

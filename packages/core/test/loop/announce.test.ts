@@ -70,9 +70,9 @@ describe("of a run", () => {
     expect(told(stateOf({}, { inbox }), { type: "delivered", lane: "steer", ids: ["b"] })).toStrictEqual([
       { type: "message_delivered", lane: "steer", id: "b", message: user("b") },
     ]);
-    expect(
-      told(stateOf(), { type: "hook_answered", hook: "onFinish", messages: [user("x"), user("y")] }),
-    ).toStrictEqual(
+    const work = { type: "hook_answered", hook: "onFinish", messages: [user("x"), user("y")] };
+    expect(told(stateOf(), work)).toStrictEqual([]);
+    expect(told(stateOf({ answer: { text: "so" } }), work)).toStrictEqual(
       ["x", "y"].map((text, at) => ({
         type: "message_delivered",
         lane: "follow_up",

@@ -9,6 +9,7 @@ import { offersOutput } from "../../output/ways.ts";
 import type { LeftChild, WaitingCall } from "../child-facts.ts";
 import { waitingInside } from "../children.ts";
 import { leftChildOf } from "../folding/children.ts";
+import { workGiven } from "../folding/hooks.ts";
 import type { CallKey, CallResult, LogRecord, RecordOf } from "../records.ts";
 import { type Call, callIn, isOpen, modelInUse, optionsOf, runOf, type State } from "../state.ts";
 
@@ -83,7 +84,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
     }
     case "hook_answered":
       return record.hook === "onFinish"
-        ? workGiven(record)
+        ? workDelivered(record, before)
         : [...givenByHook(record, before), ...stepEnds(before, after, step)];
     case "trimmed": {
       const { stage, before: was, after: is, note } = record;
@@ -111,7 +112,13 @@ function callSeen({ run }: State, key: CallKey): CallView[] {
 function delivered({ ids }: RecordOf<"delivered">, { inbox }: State): RondoEvent[] {
   return inbox
     .filter((one) => ids.includes(one.id))
-    .map(({ id, lane, message }) => ({ type: "message_delivered", lane, id, message }));
+    .map(({ id, lane, message, hook }) => ({
+      type: "message_delivered",
+      lane,
+      id,
+      message,
+      ...(hook === undefined ? {} : { hook }),
+    }));
 }
 
 /** The calls inside a sub-agent that nobody was asked about before. */
@@ -122,14 +129,13 @@ function childWaits({ call: key }: RecordOf<"child_waits">, before: State, after
     .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
 }
 
-function workGiven({ messages, seq }: RecordOf<"hook_answered"> & { hook: "onFinish" }): RondoEvent[] {
-  const by = { lane: "follow_up", hook: "onFinish" } as const;
-  return messages.map((message, at) => ({
-    type: "message_delivered",
-    ...by,
-    id: `onFinish_${seq}_${at}`,
-    message,
-  }));
+/** What came when the run had gone on is queued, and told of when it is delivered. */
+function workDelivered(
+  record: RecordOf<"hook_answered"> & { hook: "onFinish" },
+  { run }: State,
+): RondoEvent[] {
+  if (run?.answer === undefined) return [];
+  return workGiven(record).map((work) => ({ type: "message_delivered", ...work }));
 }
 
 function lateResult(record: RecordOf<"late_result">, before: State, after: State): RondoEvent[] {

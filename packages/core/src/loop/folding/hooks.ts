@@ -2,7 +2,7 @@
 
 import { canonical } from "../../json/digest.ts";
 import type { RecordOf } from "../records.ts";
-import { type Call, callIn, type Run, type State, working } from "../state.ts";
+import { type Call, callIn, type Queued, type Run, type State, working } from "../state.ts";
 import { changeCall, isOver, noteKept } from "./turn.ts";
 
 /** A hook has answered. */
@@ -52,10 +52,25 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
     case "onFinish": {
       const asked: Run = { ...run, finishAsked: true, ...brokenBy(record) };
       if (record.messages.length === 0) return { ...state, run: asked };
+      // Somebody had more work sooner: this is the next, when the run would end again.
+      if (run.answer === undefined)
+        return { ...state, inbox: [...state.inbox, ...workGiven(record)], run: asked };
       return { ...state, history: state.history.push(...record.messages), run: working(asked) };
     }
   }
 }
+
+/** More work that the onFinish hook gave, as what is queued. */
+export const workGiven = ({
+  messages,
+  seq,
+}: RecordOf<"hook_answered"> & { hook: "onFinish" }): (Queued & { hook: "onFinish" })[] =>
+  messages.map((message, at) => ({
+    id: `onFinish_${seq}_${at}`,
+    lane: "follow_up",
+    message,
+    hook: "onFinish",
+  }));
 
 /** Whether a call may run, or the run is to end. */
 function permit(state: State, run: Run, record: RecordOf<"hook_answered"> & { hook: "permission" }): State {
