@@ -1,9 +1,9 @@
 // What is said while something else is under way: no word of it is passed over, and no answer is taken for another's.
 
-import { Agent, type Hooks, type Message, type Session, textOf, userText } from "@rondo/core";
+import { Agent, budget, type Hooks, type Message, type Session, textOf, userText } from "@rondo/core";
 import { call, hold, say, scripted, stop } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { deferred, echo, shortly } from "./support.ts";
+import { deferred, echo, jumpingClock, shortly } from "./support.ts";
 
 /** A question to somebody's code that waits, the first time it is asked, until the test answers it. */
 function question(): { asked: Promise<void>; answer(): void; ask(): Promise<void>; times: number } {
@@ -176,4 +176,38 @@ test("more work that onFinish gives when the run has gone on is done when it wou
     ["steer", undefined, "more"],
     ["follow_up", "onFinish", "check your work"],
   ]);
+});
+
+describe("a hook whose deadline is over", () => {
+  const landing = async (hooks: Hooks, asked: Promise<void>, answer: () => void): Promise<unknown> => {
+    const clock = jumpingClock(0);
+    const held = hold(say("so far"));
+    const model = scripted((request) => (request.toolChoice === "none" ? held : call("look")));
+    const tools = [echo("look", { effect: "write" })];
+    const session = await new Agent({ model, tools, hooks, rules: [budget({ ms: 20 })], clock }).open("s");
+    const running = session.send("go");
+    await asked;
+    await held.reached;
+    answer();
+    await come();
+    held.release();
+    const { end, text } = await running;
+    return [end?.reason, end?.landed, text];
+  };
+  const landed = ["deadline", true, "so far"];
+
+  test("has no say in the step of a landing: prepareStep that fails, or stops the run", async () => {
+    const asks = question();
+    const failing = { prepareStep: () => asks.ask().then(() => Promise.reject(new Error("boom"))) };
+    expect(await landing(failing, asks.asked, asks.answer)).toEqual(landed);
+    const other = question();
+    const stopping = { prepareStep: () => other.ask().then(() => ({ stop: "no" })) };
+    expect(await landing(stopping, other.asked, other.answer)).toEqual(landed);
+  });
+
+  test("nor in the end of the run: permission that stops it for a call that was skipped", async () => {
+    const asks = question();
+    const permission = (): Promise<"stop"> => asks.ask().then(() => "stop");
+    expect(await landing({ permission }, asks.asked, asks.answer)).toEqual(landed);
+  });
 });

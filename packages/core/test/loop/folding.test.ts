@@ -840,6 +840,10 @@ describe("hooks", () => {
       text: "bye",
     });
     expect(said({ answer: "stop" }).run?.stopping).not.toHaveProperty("text");
+    // Of a call that was answered without it, nothing.
+    const over = acting([finished("5.0"), callOf("5.1")]);
+    for (const call of ["5.0", "4.0"])
+      expect(hook(over, { hook: "permission", call, answer: "stop" }).run).toStrictEqual(over.run);
   });
 
   test("before a tool may change its arguments, or answer for it", () => {

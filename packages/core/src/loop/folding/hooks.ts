@@ -29,6 +29,8 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
         ...(record.result === undefined ? {} : { result: record.result }),
       }));
     case "prepareStep": {
+      // A run that lands has not waited for it: its last step is as the agent says.
+      if (run.landing !== undefined) return state;
       const {
         type: _type,
         hook: _hook,
@@ -75,6 +77,9 @@ export const workGiven = ({
 /** Whether a call may run, or the run is to end. */
 function permit(state: State, run: Run, record: RecordOf<"hook_answered"> & { hook: "permission" }): State {
   const { answer, call: key, reason, error, text } = record;
+  // Nobody has waited for it: the call was answered without.
+  const asked = callIn(run, key);
+  if (asked === undefined || asked.result !== undefined) return state;
   const permission = {
     answer,
     ...(reason === undefined ? {} : { reason }),
