@@ -211,3 +211,51 @@ describe("a hook whose deadline is over", () => {
     expect(await landing({ permission }, asks.asked, asks.answer)).toEqual(landed);
   });
 });
+
+describe("whoever joins a run that is driven", () => {
+  const joined = async (
+    join: (session: Session, signal: AbortSignal) => Promise<unknown>,
+  ): Promise<unknown> => {
+    const held = hold(say("done"));
+    const session = await new Agent({ model: scripted([held, say("again")]) }).open("s");
+    const running = session.send("go");
+    await held.reached;
+    const mine = new AbortController();
+    const joining = join(session, mine.signal);
+    mine.abort("enough");
+    held.release();
+    await joining;
+    const { end } = await running;
+    // Of the runs to come it is not said.
+    const { end: next } = await session.send("and now");
+    return [end?.reason, end?.evidence, next?.reason];
+  };
+  const aborted = ["aborted", { reason: "enough" }, "completed"];
+
+  test("ends it by the signal that was given: resume and compact", async () => {
+    expect(await joined((session, signal) => session.resume({ signal }))).toEqual(aborted);
+    expect(await joined((session, signal) => session.compact({ signal }))).toEqual(aborted);
+  });
+
+  test("ends it at once where that signal has fired already", async () => {
+    const over = AbortSignal.abort("enough");
+    expect(await joined((session) => session.resume({ signal: over }))).toEqual(aborted);
+  });
+
+  test("leaves nothing with a signal that outlives the run", async () => {
+    const held = hold(say("done"));
+    const session = await new Agent({ model: scripted([held]) }).open("s");
+    const running = session.send("go");
+    await held.reached;
+    const { signal } = new AbortController();
+    const counts = { addEventListener: 0, removeEventListener: 0 };
+    for (const name of ["addEventListener", "removeEventListener"] as const)
+      signal[name] = () => {
+        counts[name] += 1;
+      };
+    const joining = session.resume({ signal });
+    held.release();
+    await Promise.all([joining, running]);
+    expect(counts).toEqual({ addEventListener: 1, removeEventListener: 1 });
+  });
+});

@@ -29,6 +29,8 @@ export class Driving<Output> {
   #wanted = false;
   /** This drive has written what it begins with. */
   #begun = false;
+  /** How to hear no more of the signals that end what is driven. */
+  #heeded: (() => void)[] = [];
   /** What is to follow this drive, at once. */
   #afterwards: (() => void)[] = [];
   #runsBegun = 0;
@@ -132,7 +134,20 @@ export class Driving<Output> {
     if (this.#drive === undefined) return this.begin(fact, signal);
     if (fact !== undefined) this.post(fact);
     if (!this.#driver.running) this.#wanted = true;
+    this.#heed(signal);
     return this.#drive;
+  }
+
+  /** Whoever wants the run driven may end it by a signal of their own, as long as this drive lasts. */
+  #heed(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const abort = (): void => this.abort(signal.reason);
+    if (signal.aborted) {
+      abort();
+      return;
+    }
+    signal.addEventListener("abort", abort, { once: true });
+    this.#heeded.push(() => signal.removeEventListener("abort", abort));
   }
 
   /** Drives until the run ends, parks or is left. @param first what is written first */
@@ -189,14 +204,9 @@ export class Driving<Output> {
   }
 
   async #stretches(first: Fact | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
-    const abort = (): void => this.abort(signal?.reason);
-    const begun = (): void => {
-      if (signal?.aborted) abort();
-      else signal?.addEventListener("abort", abort, { once: true });
-    };
     try {
       this.#tellChanges();
-      let how = await this.#stretch(first, begun);
+      let how = await this.#stretch(first, () => this.#heed(signal));
       while (how === "parked" && this.#wanted) how = await this.#stretch(undefined, () => {});
       this.#postHeld();
       return this.result;
@@ -209,7 +219,7 @@ export class Driving<Output> {
       throw thrown;
     } finally {
       // All in one turn of the process with the last look at what is wanted: nobody speaks in between.
-      signal?.removeEventListener("abort", abort);
+      for (const stop of this.#heeded.splice(0)) stop();
       this.#held = undefined;
       this.#driver.stay();
       this.#drive = undefined;
