@@ -60,6 +60,8 @@ export class Session<Output = unknown> {
   readonly #approvals: Approvals<Output>;
   /** Copied when it changes: it is walked for every event. */
   #listeners: readonly Listener[] = [];
+  /** Those that failed: they hear no more of the run they have ended, and the others do. */
+  readonly #deaf = new Set<Listener>();
   #queued = 0;
 
   private constructor(parts: SessionParts, state: State) {
@@ -368,19 +370,37 @@ export class Session<Output = unknown> {
   readonly #tell: Shell["sink"] = (event, failed) => {
     const { logger } = this.#parts;
     if (logger !== undefined) logEvent(logger, event);
+    if (event.type === "run_start") this.#deaf.clear();
     const listeners = this.#listeners;
     // What is judged by is what will run. The rest is not frozen: doing it costs as much as a third of a step.
     if (event.type === "approval_request" && listeners.length > 0) frozen(event.call.args);
+    let failure: { thrown: unknown } | undefined;
     for (let at = 0; at < listeners.length; at += 1) {
-      const said: unknown = listeners[at]?.(event);
-      if (said instanceof Promise) heardLater(said, event, failed);
+      const listener = listeners[at] as Listener;
+      if (this.#deaf.size > 0 && this.#deaf.has(listener)) continue;
+      try {
+        const said: unknown = listener(event);
+        if (said instanceof Promise) this.#heardLater(said, listener, event, failed);
+      } catch (thrown) {
+        this.#deaf.add(listener);
+        failure ??= { thrown };
+      }
     }
+    if (failure !== undefined) throw failure.thrown;
   };
+
+  /** An async function fits a listener's type, and its rejection is nobody else's to hear. */
+  #heardLater(
+    said: Promise<unknown>,
+    listener: Listener,
+    event: RondoEvent,
+    failed: Parameters<Shell["sink"]>[1],
+  ): void {
+    said.catch((thrown: unknown) => {
+      this.#deaf.add(listener);
+      failed?.(event, thrown);
+    });
+  }
 }
 
 knownAcrossCopies({ Session });
-
-/** An async function fits a listener's type, and its rejection is nobody else's to hear. */
-function heardLater(said: Promise<unknown>, event: RondoEvent, failed: Parameters<Shell["sink"]>[1]): void {
-  said.catch((thrown: unknown) => failed?.(event, thrown));
-}

@@ -260,7 +260,7 @@ export class Driver {
   #append(facts: readonly Fact[]): void {
     const { rules, session, clock, redact } = this.#shell;
     for (const fact of facts) {
-      // A listener that failed has ended the run it heard, and no other.
+      // Who failed to hear has ended that run, and no other.
       if (fact.type === "run_started") this.#sinkFailed = false;
       const before = this.#state;
       const record: LogRecord = {
@@ -306,20 +306,20 @@ export class Driver {
   }
 
   readonly #tell = (event: RondoEvent): void => {
-    if (this.#sinkFailed) return;
     try {
       this.#shell.sink(event, this.#failedLater);
     } catch (thrown) {
-      this.#deafen(event, thrown);
+      this.#endOver(event, thrown);
     }
   };
 
   /** Whoever takes its time to fail may do so when nobody drives any more. */
   readonly #failedLater = (event: RondoEvent, thrown: unknown): void => {
-    if (this.#running) this.#deafen(event, thrown);
+    if (this.#running) this.#endOver(event, thrown);
   };
 
-  #deafen(event: RondoEvent, thrown: unknown): void {
+  /** Ends the run over an event that could not be told; once, for its end is told as well. */
+  #endOver(event: RondoEvent, thrown: unknown): void {
     if (this.#sinkFailed) return;
     this.#sinkFailed = true;
     const message = `a listener failed on ${event.type}: ${messageOf(thrown)}`;

@@ -20,6 +20,33 @@ describe("a listener that failed", () => {
     expect(heard.at(-1)).toBe("run_end");
   });
 
+  test("is told no more of that run; whoever else listens is told all of it, to its end", async () => {
+    const model = scripted([call("look"), say("done")]);
+    const session = await new Agent({ model, tools: [echo("look")] }).open("s");
+    const heard: string[][] = [[], []];
+    session.subscribe(({ type }) => {
+      heard[0]?.push(type);
+      if (type === "tool_start") throw new Error("no");
+    });
+    session.subscribe(({ type }) => void heard[1]?.push(type));
+    expect((await session.send("go")).end?.error?.message).toBe("a listener failed on tool_start: no");
+    expect(heard.map((one) => one.at(-1))).toEqual(["tool_start", "run_end"]);
+    expect(heard[1]).toContain("tool_start");
+  });
+
+  test("is told no more where it fails later, as soon as it has", async () => {
+    const model = scripted([call("look"), say("done")]);
+    const session = await new Agent({ model, tools: [echo("look")] }).open("s");
+    const heard: string[] = [];
+    const rejects = async ({ type }: RondoEvent): Promise<void> => {
+      heard.push(type);
+      if (type === "request") throw new Error("no");
+    };
+    session.subscribe(rejects as (event: RondoEvent) => void);
+    expect((await session.send("go")).end?.error?.message).toBe("a listener failed on request: no");
+    expect(heard.at(-1)).toBe("request");
+  });
+
   test("may be asynchronous: its rejection ends the run, and is nobody's unhandled one", async () => {
     const unhandled: unknown[] = [];
     const hear = (thrown: unknown): void => void unhandled.push(thrown);

@@ -26,7 +26,7 @@ export interface Shell {
   hooks: Asked;
   /** Checks a text against the output schema. */
   checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
-  /** Told everything, synchronously. If it throws, or says later that it failed, the run ends and says so. */
+  /** Told everything, synchronously. If it throws, or says later that it failed, the run ends and says so; it is told that as well. */
   sink(event: RondoEvent, failed?: (event: RondoEvent, thrown: unknown) => void): void;
   /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
