@@ -14,11 +14,11 @@ import type { Json, JsonObject } from "./message.ts";
 export interface RedactOptions {
   /** Values that must not be kept: keys, passwords, tokens; of at least 4 characters. Found as they are, and as JSON or a URL would write them. */
   secrets?: readonly string[];
-  /** Forms to look for beside the known ones (`sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, `xox…`, private keys and the like). They must be global. */
+  /** Forms to look for beside the known ones (`sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, `xox…`, private keys and the like). They must be global, and not sticky. */
   patterns?: readonly RegExp[];
   /** Whether the known forms are looked for. Default true. */
   knownForms?: boolean;
-  /** Names whose values are secret in objects and in JSON text (in JSON text that is a string in JSON, too), in any spelling of case, `-` and `_`. Default: {@link secretNames}. */
+  /** Names whose values, texts or lists of texts, are secret in objects and in JSON text (in JSON text that is a string in JSON, too), in any spelling of case, `-` and `_`. Default: {@link secretNames}. */
   names?: readonly string[];
 }
 
@@ -79,7 +79,7 @@ const inUrl = /(:\/\/[^\s:/@?#"']{0,200}:)[^\s/@?#"']{1,200}(?=@)/g;
 
 /**
  * Takes secrets out of facts.
- * @throws RondoError `invalid_request` for a secret that is too short, or a pattern that is not global
+ * @throws RondoError `invalid_request` for a secret that is too short, or a pattern that is not global, or sticky
  */
 export function redaction(options: RedactOptions): (fact: Fact) => Fact {
   const named: Way = {
@@ -125,11 +125,16 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
       .add(JSON.stringify(secret).slice(1, -1))
       .add(encodeURIComponent(secret.toWellFormed()));
   }
-  for (const pattern of patterns)
+  for (const pattern of patterns) {
     if (!pattern.global)
       throw invalidRequest(
         `option redact.patterns: ${String(pattern)} must be global: write ${String(pattern)}g`,
       );
+    if (pattern.sticky)
+      throw invalidRequest(
+        `option redact.patterns: ${String(pattern)} finds nothing behind the first place where it does not stand: leave out the flag y`,
+      );
+  }
   // The longest first: one may be the beginning of another.
   const known = [...values].sort((a, b) => b.length - a.length);
   const named = namedIn(names);
@@ -150,14 +155,18 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "");
 
-/** `"name": "` in JSON text, and in JSON text that is itself a string in JSON, some levels deep: there a quote is `\\"`. */
+/** `"name": "` or `"name": ["` in JSON text, and in JSON text that is itself a string in JSON, some levels deep: there a quote is `\\"`. */
 function namedIn(names: readonly string[]): RegExp | undefined {
   if (names.length === 0) return undefined;
   const any = [...new Set(names.map(plainName))].map((name) =>
     [...name].map((letter) => letter.replace(/[^a-z0-9]/, "\\$&")).join("[-_]?"),
   );
-  return new RegExp(`(\\\\{0,15})"(?:${any.join("|")})\\1"\\s{0,8}:\\s{0,8}\\1"`, "gi");
+  return new RegExp(`(\\\\{0,15})"(?:${any.join("|")})\\1"\\s{0,8}:\\s{0,8}(\\[${blank})?\\1"`, "gi");
 }
+
+/** Between the texts of a list in JSON; in JSON that is itself a string, a line ends in letters. */
+const blank = String.raw`(?:\s|\\{1,15}[nrt]){0,64}`;
+const nextInList = new RegExp(String.raw`${blank},${blank}(\\{0,15})"`, "y");
 
 /** By hand: where a value ends depends on how many times its quotes were escaped. Every character is looked at once. */
 function withoutNamed(text: string, named: RegExp): string {
@@ -165,13 +174,23 @@ function withoutNamed(text: string, named: RegExp): string {
   let from = 0;
   named.lastIndex = 0;
   for (let found = named.exec(text); found !== null; found = named.exec(text)) {
-    const [head, slashes = ""] = found;
-    const value = found.index + head.length;
-    kept += `${text.slice(from, value)}${redacted}${slashes}"`;
-    from = behindValue(text, value, slashes.length);
+    const [head, slashes = "", list] = found;
+    let value: number | undefined = found.index + head.length;
+    while (value !== undefined) {
+      kept += `${text.slice(from, value)}${redacted}${slashes}"`;
+      from = behindValue(text, value, slashes.length);
+      value = list === undefined ? undefined : nextValue(text, from, slashes);
+    }
     named.lastIndex = from;
   }
   return kept + text.slice(from);
+}
+
+/** Where the next text of a list begins, if there is one behind the last. */
+function nextValue(text: string, from: number, slashes: string): number | undefined {
+  nextInList.lastIndex = from;
+  const found = nextInList.exec(text);
+  return found === null || found[1] !== slashes ? undefined : nextInList.lastIndex;
 }
 
 /** @param level how many backslashes stand before a quote that ends the value */
@@ -239,17 +258,15 @@ const untouched: ReadonlySet<string> = new Set(["opaque", "digest", "type", "inp
 function redactValue(value: Json, way: Way, unnamed: Way): Json {
   if (typeof value === "string") return way.text(value);
   if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
-  if (Array.isArray(value)) {
-    const list = value.map((item) => redactValue(item, way, unnamed));
-    return list.some((item, i) => item !== value[i]) ? list : value;
-  }
+  if (Array.isArray(value)) return redactList(value, (item) => redactValue(item, way, unnamed));
   let same = true;
   const entries = Object.entries(value).map(([name, item]): [string, Json] => {
     if (item === undefined || (!way.free && staysAsIs(name, value))) return [name, item as Json];
+    const into = wayInto(name, way, unnamed);
     const now =
-      typeof item === "string" && way.names.has(plainName(name))
-        ? redacted
-        : redactValue(item, wayInto(name, way, unnamed), unnamed);
+      holdsText(item) && way.names.has(plainName(name))
+        ? secretValue(item, into, unnamed)
+        : redactValue(item, into, unnamed);
     if (now !== item) same = false;
     return [name, now];
   });
@@ -258,6 +275,20 @@ function redactValue(value: Json, way: Way, unnamed: Way): Json {
   const signed = !way.free && value.type === "reasoning";
   // An own `__proto__` is data: fromEntries makes it an own key.
   return Object.fromEntries(signed ? entries.filter(([name]) => name !== "opaque") : entries);
+}
+
+const holdsText = (item: Json): item is string | Json[] => typeof item === "string" || Array.isArray(item);
+
+/** What stands under the name of a secret: a text, or each text of a list. */
+function secretValue(item: string | Json[], way: Way, unnamed: Way): Json {
+  if (typeof item === "string") return redacted;
+  return redactList(item, (one) => (typeof one === "string" ? redacted : redactValue(one, way, unnamed)));
+}
+
+/** The same list, where nothing in it changes. */
+function redactList(list: Json[], redact: (item: Json) => Json): Json {
+  const now = list.map(redact);
+  return now.some((item, at) => item !== list[at]) ? now : list;
 }
 
 /** Bytes of a file may look like anything. */

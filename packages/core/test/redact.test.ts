@@ -1,4 +1,13 @@
-import { Agent, memoryJournal, redacted, secretNames, textOf, textRedaction, userText } from "@rondo/core";
+import {
+  Agent,
+  memoryJournal,
+  redacted,
+  secretNames,
+  textOf,
+  textRedaction,
+  toolResult,
+  userText,
+} from "@rondo/core";
 import { call, say, scripted, think } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -8,7 +17,7 @@ const secret = 'p"ss/word 1';
 const key = `-----BEGIN RSA PRIVATE KEY-----\n${"MIIEpAIBAAKCAQEA+/\n".repeat(20)}-----END RSA PRIVATE KEY-----`;
 
 /** JSON with a password in it, as a string in JSON, and so on. */
-const nested = (levels: number, password: string): string => {
+const nested = (levels: number, password: string | string[]): string => {
   let text = JSON.stringify({ password, n: 1 });
   for (let level = 0; level < levels; level += 1) text = JSON.stringify({ body: text, after: "it" });
   return text;
@@ -40,6 +49,18 @@ describe("a text", () => {
     ["a web token", `eyJ${"a".repeat(20)}.eyJ${"b".repeat(20)}.${"c".repeat(20)}`, redacted],
     ["a password in a URL", "postgres://me:hunter2@db/x", `postgres://me:${redacted}@db/x`],
     ["a name in JSON", '{"api-key" : "a\\"b", "n": 1}', `{"api-key" : "${redacted}", "n": 1}`],
+    [
+      "each text of a list under a name in JSON",
+      '{"set-cookie": ["a=1; x",\n    "b\\"=2"], "n": ["c"], "cookie": [], "Cookie": [1, "d"]}',
+      `{"set-cookie": ["${redacted}",\n    "${redacted}"], "n": ["c"], "cookie": [], "Cookie": [1, "d"]}`,
+    ],
+    ["such a list that was cut off", '{"cookie":["a","b', `{"cookie":["${redacted}","${redacted}"`],
+    ["such a list in JSON in JSON in JSON", nested(2, ["a", 'b"\\']), nested(2, [redacted, redacted])],
+    [
+      "such a list on lines of its own, in JSON in JSON",
+      JSON.stringify({ body: JSON.stringify({ cookie: ["a", "b"], n: 1 }, null, 2) }),
+      JSON.stringify({ body: JSON.stringify({ cookie: [redacted, redacted], n: 1 }, null, 2) }),
+    ],
     ["a name in JSON that was cut off", '{"PassWord":"abc', `{"PassWord":"${redacted}"`],
     ["a name in JSON in JSON", nested(1, 'a"b\\'), nested(1, redacted)],
     ["a name in JSON in JSON in JSON", nested(2, 'a"b\\'), nested(2, redacted)],
@@ -108,6 +129,11 @@ describe("a text", () => {
       "hooks.slack.com/services/",
       "discord.com/api/webhooks/12345/",
       '"password"        ',
+      '"password":["",',
+      '"password":["","',
+      '"password":[             ',
+      '"password":[\\n\\n\\n\\n',
+      '"password":["",\\\\\\\\\\\\\\\\',
     ];
     // No clock: a walk that starts again at every unit would take hours at this length.
     for (const unit of units) {
@@ -119,6 +145,7 @@ describe("a text", () => {
   test("refuses a secret that is a piece of words, and a pattern that finds but one", () => {
     expect(() => textRedaction({ secrets: ["abc"] })).toThrow(/redact\.secrets/);
     expect(() => textRedaction({ patterns: [/x/] })).toThrow(/\/x\/g/);
+    expect(() => textRedaction({ patterns: [/x/gy] })).toThrow("/x/gy finds nothing behind the first place");
     expect(secretNames).toContain("authorization");
   });
 });
@@ -167,6 +194,19 @@ describe("an agent that redacts", () => {
     expect(replay.firstDifference).toBeUndefined();
     const again = await new Agent({ model, tools: [leak], journal }).open("s");
     expect(again.messages).toEqual(session.messages);
+  });
+
+  test("finds each text of a list under a name in the details of a result", async () => {
+    const journal = memoryJournal();
+    const details = { headers: { "set-cookie": ["sid=hunter2", "b=hunter2"], vary: ["cookie"] } };
+    const tools = [echo("fetch", { execute: () => toolResult("done", { details }) })];
+    const model = scripted([call("fetch"), say("done")]);
+    const session = await new Agent({ model, tools, journal, redact: {} }).open("s");
+    await session.send("go");
+    expect(JSON.stringify(journal.read("s"))).not.toContain("hunter2");
+    expect(session.messages[2]).toMatchObject({
+      details: { headers: { "set-cookie": [redacted, redacted], vary: ["cookie"] } },
+    });
   });
 
   test("keeps no secret in the whole text of a result that is cut, nor half of one where it is cut", async () => {
