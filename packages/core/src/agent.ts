@@ -11,7 +11,7 @@ import type { Input } from "./input.ts";
 import { type BlobStore, memoryBlobs } from "./journal/blobs.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
-import { memoryJournal } from "./journal/memory.ts";
+import { type MemoryJournal, memoryJournal } from "./journal/memory.ts";
 import type { Journal } from "./journal.ts";
 import type { Logger } from "./logger.ts";
 import type { Shell } from "./loop/driving/shell.ts";
@@ -49,8 +49,8 @@ export class Agent<Output = unknown> {
   readonly #journal: Journal;
   readonly #clock: Clock;
   /** The journals of runs that were to keep nothing behind, and wait for somebody: the newest, by session. */
-  readonly #parked = new Map<string, Journal>();
-  readonly #passing = new WeakMap<Session<Output>, Journal>();
+  readonly #parked = new Map<string, MemoryJournal>();
+  readonly #passing = new WeakMap<Session<Output>, MemoryJournal>();
   /** For journals that keep no blobs. */
   readonly #blobs: BlobStore = memoryBlobs();
 
@@ -253,8 +253,8 @@ export class Agent<Output = unknown> {
     // A run nobody can come back to keeps nothing behind.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
     const id = overrides.session ?? newId(this.#clock);
-    const journal = overrides.journal ?? (lasting ? this.#journalOf(id) : memoryJournal());
-    const isPassing = !lasting && overrides.journal === undefined;
+    const passing = lasting || overrides.journal !== undefined ? undefined : memoryJournal();
+    const journal = overrides.journal ?? passing ?? this.#journalOf(id);
     const session = await Session.open<Output>({
       id,
       journal,
@@ -266,12 +266,12 @@ export class Agent<Output = unknown> {
       lease: this.#given.lease,
       takeOver: overrides.takeOver,
       forNewRun,
-      isPassing,
+      isPassing: passing !== undefined,
       resolveWith: (change) => this.#resolvedFor(overrides, change),
       clock: this.#clock,
       gate,
     });
-    if (isPassing) this.#passing.set(session, journal);
+    if (passing !== undefined) this.#passing.set(session, passing);
     return session;
   }
 
@@ -283,7 +283,11 @@ export class Agent<Output = unknown> {
 
   /** The journal that has a session where none is named. */
   #journalOf(id: string): Journal {
-    return this.#parked.get(id) ?? this.#journal;
+    const own = this.#parked.get(id);
+    if (own !== undefined) return own;
+    // A fork of a run that waits stands beside it.
+    for (const journal of this.#parked.values()) if (journal.read(id).length > 0) return journal;
+    return this.#journal;
   }
 
   /** A run that waits is come back to, whether or not anybody thought of it beforehand. */

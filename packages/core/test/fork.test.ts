@@ -240,3 +240,21 @@ test("a fork in the midst of a write tells that its outcome is unknown, wherever
   await fork.resume();
   expect(shortly(other.requests[0]?.messages ?? []).at(-1)).toContain("outcome is unknown");
 });
+
+test("a fork of a run that waits, of an agent without a journal, is found as that run is", async () => {
+  const tools = [echo("guarded", { permission: "ask" })];
+  const model = scripted([call("guarded"), say("done"), say("done as well")]);
+  const agent = new Agent({ ...quick, model, tools });
+  const { session } = await agent.run("go");
+  await agent.fork(session, "f");
+  await (await agent.open(session)).fork("g");
+  for (const [id, text] of [
+    ["f", "done"],
+    ["g", "done as well"],
+  ] as const) {
+    const fork = await agent.open(id);
+    expect(fork.pending.map(({ name }) => name)).toEqual(["guarded"]);
+    expect((await fork.approve("call_1")).text).toBe(text);
+  }
+  expect((await agent.open("other")).messages).toEqual([]);
+});
