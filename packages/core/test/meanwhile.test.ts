@@ -259,3 +259,21 @@ describe("whoever joins a run that is driven", () => {
     expect(counts).toEqual({ addEventListener: 1, removeEventListener: 1 });
   });
 });
+
+test("a deadline that goes by while nobody pulls a step lands the run: no request is made to be thrown away", async () => {
+  const model = scripted([call("look"), say("so far")]);
+  const rules = [budget({ ms: 20 })];
+  const agent = new Agent({ model, tools: [echo("look")], rules, clock: jumpingClock(0) });
+  const steps = agent.steps("go");
+  const reader = steps[Symbol.asyncIterator]();
+  expect([(await reader.next()).value?.type, (await reader.next()).value?.type]).toEqual([
+    "tool_call",
+    "tool_result",
+  ]);
+  await come();
+  await come();
+  expect(model.calls).toBe(1);
+  expect((await reader.next()).value).toMatchObject({ type: "final_response", text: "so far" });
+  expect((await steps.result).end).toMatchObject({ reason: "deadline", landed: true });
+  expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto", "none"]);
+});

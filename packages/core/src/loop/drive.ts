@@ -10,6 +10,7 @@ import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Action } from "./action.ts";
 import type { BroughtResult } from "./child-facts.ts";
+import { untilWake } from "./deciding/hearing.ts";
 import { announce } from "./driving/announce.ts";
 import { AtWork } from "./driving/at-work.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts";
@@ -335,9 +336,10 @@ export class Driver {
   #callModel(action: Action & { do: "call_model" }): Promise<void> | undefined {
     const { gate } = this.#shell;
     if (gate !== undefined && !gate.pass()) {
-      const stir = (): void => this.#stir();
-      gate.open = stir;
-      return this.#wait(undefined, () => gate.pass());
+      gate.open = () => this.#stir();
+      // Whoever is waited for may take longer than the run has.
+      const { until } = untilWake(this.#state, this.#shell.rules);
+      return this.#wait(until, () => gate.pass());
     }
     this.#append([modelStarted(action, this.#prefix)]);
     return this.#onceDurable(() => this.#atWork.think(action));
