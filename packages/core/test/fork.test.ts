@@ -1,6 +1,15 @@
 // Forks: another session from a point of one, under other options, or with another result.
 
-import { Agent, type CallResult, type MemoryJournal, memoryJournal, subAgent } from "@rondo/core";
+import {
+  Agent,
+  type CallResult,
+  type ForkOptions,
+  type MemoryJournal,
+  type Message,
+  memoryJournal,
+  subAgent,
+  userText,
+} from "@rondo/core";
 import { call, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
@@ -257,4 +266,21 @@ test("a fork of a run that waits, of an agent without a journal, is found as tha
     expect((await fork.approve("call_1")).text).toBe(text);
   }
   expect((await agent.open("other")).messages).toEqual([]);
+});
+
+test("a fork under other options asks their hooks of the step where it is taken, also where those of the others have spoken", async () => {
+  const journal = memoryJournal();
+  const hooks = { transformContext: (): Message[] => [userText("for the old one")] };
+  const agent = new Agent({ ...quick, model: scripted([say("old")]), hooks, journal });
+  const session = await agent.open("s");
+  await session.send("go");
+  const asked = journal.read("s").findIndex(({ type }) => type === "hook_answered") + 1;
+  const sent = async (id: string, options: ForkOptions): Promise<string[]> => {
+    const model = scripted([say("new")]);
+    await (await session.fork(id, { seq: asked, model, ...options })).resume();
+    return shortly(model.lastRequest.messages);
+  };
+  expect(await sent("none", { agent: { hooks: {} } })).toEqual(["user: go"]);
+  const own = { transformContext: (): Message[] => [userText("for the new one")] };
+  expect(await sent("own", { agent: { hooks: own } })).toEqual(["user: for the new one"]);
 });

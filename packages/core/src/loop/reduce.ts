@@ -52,9 +52,14 @@ export function reduce(state: State, record: LogRecord, rules: Rules): State {
 function changed(folded: State, { history }: State): State {
   if (folded.history === history) return folded;
   const { run, seq } = folded;
-  if (run?.transformed === undefined) return { ...folded, changedSeq: seq };
+  return { ...folded, changedSeq: seq, ...(run === undefined ? {} : { run: untransformed(run) }) };
+}
+
+/** The run without what the transformContext hook made of its conversation. */
+function untransformed(run: Run): Run {
+  if (run.transformed === undefined) return run;
   const { transformed: _transformed, ...rest } = run;
-  return { ...folded, changedSeq: seq, run: rest };
+  return rest;
 }
 
 /** The state after many records. */
@@ -315,8 +320,9 @@ function reopen(before: State, record: RecordOf<"opened">, last: number): State 
     const tool = toolNamed(options.tools, call.name);
     return tool === undefined ? rest : { ...rest, tool };
   });
-  // What another model counted says nothing of this one's window; what was said of the coming step, was said of the other options.
-  return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0, prepared: undefined } };
+  // What another model counted says nothing of this one's window; what hooks said of the coming step, was said of the other options.
+  const asked = { ...untransformed(left), prepared: undefined };
+  return { ...state, options, counted: undefined, run: { ...asked, ...calls, model: 0 } };
 }
 
 /** The same run where its models stand in another list. The step that was to have one that is gone is prepared again. */
