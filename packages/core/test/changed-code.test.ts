@@ -208,6 +208,14 @@ describe("a run that goes on under changed code", () => {
     expect((await approve(session)).text).toBe("from the spare");
   });
 
+  test("tools that a hook chose for one step are those of that step, also where the hook is gone", async () => {
+    const prepareStep: Hooks["prepareStep"] = () => ({ tools: ["guarded"] });
+    const tools = [ask(), echo("look")];
+    const { session, model } = await left({ tools, hooks: { prepareStep } }, { tools });
+    await approve(session);
+    expect(model.lastRequest.tools.map(({ name }) => name)).toEqual(["guarded", "look"]);
+  });
+
   test("asks for the step that was prepared the model that was chosen, wherever it stands, and the hook again where it is gone", async () => {
     const named = (id: string, script: Script): ReturnType<typeof scripted> => scripted(script, { id });
     const journal = memoryJournal();

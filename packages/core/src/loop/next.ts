@@ -50,7 +50,18 @@ import {
   runHook,
   startCalls,
 } from "./deciding/starting.ts";
-import { inFlight, isOpen, isThinking, optionsOf, running, runOf, type State, stepOf } from "./state.ts";
+import {
+  inFlight,
+  isOpen,
+  isThinking,
+  optionsOf,
+  preparedOf,
+  running,
+  runOf,
+  type State,
+  stepOf,
+  transformedOf,
+} from "./state.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -149,7 +160,7 @@ export const table: Table = {
       "ask it",
       ["ready", "cancelling"],
       (state, rules) =>
-        runOf(state).landing !== undefined || runOf(state).prepared?.step === stepOf(state)
+        runOf(state).landing !== undefined || preparedOf(runOf(state)) !== undefined
           ? undefined
           : runHook(state, { hook: "prepareStep", step: stepOf(state) }, untilWake(state, rules)),
     ),
@@ -158,7 +169,7 @@ export const table: Table = {
       "ask it",
       ["ready", "cancelling"],
       (state, rules) =>
-        runOf(state).transformed?.step === stepOf(state)
+        transformedOf(runOf(state)) !== undefined
           ? undefined
           : runHook(state, { hook: "transformContext", step: stepOf(state) }, untilWake(state, rules)),
     ),

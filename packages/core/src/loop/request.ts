@@ -16,7 +16,7 @@ import { ofParts, without, withoutSettings } from "./request/left-out.ts";
 import { notesOf } from "./request/notes.ts";
 import { stepSettings } from "./request/step-settings.ts";
 import { outputThatFits, windowOf } from "./request/window.ts";
-import { optionsOf, runOf, type State, stepOf } from "./state.ts";
+import { optionsOf, preparedOf, runOf, type State, transformedOf } from "./state.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */
 export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(state)): ModelRequest {
@@ -25,7 +25,6 @@ export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(sta
   const toolless = run.landing !== undefined || run.output !== undefined;
   const asked = offersOutput(state) ? options.output : undefined;
   const way = asked === undefined ? undefined : outputWay(state);
-  const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
   const omits = run.landing !== undefined && options.landing?.omitTools === true;
   const { messages } = shape;
   const notes = notesOf(state, rules);
@@ -36,7 +35,7 @@ export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(sta
     // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
     ...toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), asked, way, {
       toolless,
-      toolChoice: prepared?.toolChoice ?? options.toolChoice,
+      toolChoice: preparedOf(run)?.toolChoice ?? options.toolChoice,
     }),
     settings: settingsOf(state, options, rules),
     ...(asked !== undefined && way?.by === "native" ? { outputSchema: objectSchema(asked.schema) } : {}),
@@ -73,7 +72,7 @@ export interface Shaped {
 export function shaped(state: State): Shaped {
   const run = runOf(state);
   const { prune: pruning, guard: guarding } = optionsOf(state).context ?? {};
-  const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
+  const edit = transformedOf(run)?.edit;
   const results = guarding?.results === "cut" ? undefined : guarding?.results;
   const dropped = ofParts(run.dropped);
   if (edit === undefined && !pruning && results === undefined && dropped.length === 0)

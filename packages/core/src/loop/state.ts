@@ -303,9 +303,16 @@ export function callIn(run: Run | undefined, key: CallKey): Call | undefined {
 /** The number of the step that is under way, or comes next. */
 export const stepOf = (state: State): number => runOf(state).steps + 1;
 
+/** What the prepareStep hook said of the step that is under way, or comes next; undefined where it has not been asked about that one. */
+export const preparedOf = ({ prepared, steps }: Run): Run["prepared"] =>
+  prepared?.step === steps + 1 ? prepared : undefined;
+
+/** What the transformContext hook said of that step's request. */
+export const transformedOf = ({ transformed, steps }: Run): Run["transformed"] =>
+  transformed?.step === steps + 1 ? transformed : undefined;
+
 /** Index of the model that the coming step asks, or the one under way: what a hook has chosen for it, else the run's own. */
-export const modelInUse = ({ model, prepared, steps }: Run): number =>
-  (prepared?.step === steps + 1 ? prepared.model : undefined) ?? model;
+export const modelInUse = (run: Run): number => preparedOf(run)?.model ?? run.model;
 
 /** Who sums up a history: the model that is there for it, else the run's own, for a summary outlives what a hook chose for a step. */
 export function summariserOf(state: State): ModelRef | undefined {

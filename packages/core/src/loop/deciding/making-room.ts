@@ -13,7 +13,7 @@ import { type Action, record } from "../action.ts";
 import { besideOf } from "../request/notes.ts";
 import { frontOf, sizeOf, windowFacts, windowOf } from "../request/window.ts";
 import { shaped } from "../request.ts";
-import { modelInUse, optionsOf, runOf, type State, stepOf } from "../state.ts";
+import { modelInUse, optionsOf, runOf, type State, transformedOf } from "../state.ts";
 import { end } from "./ending.ts";
 
 /** Cuts the oldest results for good when all of them together are over their budget. */
@@ -85,9 +85,8 @@ export function guarded(state: State, rules: Rules): Action | undefined {
 /** A request that does not fit as it was shaped for this once, by the guard of requests or by a hook, is not sent. */
 export function tooLarge(state: State, rules: Rules): Action | undefined {
   const { overflow, messages } = shaped(state);
-  const { transformed } = runOf(state);
   const window = windowOf(state);
-  const hooked = transformed?.step === stepOf(state) && transformed.edit !== undefined;
+  const hooked = transformedOf(runOf(state))?.edit !== undefined;
   if (overflow === undefined) {
     if (!hooked || optionsOf(state).context?.guard === undefined || window === undefined) return undefined;
     // Nobody has counted what the hook made of it.

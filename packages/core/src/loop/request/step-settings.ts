@@ -1,12 +1,11 @@
 // The room of a step's settings: the agent's own, and over them what the prepareStep hook set for this step.
 
 import type { Settings } from "../../model.ts";
-import { optionsOf, runOf, type State, stepOf } from "../state.ts";
+import { optionsOf, preparedOf, runOf, type State } from "../state.ts";
 
 /** What is asked of the model in this step, before anything is raised, lowered or left out. The agent's own object where no hook set any. */
 export function stepSettings(state: State): Settings {
   const { settings } = optionsOf(state);
-  const { prepared } = runOf(state);
-  const forStep = prepared?.step === stepOf(state) ? prepared.settings : undefined;
+  const forStep = preparedOf(runOf(state))?.settings;
   return forStep === undefined ? settings : { ...settings, ...forStep };
 }
