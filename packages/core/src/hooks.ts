@@ -17,7 +17,7 @@ export type PermissionAnswer = "allow" | "deny" | "ask" | "stop";
 export interface HookContext {
   /** The session that is asked about. */
   readonly session: string;
-  /** Fires when the answer is no longer wanted: the run was aborted or has ended, or the process leaves. */
+  /** Fires when the answer is no longer wanted: the run was aborted or has ended, a deadline did not wait for it, or the process leaves. */
   readonly signal: AbortSignal;
   /** What was given for keys, by the key's id. */
   readonly deps: Given;

@@ -1,6 +1,15 @@
 // What is said while something else is under way: no word of it is passed over, and no answer is taken for another's.
 
-import { Agent, budget, type Hooks, type Message, type Session, textOf, userText } from "@rondo/core";
+import {
+  Agent,
+  budget,
+  type HookContext,
+  type Hooks,
+  type Message,
+  type Session,
+  textOf,
+  userText,
+} from "@rondo/core";
 import { call, hold, say, scripted, stop } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, jumpingClock, shortly } from "./support.ts";
@@ -209,6 +218,21 @@ describe("a hook whose deadline is over", () => {
     const asks = question();
     const permission = (): Promise<"stop"> => asks.ask().then(() => "stop");
     expect(await landing({ permission }, asks.asked, asks.answer)).toEqual(landed);
+  });
+
+  test.each(["prepareStep", "permission", "beforeTool"] as const)("is told so: %s", async (name) => {
+    const asks = question();
+    const signals: AbortSignal[] = [];
+    const hook = async (_about: unknown, { signal }: HookContext): Promise<undefined> => {
+      signals.push(signal);
+      await asks.ask();
+    };
+    const told: unknown[] = [];
+    await landing({ [name]: hook }, asks.asked, () => {
+      told.push(...signals.map(({ aborted, reason }) => aborted && (reason as Error).message));
+      asks.answer();
+    });
+    expect(told).toEqual(["no longer wanted: deadline"]);
   });
 });
 

@@ -18,7 +18,7 @@ import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
-import { type Call, callIn, isThinking, optionsOf, type State } from "../state.ts";
+import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
 import { act, checkCalls } from "./act.ts";
 import { viewOf } from "./announce.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
@@ -33,6 +33,12 @@ import type { Arriving } from "./timely.ts";
 
 /** A question to somebody's code. */
 type Ask = (signal: AbortSignal) => Promise<Arriving>;
+
+/** One that has not been answered: its signal, and whether its answer is still waited for in a run that goes on. */
+interface Question {
+  readonly controller: AbortController;
+  isWanted(run: Run): boolean;
+}
 
 /** The driver, as those who work for it see it. */
 interface Driving {
@@ -50,8 +56,8 @@ export class AtWork {
   readonly #listening = new WeakSet<AbortController>();
   /** Calls whose tools have not come back, whether anybody waits for them or not. */
   readonly #away = new Set<CallKey>();
-  /** Questions that have not been answered, and the signal of each. */
-  readonly #asking = new Map<string, AbortController>();
+  /** Questions that have not been answered. */
+  readonly #asking = new Map<string, Question>();
   readonly #children: Children;
   /** What was started in an era that is over is nobody's any more. */
   #era = 0;
@@ -318,7 +324,8 @@ export class AtWork {
   askHook(ask: HookAsk): void {
     const asking = async (signal: AbortSignal): Promise<Fact> =>
       this.#cut(await askHook(ask, this.#state, { ...this.#shell.hooks, signal }));
-    this.ask(askKey(ask), ask.hook === "transformContext" ? this.#ofNow(asking) : asking);
+    const question = ask.hook === "transformContext" ? this.#ofNow(asking) : asking;
+    this.ask(askKey(ask), question, (run) => isAwaited(ask, run));
   }
 
   /** Checks a text that was to be typed, unless one is being checked already. */
@@ -343,12 +350,15 @@ export class AtWork {
     return { ...fact, result: await this.#capping(call).given(fact.result) };
   }
 
-  /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */
-  ask(key: string, ask: Ask): void {
+  /**
+   * Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile.
+   * @param isWanted whether its answer is still waited for. Default: as long as the run goes on
+   */
+  ask(key: string, ask: Ask, isWanted: Question["isWanted"] = () => true): void {
     const asked = `${this.#state.run?.number}/${key}`;
     if (this.#asking.has(asked)) return;
     const controller = new AbortController();
-    this.#asking.set(asked, controller);
+    this.#asking.set(asked, { controller, isWanted });
     const { run } = this.#state;
     const era = this.#era;
     const settle = (fact: Arriving): void => {
@@ -372,8 +382,9 @@ export class AtWork {
       if (!thinking) this.#modelCall = undefined;
       controller.abort(reasonOf(this.#state));
     }
-    if (cancelled || run?.end !== undefined)
-      for (const controller of this.#asking.values()) controller.abort(reasonOf(this.#state));
+    for (const { controller, isWanted } of this.#asking.values())
+      if (cancelled || (run !== undefined && (run.end !== undefined || !isWanted(run))))
+        controller.abort(reasonOf(this.#state));
     for (const [key, controller] of this.#toolCalls) {
       const call = callIn(run, key);
       const over = call === undefined || call.result !== undefined;
@@ -399,8 +410,16 @@ export class AtWork {
     this.#modelCall = undefined;
     for (const controller of this.#toolCalls.values()) controller.abort(error);
     this.#toolCalls.clear();
-    for (const controller of this.#asking.values()) controller.abort(error);
+    for (const { controller } of this.#asking.values()) controller.abort(error);
   }
+}
+
+/** Whether a hook's answer still has a say: a deadline waits for none about a step or about leave. */
+function isAwaited(ask: HookAsk, run: Run): boolean {
+  if (ask.hook === "prepareStep") return run.landing === undefined;
+  if (ask.hook !== "permission" && ask.hook !== "beforeTool") return true;
+  const call = callIn(run, ask.call);
+  return call !== undefined && call.result === undefined;
 }
 
 /** The model a run means: it may have been begun when they stood in another order. */
