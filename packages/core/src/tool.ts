@@ -185,6 +185,12 @@ export function toolResult(content: string | readonly ToolOutput[], options: Res
   );
 }
 
+/** The same result with something else for the model to read; what it says to the loop and to programs stays. */
+export function resultWith(result: ToolResult, content: ContentPart[]): ToolResult {
+  const { isError, done, ledger, spent, details } = result;
+  return new ToolResult(content, isError, done, ledger, spent, details);
+}
+
 /** A result as it stands in a record: taken as it is, neither rendered nor cut again. For tools that play back what was recorded. */
 export class RecordedResult {
   readonly result: CallResult;

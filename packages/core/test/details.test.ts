@@ -11,6 +11,7 @@ import {
   tool,
   toolResult,
 } from "@rondo/core";
+import { agentStrategy, managedContext, steerable, stepSequence, thinkActObserve } from "@rondo/core/presets";
 import { call, say, scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
 
@@ -109,4 +110,17 @@ test("details take no room in the window, for they are sent to no model", async 
   expect(heard).not.toContain("compaction_start");
   expect(resultIn(messages)).toMatchObject({ content: [{ type: "text", text: "200 rows" }] });
   expect(charEstimator().message(resultIn(messages) as Message)).toBeLessThan(20);
+});
+
+test("details pass every preset that tells its model a result in other words", async () => {
+  const failing = tool({
+    name: "edit",
+    description: "Edits a file",
+    inputSchema: { type: "object", properties: {} },
+    execute: () => toolResult("no such file", { isError: true, details }),
+  });
+  for (const preset of [agentStrategy, managedContext, steerable, stepSequence, thinkActObserve]) {
+    const agent = new Agent(preset({ model: scripted([call("edit"), say("Done.")]), tools: [failing] }));
+    expect(resultIn((await agent.run("Edit it.")).messages)?.details, preset.name).toEqual(details);
+  }
 });

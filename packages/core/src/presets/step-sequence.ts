@@ -33,7 +33,7 @@ import {
 } from "../rules/stop/policy.ts";
 import type { Texts } from "../rules/texts.ts";
 import { toolWith } from "../tool/with.ts";
-import { type Tool, ToolResult } from "../tool.ts";
+import { resultWith, type Tool, ToolResult } from "../tool.ts";
 import { besides } from "./besides.ts";
 import { heardAlone } from "./heard-alone.ts";
 import { stepSequenceError } from "./step-sequence/errors.ts";
@@ -158,13 +158,7 @@ function namingErrors(tool: Tool): Tool {
       const [first, ...rest] = result.content;
       const said = first?.type === "text" ? rest : result.content;
       const text = `Error: ${first?.type === "text" ? first.text : ""}`;
-      return new ToolResult(
-        [{ type: "text", text }, ...said],
-        true,
-        result.done,
-        result.ledger,
-        result.spent,
-      );
+      return resultWith(result, [{ type: "text", text }, ...said]);
     },
   });
 }

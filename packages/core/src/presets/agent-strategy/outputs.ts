@@ -8,7 +8,7 @@ import { base64 } from "../../input.ts";
 import type { ContentPart, FilePart, JsonObject, Message } from "../../message.ts";
 import { textFor as shownAsText } from "../../tool/outputs.ts";
 import { lazinessOf } from "../../tool/render.ts";
-import { ToolResult } from "../../tool.ts";
+import { resultWith, ToolResult } from "../../tool.ts";
 
 /** Reads a local file for the user. Undefined: there is none. Rejects when it may not or cannot be read. */
 export type LocalFiles = (path: string) => Promise<{ data: Uint8Array; name: string } | undefined>;
@@ -48,8 +48,7 @@ export async function strategyResult(
     if (isImage(shaped) || isBlob(shaped)) files.push(original(shaped));
   }
   const content: ContentPart[] = [{ type: "text", text }, ...files];
-  if (given === undefined) return new ToolResult(content, false, false);
-  return new ToolResult(content, given.isError, given.done, given.ledger, given.spent);
+  return given === undefined ? new ToolResult(content, false, false) : resultWith(given, content);
 }
 
 async function localFile(
