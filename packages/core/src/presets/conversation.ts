@@ -25,7 +25,7 @@ export type ConversationStep<Output = unknown> =
   /** The model asks the user: answer with `reply`. */
   | { type: "asking"; question: string; call: CallView };
 
-/** Steps as they come. Breaking off stops listening and nothing else. */
+/** Steps as they come. Breaking off ends the steps and nothing else: the run goes on, and has its result. */
 export interface ConversationRun<Output = unknown> extends AsyncIterable<ConversationStep<Output>> {
   /** Resolves when the run has ended: never while somebody is awaited. */
   readonly result: Promise<RunResult<Output>>;
@@ -203,7 +203,8 @@ export class Conversation<Output = unknown> {
       if (event.type === "approval_request") session.settled().then(ask, over.reject);
       if (event.type === "run_end") over.resolve();
     });
-    const queue = new EventQueue<ConversationStep<Output>>(stop);
+    // Whoever breaks off reads no more steps; how the run ends is heard all the same.
+    const queue = new EventQueue<ConversationStep<Output>>(() => {});
     // What another process asked, it told nobody here.
     start().then(ask, over.reject);
     const result = over.promise

@@ -276,6 +276,14 @@ describe("a question to the user", () => {
   });
 });
 
+test("a run whose steps nobody reads to their end goes on, and has its result", async () => {
+  const { talk: one } = await talk([call("look"), call("look"), say("There.")]);
+  const run = one.run("go");
+  for await (const _step of run) break;
+  expect((await run.result).text).toBe("There.");
+  expect(gates(one)).toEqual(expected("idle"));
+});
+
 describe("going on", () => {
   test("B9.52 after a cancellation tells the model of calls that have no result, and asks it to continue", async () => {
     const reached = deferred();
