@@ -201,12 +201,40 @@ describe("the agent's word on arguments", () => {
       { additionalProperties: { type: "number" } },
       { patternProperties: { "^z": {} } },
       { anyOf: [{ properties: { zip: {} } }] },
+      { unevaluatedProperties: { type: "number" } },
+      { dependencies: { zip: ["n"], n: { properties: { zip: {} } } } },
     ]) {
-      await run({ zip: 2 }, { unknownKeys: "reject" }, open(more));
-      expect(seen).toEqual([{ zip: 2 }]);
+      await run({ n: 1, zip: 2 }, { unknownKeys: "reject" }, open(more));
+      expect(seen).toEqual([{ n: 1, zip: 2 }]);
     }
+    const inside = { place: { city: "Rome", zip: 2 } };
+    const further = { allOf: [{ properties: { place: { properties: { zip: { type: "number" } } } } }] };
+    await run(inside, { unknownKeys: "strip" }, open(further));
+    expect(seen).toEqual([inside]);
     await run({ any: 1 }, { unknownKeys: "reject" }, noting({ inputSchema: { type: "object" } }));
     expect(seen).toEqual([{ any: 1 }]);
+  });
+});
+
+describe("keys of the items of a list", () => {
+  const a = { type: "object", properties: { a: {} } };
+  const b = { type: "object", properties: { b: {} } };
+  const given = {
+    list: [
+      { a: 1, b: 1 },
+      { a: 2, b: 2 },
+    ],
+  };
+
+  test.each([
+    ["that are all of one kind", { items: a }, [{ a: 1 }, { a: 2 }]],
+    ["of which the first is of another kind", { prefixItems: [a], items: b }, [{ a: 1 }, { b: 2 }]],
+    ["as older drafts say that", { items: [a], additionalItems: b }, [{ a: 1 }, { b: 2 }]],
+    ["of which only the first is known", { prefixItems: [a] }, [{ a: 1 }, { a: 2, b: 2 }]],
+  ])("%s are known by the schema of each", async (_what, list, kept) => {
+    const inputSchema = { type: "object", properties: { list: { type: "array", ...list } } };
+    const one = tool({ name: "t", description: "t", inputSchema, unknownKeys: "strip", execute: () => "" });
+    expect(await one.check(given)).toMatchObject({ ok: true, args: { list: kept } });
   });
 });
 

@@ -8,12 +8,14 @@ import { anything, checkGiven, membersOf, oneOf, orNull, text } from "../checks.
 import { noContext } from "../context/options.ts";
 import { invalidRequest, messageOf } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
+import { isObject } from "../json/object.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, Settings } from "../model.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Texts } from "../rules/texts.ts";
+import { saysMoreElsewhere } from "../schema/unknown-keys.ts";
 import { toolWith } from "../tool/with.ts";
 import { type ArgsCheck, type Tool, type ToolContext, toolResult } from "../tool.ts";
 import { besides } from "./besides.ts";
@@ -149,9 +151,8 @@ function plainTool(tool: Tool): Tool {
 
 /** The names a tool's arguments may have; undefined where its schema leaves that open. */
 function parametersOf(schema: JsonObject): ReadonlySet<string> | undefined {
-  const { properties } = schema;
-  const open = ["additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if"];
-  if (typeof properties !== "object" || properties === null || open.some((key) => Object.hasOwn(schema, key)))
-    return undefined;
+  const { properties, additionalProperties, unevaluatedProperties } = schema;
+  const rest = additionalProperties ?? unevaluatedProperties;
+  if (!isObject(properties) || rest !== undefined || saysMoreElsewhere(schema)) return undefined;
   return new Set(Object.keys(properties));
 }

@@ -7,6 +7,7 @@
 import { jsonIn } from "../json/in-text.ts";
 import { isObject, objectOf } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
+import { itemSchema } from "./items.ts";
 import { pointed } from "./pointer.ts";
 
 /** The value with its types mended as the schema asks; the same value when there was nothing to mend. */
@@ -151,10 +152,7 @@ function ofText(text: string, original: string, wanted: readonly string[]): Json
 // ---- what is inside ------------------------------------------------------------------------------------------------
 
 function items(list: Json[], schema: JsonObject, inner: Place): Json[] {
-  // Older drafts name the first ones as a list of items, and the rest beside it.
-  const tuple = Array.isArray(schema.items) ? schema.items : listOf(schema.prefixItems);
-  const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items;
-  const mended = list.map((item, at) => mendedBy(item, at < tuple.length ? tuple[at] : rest, inner));
+  const mended = list.map((item, at) => mendedBy(item, itemSchema(schema, at), inner));
   return mended.some((item, at) => item !== list[at]) ? mended : list;
 }
 

@@ -1,10 +1,11 @@
 // The room of unknown keys: members of a value that its schema does not name.
 //
-// A key is unknown only where the schema can be read to the end: an object that names its members and leaves the rest
-// open in no other place (no patterns, no further schema for the rest, no branches that may name more).
+// A key is unknown only where the schema can be read to the end: an object that names its members, and no further schema
+// for the rest. Where a branch, a pattern or a reference beside them may name more, in it or in what it holds, nothing is.
 
-import { objectOf } from "../json/object.ts";
+import { isObject, objectOf } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
+import { itemSchema } from "./items.ts";
 
 /** `allow`: as the schema says. `strip`: they are left out before the check. `reject`: the call fails, naming them. */
 export type UnknownKeys = "allow" | "strip" | "reject";
@@ -25,15 +26,16 @@ export function unknownText(unknown: readonly string[], schema: JsonObject): str
 function kept(value: Json, schema: Json | undefined, path: string, unknown: string[]): Json {
   if (typeof value !== "object" || value === null) return value;
   const shape = objectOf(schema);
+  if (saysMoreElsewhere(shape)) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item, at) => kept(item, shape.items, `${path}${at}.`, unknown));
+    const items = value.map((item, at) => kept(item, itemSchema(shape, at), `${path}${at}.`, unknown));
     return items.some((item, at) => item !== value[at]) ? items : value;
   }
   const named = shape.properties === undefined ? undefined : objectOf(shape.properties);
   if (named === undefined) return value;
   const members = Object.entries(value).flatMap(([key, member]): [string, Json][] => {
     if (Object.hasOwn(named, key)) return [[key, kept(member, named[key], `${path}${key}.`, unknown)]];
-    if (isOpen(shape)) return [[key, member]];
+    if (takesMore(shape)) return [[key, member]];
     unknown.push(`${path}${key}`);
     return [];
   });
@@ -51,11 +53,15 @@ const elsewhere = [
   "$ref",
   "$dynamicRef",
   "dependentSchemas",
+  "dependencies",
 ];
 
-/** Whether members that are not named here may still be meant. */
-function isOpen(shape: JsonObject): boolean {
-  const rest = shape.additionalProperties;
-  const takesMore = rest === true || (typeof rest === "object" && rest !== null);
-  return takesMore || elsewhere.some((keyword) => shape[keyword] !== undefined);
+/** Whether a schema says something of the same value in another place as well, which may name further members. */
+export const saysMoreElsewhere = (schema: JsonObject): boolean =>
+  elsewhere.some((word) => schema[word] !== undefined);
+
+/** Whether it takes members that it does not name. */
+function takesMore({ additionalProperties, unevaluatedProperties }: JsonObject): boolean {
+  const rest = additionalProperties ?? unevaluatedProperties;
+  return rest === true || isObject(rest);
 }
