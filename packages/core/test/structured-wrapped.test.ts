@@ -58,6 +58,26 @@ describe("an output that is no object", () => {
     expect((await asked(cities, say(answer)).agent.run("which?")).output).toEqual(["Rome"]);
   });
 
+  test("may have members that are called like words of a schema, and hold the whole again", () => {
+    const members = { default: { $ref: "#" }, const: { $ref: "#/anyOf/1" }, properties: { $ref: "#" } };
+    const known = { anyOf: [{ type: "object", properties: members }, { type: "string" }] };
+    const asks = objectSchema({ ...known, $defs: { examples: { items: { $ref: "#" } } } });
+    const value = { $ref: "#/$defs/output" };
+    expect(asks.properties).toEqual({ value });
+    expect(asks.$defs).toEqual({
+      examples: { items: value },
+      output: {
+        anyOf: [
+          {
+            type: "object",
+            properties: { default: value, const: { $ref: "#/$defs/output/anyOf/1" }, properties: value },
+          },
+          { type: "string" },
+        ],
+      },
+    });
+  });
+
   test("is told while it arrives, by a schema as by a tool", async () => {
     for (const [turn, facts] of [
       [say('{"value":["Rome","Oslo"]}', { chunk: 1 }), { output: "native" }],

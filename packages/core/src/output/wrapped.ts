@@ -7,6 +7,7 @@ import { jsonIn } from "../json/in-text.ts";
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
+import { schemasByName } from "../schema/words.ts";
 
 const wrapperOf = oncePer(wrap);
 const wrappers = new WeakSet<JsonObject>();
@@ -38,23 +39,18 @@ function wrap(schema: JsonObject): JsonObject {
   function led(node: Json): Json {
     if (Array.isArray(node)) return node.map(led);
     if (!isObject(node)) return node;
-    return Object.fromEntries(
-      Object.entries(node).map(([word, one]): [string, Json] => {
-        if (data.has(word)) return [word, one];
-        if (
-          word !== "$ref" ||
-          typeof one !== "string" ||
-          !/^#(?!\/(?:\$defs|definitions)\/)(?:\/|$)/.test(one)
-        )
-          return [word, led(one)];
-        moved = true;
-        return [word, `#/$defs/${name}${one.slice(1)}`];
-      }),
-    );
+    return eachOf(node, (one, word) => {
+      if (data.has(word)) return one;
+      if (schemasByName.has(word)) return ledByName(one);
+      if (word !== "$ref" || typeof one !== "string" || !intoTheWhole.test(one)) return led(one);
+      moved = true;
+      return `#/$defs/${name}${one.slice(1)}`;
+    });
   }
+  const ledByName = (all: Json): Json => (isObject(all) ? eachOf(all, led) : all);
   const value = led(rest);
-  const defs = led(known) as JsonObject;
-  const older = definitions === undefined ? {} : { definitions: led(definitions) };
+  const defs = eachOf(known, led);
+  const older = definitions === undefined ? {} : { definitions: ledByName(definitions) };
   const around = (whole: Json, all: JsonObject): JsonObject => ({
     type: "object",
     properties: { value: whole },
@@ -68,6 +64,12 @@ function wrap(schema: JsonObject): JsonObject {
 
 /** Words whose values are no schemas. */
 const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
+
+/** A reference to the schema itself, or to a place in it; its definitions stay where they are. */
+const intoTheWhole = /^#(?!\/(?:\$defs|definitions)\/)(?:\/|$)/;
+
+const eachOf = (object: JsonObject, change: (one: Json, word: string) => Json): JsonObject =>
+  Object.fromEntries(Object.entries(object).map(([word, one]) => [word, change(one, word)]));
 
 // ---- the answer ----------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { pointed } from "./pointer.ts";
+import { listOfSchemas, oneSchema, schemasByName } from "./words.ts";
 
 const typeWords: ReadonlySet<unknown> = new Set([
   "object",
@@ -15,20 +16,6 @@ const typeWords: ReadonlySet<unknown> = new Set([
   "integer",
   "boolean",
   "null",
-]);
-/** Words with one schema, or, in older drafts, a list of them. */
-const single: ReadonlySet<string> = new Set(
-  "items additionalProperties additionalItems contains propertyNames unevaluatedProperties unevaluatedItems not if then else".split(
-    " ",
-  ),
-);
-const lists: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
-const maps: ReadonlySet<string> = new Set([
-  "properties",
-  "patternProperties",
-  "$defs",
-  "definitions",
-  "dependentSchemas",
 ]);
 const isText = (value: Json): boolean => typeof value === "string";
 const isNumber = (value: Json): boolean => typeof value === "number";
@@ -79,13 +66,14 @@ function sound(given: Json, isLost: IsLost): Json {
 }
 
 function soundWord(word: string, value: Json, isLost: IsLost): Json | undefined {
-  if (single.has(word)) {
+  if (oneSchema.has(word)) {
     if (Array.isArray(value)) return mapped(value, (one) => sound(one, isLost));
     return isObject(value) || typeof value === "boolean" ? sound(value, isLost) : undefined;
   }
-  if (lists.has(word))
+  if (listOfSchemas.has(word))
     return Array.isArray(value) && value.length > 0 ? mapped(value, (one) => sound(one, isLost)) : undefined;
-  if (maps.has(word)) return isObject(value) ? mappedMembers(value, (one) => sound(one, isLost)) : undefined;
+  if (schemasByName.has(word))
+    return isObject(value) ? mappedMembers(value, (one) => sound(one, isLost)) : undefined;
   switch (word) {
     case "type": {
       if (!Array.isArray(value)) return typeWords.has(value) ? value : undefined;
@@ -200,8 +188,8 @@ function nulled(given: Json): Json {
 }
 
 function nulledIn(word: string, value: Json): Json {
-  if (maps.has(word)) return isObject(value) ? mappedMembers(value, nulled) : value;
-  if (!single.has(word) && !lists.has(word)) return value;
+  if (schemasByName.has(word)) return isObject(value) ? mappedMembers(value, nulled) : value;
+  if (!oneSchema.has(word) && !listOfSchemas.has(word)) return value;
   return Array.isArray(value) ? mapped(value, nulled) : nulled(value);
 }
 
