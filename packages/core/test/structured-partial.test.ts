@@ -98,6 +98,23 @@ describe("a value while it arrives", () => {
     expect(prose.value).toEqual({ a: 123 });
   });
 
+  test("ends with a comma behind its last member, as the whole text may", () => {
+    const text = '{"list":[1,[],],"a":{"b":true,},}';
+    for (const size of [1, 3, text.length]) {
+      const json = new PartialJson({ type: "object" });
+      for (let at = 0; at < text.length; at += size) json.feed(text.slice(at, at + size));
+      expect(json.done).toBe(true);
+      expect(json.value).toEqual({ list: [1, []], a: { b: true } });
+      json.feed(" Or is it {}?");
+      expect(json.value).toEqual({ list: [1, []], a: { b: true } });
+    }
+    for (const wrong of ['{"a":}', "{,}", "[,]", '{"a",}', '{"a":1,]']) {
+      const json = new PartialJson();
+      json.feed(wrong);
+      expect(json.done, wrong).toBe(false);
+    }
+  });
+
   test("begins with the bracket that ends a word of prose", () => {
     for (const text of ['[note{"a":1}', '[tree{"a":1}', '[1st [{"a":1}]']) {
       const json = new PartialJson({ type: "object" });

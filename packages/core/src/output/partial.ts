@@ -115,7 +115,8 @@ export class PartialJson {
       case "}":
       case "]": {
         const isList = Array.isArray(this.#stack.at(-1)?.container);
-        const mayEnd = expecting === "comma" || expecting === (isList ? "first_value" : "first_key");
+        // Behind a comma as well: the whole text is forgiven one there.
+        const mayEnd = expecting === "comma" || (isList ? isValue : isKey)(expecting);
         if (!mayEnd || isList !== (char === "]")) return this.#broken();
         this.#stack.pop();
         this.#expecting = this.#stack.length === 0 ? "over" : "comma";
@@ -130,7 +131,7 @@ export class PartialJson {
         this.#expecting = "value";
         return false;
       case '"':
-        this.#inKey = expecting === "key" || expecting === "first_key";
+        this.#inKey = isKey(expecting);
         if (!this.#inKey && !isValue(expecting)) return this.#broken();
         this.#token = "";
         this.#expecting = "string";
@@ -229,6 +230,8 @@ export class PartialJson {
 }
 
 const isValue = (expecting: Expecting): boolean => expecting === "value" || expecting === "first_value";
+
+const isKey = (expecting: Expecting): boolean => expecting === "key" || expecting === "first_key";
 
 /** Where the plain characters of a string end: at a quote, a backslash, or the end of the piece. */
 function plainEnd(piece: string, from: number): number {
