@@ -25,6 +25,26 @@ test("a result of nothing but control characters is no output", () => {
   expect(text("\u001b[2J")).toBe("(no output)");
 });
 
+test("a value that throws when it is looked into is told in words, wherever it stands: its tool did its work", () => {
+  const strict = new Proxy(
+    {},
+    {
+      get(_target, name) {
+        throw new Error(`no member ${String(name)}`);
+      },
+    },
+  );
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  for (const value of [strict, [strict], [{ type: "text", text: "a" }, strict], { deep: [strict] }, proxy]) {
+    const { content, isError } = renderResult(value);
+    expect(content).toEqual([
+      { type: "text", text: expect.stringContaining("a value that cannot be shown") },
+    ]);
+    expect(isError).toBe(false);
+  }
+});
+
 test("a history from elsewhere brings none of them, and what needs no cleaning stays the same object", async () => {
   const origin = { api: "scripted", provider: "scripted", model: "scripted" };
   const call = (id: string): object => ({ type: "tool_call", id, name: "look", args: {}, rawArgs: "{}" });

@@ -25,6 +25,14 @@ type Shaped = Partial<Record<string, unknown>>;
 
 /** An output as a part; undefined for anything else. What has further members is somebody's data, not an output. */
 export function outputPart(value: unknown): ContentPart | undefined {
+  try {
+    return partOf(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function partOf(value: unknown): ContentPart | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const one = value as Shaped;
   const only = (...names: string[]): boolean =>
@@ -68,13 +76,7 @@ function filePart(given: Shaped, type: string): ContentPart | undefined {
 }
 
 /** A part of our own: a tool may use its object again, and what else it put there must be JSON to be kept. */
-function own(part: ContentPart): ContentPart | undefined {
-  try {
-    return plain(part, []) as ContentPart;
-  } catch {
-    return undefined;
-  }
-}
+const own = (part: ContentPart): ContentPart => plain(part, []) as ContentPart;
 
 /** Any value as the text a model reads. */
 export function textFor(value: unknown): string {
@@ -85,9 +87,12 @@ export function textFor(value: unknown): string {
   try {
     return JSON.stringify(plain(value, [])) ?? noOutput;
   } catch (thrown) {
-    return `(a value that cannot be shown: ${messageOf(thrown)})`;
+    return unshown(thrown);
   }
 }
+
+/** The text for a value that throws when it is looked into. */
+export const unshown = (thrown: unknown): string => `(a value that cannot be shown: ${messageOf(thrown)})`;
 
 /** The value with everything JSON lacks put into words: bigints, circles, binary, maps, sets, errors, functions. */
 function plain(value: unknown, parents: readonly object[]): unknown {

@@ -10,13 +10,21 @@ import type { BroughtResult } from "../loop/child-facts.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
 import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "../tool.ts";
-import { isUnheard, noOutput, outputPart, textFor } from "./outputs.ts";
+import { isUnheard, noOutput, outputPart, textFor, unshown } from "./outputs.ts";
 
 /**
  * The result a returned value stands for. A text is itself; a list of outputs (texts, links, JSON, images, blobs,
  * files) is parts; nothing is `(no output)`; bytes are a summary (a tool that wants to show a file says so); everything else is JSON.
  */
 export function renderResult(value: unknown): CallResult {
+  try {
+    return rendered(value);
+  } catch (thrown) {
+    return ok([{ type: "text", text: unshown(thrown) }]);
+  }
+}
+
+function rendered(value: unknown): CallResult {
   if (value instanceof RecordedResult) return value.result;
   if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
   if (value instanceof ToolResult) {
