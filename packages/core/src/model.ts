@@ -6,6 +6,7 @@
 import type { Clock } from "./clock.ts";
 import { isObject } from "./json/object.ts";
 import type { AssistantMessage, Json, JsonObject, Message, Origin } from "./message.ts";
+import { headOf } from "./text/size.ts";
 
 /** A read-only list of messages that costs nothing to pass on. Iterate it, or ask `at`. */
 export interface MessageList extends Iterable<Message> {
@@ -121,7 +122,7 @@ export function modelFace({ id, origin, facts }: Omit<Model, "call">): Omit<Mode
 /** A raw value of a provider, cut so that it can stand in an error or a journal. */
 export function cutRaw(raw: unknown, limit: number = 4096): Json {
   const text = typeof raw === "string" ? raw : (JSON.stringify(raw) ?? "");
-  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+  return text.length <= limit ? text : `${headOf(text, limit)}…`;
 }
 
 /**

@@ -4,6 +4,7 @@ import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { messageOf } from "../src/errors.ts";
 import { errorWith, RondoError } from "../src/index.ts";
+import { cutRaw } from "../src/model.ts";
 
 test("an error that is printed lists what is known of it, and nothing that is not", () => {
   const printed = inspect(new RondoError("auth", "the key is wrong", { status: 401 }));
@@ -16,6 +17,12 @@ test("an error that is printed lists what is known of it, and nothing that is no
 
 test("a wait that is no number is unknown", () => {
   expect(new RondoError("rate_limit", "slow", { retryAfterMs: Number.NaN }).retryAfterMs).toBeUndefined();
+});
+
+test("what a provider said is cut between characters, never inside one", () => {
+  expect(cutRaw("x😀😀", 2)).toBe("x…");
+  expect(cutRaw("x😀😀", 3)).toBe("x😀…");
+  expect(cutRaw("x😀😀", 5)).toBe("x😀😀");
 });
 
 test.each([
