@@ -66,7 +66,8 @@ export interface Journal {
   lease?(session: string, request: LeaseRequest): Lease | Promise<Lease>;
   /**
    * Calls back soon after records may have come to a session, whoever wrote them. Too often is allowed, never is not.
-   * Without it followers look every quarter of a second. @returns how to stop
+   * Without it followers look every quarter of a second. Who throws there is told by the host, as of an error that nobody
+   * caught: whoever appends has not failed. @returns how to stop
    */
   watch?(session: string, heard: () => void): () => void;
   close?(): void | Promise<void>;

@@ -1,5 +1,5 @@
 import { type LogRecord, memoryJournal, userText } from "@rondo/core";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 
 const record: LogRecord = {
   type: "queued",
@@ -26,4 +26,27 @@ it("appends two hundred thousand records in one group", () => {
     Array.from({ length: 200_000 }, (_, i) => ({ ...record, seq: i + 1 })),
   );
   expect(journal.list()).toEqual([{ id: "a", length: 200_001, createdAt: 1, updatedAt: 1 }]);
+});
+
+it("keeps what is appended, and tells everybody of it, whatever one who watches throws", () => {
+  const later = vi.spyOn(globalThis, "queueMicrotask").mockImplementation(() => {});
+  try {
+    const journal = memoryJournal();
+    const heard: string[] = [];
+    journal.watch("a", () => {
+      throw new Error("a watcher's own");
+    });
+    journal.watch("a", () => {
+      heard.push("a");
+      if (heard.length === 1) journal.watch("a", () => heard.push("from now on"));
+    });
+    journal.append("a", 0, [record]);
+    expect(heard).toEqual(["a"]);
+    expect(later).toHaveBeenCalledOnce();
+    expect(later.mock.lastCall?.[0]).toThrow("a watcher's own");
+    journal.append("a", 1, [{ ...record, seq: 1 }]);
+    expect(heard).toEqual(["a", "a", "from now on"]);
+  } finally {
+    later.mockRestore();
+  }
 });

@@ -109,7 +109,15 @@ export class Watchers {
   }
 
   tell(session: string): void {
-    for (const heard of this.#heard.get(session) ?? []) heard();
+    for (const heard of [...(this.#heard.get(session) ?? [])])
+      try {
+        heard();
+      } catch (thrown) {
+        // The records are kept by now: who appended them has not failed, and the others are to hear as well.
+        queueMicrotask(() => {
+          throw thrown;
+        });
+      }
   }
 
   tellAll(): void {
