@@ -459,3 +459,21 @@ it("a record that is no JSON is refused, and its group with it", () => {
   expect(journal.read("s")).toEqual([]);
   journal.append("s", 0, [sampleRecord(0)]);
 });
+
+test("to look for a text where none was ever kept, or to let go of them, writes nothing and waits for nobody", () => {
+  const file = join(folder, "j.db");
+  const journal = sqliteJournal(file, { busyTimeoutMs: 0 });
+  const other = new DatabaseSync(file);
+  other.exec("BEGIN IMMEDIATE");
+  expect(journal.blobs.get("s", "out_none")).toBeUndefined();
+  void journal.blobs.delete("s");
+  expect(other.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'blob%'").all()).toEqual([]);
+  other.exec("ROLLBACK");
+  other.close();
+  const put = journal.blobs.put("s", "a text", { callId: "call", tool: "tool", isError: false });
+  const { ref } = put as { ref: string };
+  expect(journal.blobs.get("s", ref)).toBe("a text");
+  void journal.blobs.delete("s");
+  expect(journal.blobs.get("s", ref)).toBeUndefined();
+  journal.close();
+});

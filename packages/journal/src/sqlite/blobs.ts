@@ -63,6 +63,7 @@ export class SqliteBlobs implements BlobStore {
       const text = given.toWellFormed();
       const bytes = Buffer.from(text, "utf8");
       const info = blobInfo(text, bytes.length);
+      if (!this.#hasTables) this.#makeTables();
       return this.#transaction((statements): BlobPut => {
         const known = bytesIn(statements.get, session, info.ref);
         if (known !== undefined)
@@ -79,27 +80,32 @@ export class SqliteBlobs implements BlobStore {
   }
 
   get(session: string, ref: string): string | undefined {
-    return this.#perform("read a text in", () => textIn(this.#statements.get, session, ref));
-  }
-
-  delete(session: string): void {
-    this.#perform("delete texts in", () =>
-      this.#transaction(({ drop, forget }) => {
-        drop.run(session);
-        forget.run(session);
-      }),
+    return this.#perform("read a text in", () =>
+      this.#hasTables ? textIn(this.#statements.get, session, ref) : undefined,
     );
   }
 
+  delete(session: string): void {
+    this.#perform("delete texts in", () => {
+      if (!this.#hasTables) return;
+      this.#transaction(({ drop, forget }) => {
+        drop.run(session);
+        forget.run(session);
+      });
+    });
+  }
+
   #transaction<T>(act: (statements: Record<Name, StatementSync>) => T): T {
-    // Made before: their tables are, too.
     const statements = this.#statements;
     return this.#transact(() => act(statements));
   }
 
+  get #hasTables(): boolean {
+    return this.#prepared !== undefined || hasTexts(this.#db);
+  }
+
   /** Several processes may come here at once: whoever must write takes the lock first, and waits for it. */
   #makeTables(): void {
-    if (hasTexts(this.#db)) return;
     this.#db.exec("BEGIN IMMEDIATE");
     try {
       this.#db.exec(`${tables}; COMMIT`);
@@ -110,21 +116,18 @@ export class SqliteBlobs implements BlobStore {
   }
 
   get #statements(): Record<Name, StatementSync> {
-    if (this.#prepared === undefined) {
-      this.#makeTables();
-      this.#prepared = {
-        held: this.#db.prepare("SELECT bytes FROM blob_sessions WHERE id = ?"),
-        grow: this.#db.prepare(
-          "INSERT INTO blob_sessions (id, bytes) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET bytes = bytes + excluded.bytes",
-        ),
-        get: textQuery(this.#db),
-        put: this.#db.prepare(
-          "INSERT INTO blobs (session, ref, lines, call_id, tool, is_error, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ),
-        drop: this.#db.prepare("DELETE FROM blobs WHERE session = ?"),
-        forget: this.#db.prepare("DELETE FROM blob_sessions WHERE id = ?"),
-      };
-    }
+    this.#prepared ??= {
+      held: this.#db.prepare("SELECT bytes FROM blob_sessions WHERE id = ?"),
+      grow: this.#db.prepare(
+        "INSERT INTO blob_sessions (id, bytes) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET bytes = bytes + excluded.bytes",
+      ),
+      get: textQuery(this.#db),
+      put: this.#db.prepare(
+        "INSERT INTO blobs (session, ref, lines, call_id, tool, is_error, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      ),
+      drop: this.#db.prepare("DELETE FROM blobs WHERE session = ?"),
+      forget: this.#db.prepare("DELETE FROM blob_sessions WHERE id = ?"),
+    };
     return this.#prepared;
   }
 }
