@@ -477,3 +477,16 @@ test("to look for a text where none was ever kept, or to let go of them, writes 
   expect(journal.blobs.get("s", ref)).toBeUndefined();
   journal.close();
 });
+
+test("a check tells of every session that something is wrong with, however many there are", () => {
+  const file = join(folder, "j.db");
+  const journal = sqliteJournal(file);
+  for (let n = 0; n < 150; n += 1) journal.append(`s${n}`, 0, sampleRecords(0, 1));
+  journal.close();
+  const db = new DatabaseSync(file);
+  db.exec("UPDATE records SET record = '{'");
+  db.close();
+  const { findings, sessions } = checkJournal(file);
+  expect(sessions).toBe(0);
+  expect(findings.map(({ session }) => session)).toEqual(Array.from({ length: 150 }, (_, n) => `s${n}`));
+});

@@ -10,8 +10,8 @@ import { reading } from "../sqlite/only-reading.ts";
 import { FoldCheck } from "./fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./report.ts";
 
-/** Rows a finding names before the rest is only counted. */
-const mostFindings = 100;
+/** What SQLite tells of damaged pages before it looks no further. */
+const mostOfPages = 100;
 
 type Report = Omit<CheckReport, "path">;
 
@@ -47,8 +47,7 @@ type Found = (message: string, session?: string, what?: Finding["what"]) => void
 const finder =
   ({ findings }: Report): Found =>
   (message, session, what = "damage") => {
-    if (findings.length < mostFindings)
-      findings.push({ what, message, repaired: false, ...(session === undefined ? {} : { session }) });
+    findings.push({ what, message, repaired: false, ...(session === undefined ? {} : { session }) });
   };
 
 function lookInto(file: string, busyTimeoutMs: number, look: (db: DatabaseSync) => void): void {
@@ -68,7 +67,7 @@ function examine(db: DatabaseSync, report: Report): void {
   const found = finder(report);
   // One view of it all, while others may write on.
   db.exec("BEGIN");
-  for (const row of db.prepare(`PRAGMA integrity_check(${mostFindings})`).iterate())
+  for (const row of db.prepare(`PRAGMA integrity_check(${mostOfPages})`).iterate())
     if (row.integrity_check !== "ok") found(`the file: ${String(row.integrity_check)}`);
   const orphans = db
     .prepare(
