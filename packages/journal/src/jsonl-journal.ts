@@ -4,7 +4,7 @@
 // appends holds the folder's lock, so comparing, the lease and the append are one among all processes. What a crash
 // left of a group behind the last line feed is cut off by the next writer, who says so; nothing else is ever repaired.
 
-import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   checkAppend,
@@ -40,7 +40,7 @@ import { SessionFiles } from "./jsonl/session.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
-import { FileWatchers, watchFiles } from "./watch-files.ts";
+import { FileWatchers, looksOf, watchFiles } from "./watch-files.ts";
 
 export interface JsonlJournalOptions extends FileJournalOptions {
   /**
@@ -289,15 +289,5 @@ class Folder implements JsonlJournal {
     } catch (thrown) {
       throw fileError(path, doing, thrown);
     }
-  }
-}
-
-/** What a change of a file shows in; where it cannot be looked at, why: whoever reads it hears the same. */
-function looksOf(file: string): string {
-  try {
-    const stat = statSync(file, { throwIfNoEntry: false });
-    return stat === undefined ? "" : `${stat.ino}/${stat.size}`;
-  } catch (thrown) {
-    return messageOf(thrown);
   }
 }

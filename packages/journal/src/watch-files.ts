@@ -3,8 +3,8 @@
 // The system's word is a hint only: it may come before what it is about can be seen, be lost, or not come at all (over
 // a network). So a hint is looked into at once and twice more, and without one there is still a look now and again.
 
-import { type FSWatcher, watch } from "node:fs";
-import { checkSessionId, Watchers } from "@rondo/core";
+import { type FSWatcher, statSync, watch } from "node:fs";
+import { checkSessionId, messageOf, Watchers } from "@rondo/core";
 
 /** Who watches sessions of a journal. Its files are watched while there is anybody, until it is closed. */
 export class FileWatchers extends Watchers {
@@ -94,4 +94,14 @@ export function watchFiles(
     clearInterval(looking);
     for (const timer of timers) clearTimeout(timer);
   };
+}
+
+/** What a change of a file shows in; where it cannot be looked at, why: whoever reads it hears the same. */
+export function looksOf(file: string): string {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
+    return stat === undefined ? "" : `${stat.ino}/${stat.size}/${stat.mtimeNs}`;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
 }

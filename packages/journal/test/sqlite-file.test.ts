@@ -20,6 +20,7 @@ import { blobRef, formatVersion, type RondoError } from "@rondo/core";
 import { checkJournal, sqliteJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
+import { onlyReading } from "../src/sqlite/only-reading.ts";
 import { refusal } from "./refusal.ts";
 
 let folder: string;
@@ -489,4 +490,32 @@ test("a check tells of every session that something is wrong with, however many 
   const { findings, sessions } = checkJournal(file);
   expect(sessions).toBe(0);
   expect(findings.map(({ session }) => session)).toEqual(Array.from({ length: 150 }, (_, n) => `s${n}`));
+});
+
+describe("a journal that can only be read", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test("and can no longer be looked at tells whoever watches it, and why to whoever reads it", () => {
+    const file = made();
+    vi.useFakeTimers();
+    const journal = onlyReading(file, 0, "it is an archive");
+    const told: string[] = [];
+    const heard = (): void => void told.push(refusal(() => journal.read("s")).message);
+    const stop = journal.watch("s", heard);
+    rmSync(file);
+    symlinkSync(file, file);
+    vi.advanceTimersByTime(1_000);
+    expect(told).toEqual([expect.stringMatching(/^cannot read the journal .*j\.db: ELOOP/)]);
+    stop();
+    journal.close();
+  });
+
+  test("and is gone may be watched: it may come again", () => {
+    const file = made();
+    const journal = onlyReading(file, 0, "it is an archive");
+    rmSync(file);
+    journal.watch("s", () => {})();
+    expect(refusal(() => journal.read("s"))).toMatchObject({ kind: "storage" });
+    journal.close();
+  });
 });

@@ -93,8 +93,11 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
         `${says}: the file is damaged (${because}); see what is left with \`rondo journal check\`, restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
         { cause: thrown },
       );
-    default:
-      return new RondoError("internal", `${says}: ${because}`, { cause: thrown });
+    default: {
+      // What the system says of a file names its call; anything else nobody foresaw.
+      const bySystem = typeof (thrown as NodeJS.ErrnoException | null | undefined)?.syscall === "string";
+      return new RondoError(bySystem ? "storage" : "internal", `${says}: ${because}`, { cause: thrown });
+    }
   }
 }
 

@@ -17,28 +17,31 @@ import {
   type SessionInfo,
 } from "@rondo/core";
 import type { FileJournal } from "../file-journal.ts";
-import { FileWatchers, watchFiles } from "../watch-files.ts";
+import { FileWatchers, looksOf, watchFiles } from "../watch-files.ts";
 import { hasTexts, textIn, textQuery } from "./blobs.ts";
 import { loadSqlite, pause, sqliteError } from "./database.ts";
 import { Sessions } from "./sessions.ts";
 
-/** What a change of the file shows in. */
-function looksOf(file: string): string {
-  return [file, `${file}-wal`]
-    .map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }))
-    .map((stat) => (stat === undefined ? "" : `${stat.ino}/${stat.size}/${stat.mtimeNs}`))
-    .join(" ");
+/** What a change of the journal shows in. */
+const journalLooks = (file: string): string => `${looksOf(file)} ${looksOf(`${file}-wal`)}`;
+
+/** Where it is behind links: there SQLite keeps the files beside it. One that is gone may come again at its own name. */
+function behindLinks(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
 }
 
-/** Acts on the file as it is now, and changes nothing. Throws what SQLite throws. */
+/** Acts on the file as it is now, and changes nothing. Throws what SQLite or the system throws. */
 export function reading<T>(file: string, busyTimeoutMs: number, act: (db: DatabaseSync) => T): T {
-  // Behind a link: there SQLite keeps the files beside it.
   const real = realpathSync(file);
   // Bounded: a log stays for as long as whoever writes has the file open.
   for (let left = 3; ; left -= 1) {
-    const before = looksOf(real);
+    const before = journalLooks(real);
     const alone = !statSync(`${real}-wal`, { throwIfNoEntry: false })?.size;
-    const changed = (): boolean => looksOf(real) !== before;
+    const changed = (): boolean => journalLooks(real) !== before;
     const address = pathToFileURL(real);
     address.searchParams.set(alone ? "immutable" : "readonly_shm", "1");
     let db: DatabaseSync | undefined;
@@ -64,10 +67,10 @@ export function onlyReading(
 ): FileJournal & { blobs: BlobStore } {
   let closed = false;
   const watchers = new FileWatchers(() => {
-    const real = realpathSync(file);
-    let seen = looksOf(real);
+    const real = behindLinks(file);
+    let seen = journalLooks(real);
     const look = (): void => {
-      const now = looksOf(real);
+      const now = journalLooks(real);
       if (now === seen) return;
       seen = now;
       watchers.tellAll();
