@@ -283,6 +283,20 @@ describe("a diff", () => {
     expect(diff(a.records, b.records, a.rules)).toMatchObject({ same: true });
   });
 
+  test("of two runs that failed alike finds nothing, whatever names a provider gave their requests and how long it was waited for", async () => {
+    const go = async (id: string, retryAfterMs: number) => {
+      const passing = fail("rate_limit", { status: 429, raw: { request_id: id }, retryAfterMs });
+      const last = fail("auth", { status: 401, raw: { request_id: id } });
+      return ran([passing, last]);
+    };
+    const [a, b] = [await go("a", 10), await go("b", 11)];
+    expect(a.result.end).toMatchObject({ reason: "error", error: { raw: { request_id: "a" } } });
+    expect(diff(a.records, b.records, a.rules)).toMatchObject({ same: true });
+    const other = await ran([fail("rate_limit", { status: 429 }), fail("auth", { status: 403 })]);
+    const parts = { type: "model_failed", error: { status: 403 } };
+    expect(diff(a.records, other.records, a.rules)).toMatchObject({ same: false, b: { parts } });
+  });
+
   test("of two runs whose hooks put another message there, or whose sub-agents were given more, says so", async () => {
     const hooks = (said: string): Hooks => ({
       transformContext: (messages) => [

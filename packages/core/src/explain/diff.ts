@@ -3,7 +3,7 @@
 // Times, chance and names that are made anew each time are no difference, nor is the order in which calls that run side
 // by side come back. Everything else is.
 
-import { invalidRequest } from "../errors.ts";
+import { type ErrorData, invalidRequest } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
 import { placeIn } from "../loop/call-key.ts";
@@ -156,7 +156,7 @@ function essence(record: LogRecord): string {
       return text({ ...fact, message: plain(fact.message) });
     case "model_failed":
     case "summary_failed":
-      return text({ type: fact.type, error: fact.error });
+      return text({ type: fact.type, error: plainError(fact.error) });
     case "tool_started": {
       const { type, call, child, reserved } = fact;
       return text({ type, call: place(call), child: child !== undefined, reserved: untimed(reserved) });
@@ -175,11 +175,13 @@ function essence(record: LogRecord): string {
       const { follows } = fact;
       const { waitMs: _wait, ...evidence } = fact.evidence;
       const then = follows.do === "ask_again" ? { ...follows, until: undefined } : follows;
+      const error = "error" in follows ? { error: plainError(follows.error) } : {};
       const reason = "reason" in follows ? follows.reason : undefined;
-      return text({ ...fact, evidence: evidenceOf(evidence, reason), follows: then });
+      return text({ ...fact, evidence: evidenceOf(evidence, reason), follows: { ...then, ...error } });
     }
     case "run_ended": {
-      const end = { ...fact.end, evidence: evidenceOf(fact.end.evidence, fact.end.reason) };
+      const { evidence, reason, error } = fact.end;
+      const end = { ...fact.end, evidence: evidenceOf(evidence, reason), error: plainError(error) };
       return text({ ...fact, end, keep: fact.keep && plain(fact.keep) });
     }
     case "trimmed":
@@ -210,6 +212,13 @@ const placed = <About extends object>(about: About): About =>
 /** What somebody went by; what it tells of a time that has come is the time. */
 const evidenceOf = (evidence: JsonObject, reason: EndReason | undefined): JsonObject =>
   reason === "deadline" ? {} : placed(evidence);
+
+/** An error by what it says: in the provider's own words each request has a name, and a wait is a time. */
+const plainError = (error: ErrorData | undefined): Partial<ErrorData> | undefined => {
+  if (error === undefined) return undefined;
+  const { raw: _raw, retryAfterMs: _wait, ...said } = error;
+  return said;
+};
 
 /** What may be spent, apart from the time until when. */
 const untimed = ({ until: _until, ...amounts }: Amounts = {}): Amounts => amounts;
