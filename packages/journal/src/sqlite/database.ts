@@ -56,48 +56,42 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
 /** What SQLite (or the system under it) threw, in words that name the file. */
 export function sqliteError(file: string, doing: string, thrown: unknown): RondoError {
   if (thrown instanceof RondoError) return thrown;
-  const errcode = (thrown as { errcode?: unknown } | null | undefined)?.errcode;
-  const code = typeof errcode === "number" ? errcode & 0xff : -1;
-  const says = `cannot ${doing} the journal ${file}`;
+  const { errcode, syscall } = Object(thrown) as { errcode?: unknown; syscall?: unknown };
   const because = messageOf(thrown);
-  switch (code) {
+  const error = (kind: "storage" | "internal", words: string, retryable = false): RondoError =>
+    new RondoError(kind, `cannot ${doing} the journal ${file}: ${words}`, { cause: thrown, retryable });
+  switch (typeof errcode === "number" ? errcode & 0xff : undefined) {
     case codes.busy:
-      return new RondoError(
+      return error(
         "storage",
-        `${says}: another process kept it locked (${because}); try again, or set busyTimeoutMs higher`,
-        { cause: thrown, retryable: true },
+        `another process kept it locked (${because}); try again, or set busyTimeoutMs higher`,
+        true,
       );
     case codes.full:
-      return new RondoError(
+      return error(
         "storage",
-        `${says}: the disk is full (${because}). Everything stored before is safe, nothing of this group was stored; free some space`,
-        { cause: thrown },
+        `the disk is full (${because}). Everything stored before is safe, nothing of this group was stored; free some space`,
       );
     case codes.ioError:
-      return new RondoError(
+      return error(
         "storage",
-        `${says}: the disk failed (${because}). Everything stored before is safe; look at the disk and its limits`,
-        { cause: thrown },
+        `the disk failed (${because}). Everything stored before is safe; look at the disk and its limits`,
       );
     case codes.readOnly:
     case codes.cannotOpen: {
       const why = file === ":memory:" ? undefined : whyNotOpened(dirname(file));
-      const hint = why ?? "the file and its folder must be writable";
-      return new RondoError("storage", `${says}: ${because}; ${hint}`, { cause: thrown });
+      return error("storage", `${because}; ${why ?? "the file and its folder must be writable"}`);
     }
     case codes.error:
     case codes.corrupt:
     case codes.notADatabase:
-      return new RondoError(
+      return error(
         "storage",
-        `${says}: the file is damaged (${because}); see what is left with \`rondo journal check\`, restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
-        { cause: thrown },
+        `the file is damaged (${because}); see what is left with \`rondo journal check\`, restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
       );
-    default: {
+    default:
       // What the system says of a file names its call; anything else nobody foresaw.
-      const bySystem = typeof (thrown as NodeJS.ErrnoException | null | undefined)?.syscall === "string";
-      return new RondoError(bySystem ? "storage" : "internal", `${says}: ${because}`, { cause: thrown });
-    }
+      return error(typeof syscall === "string" ? "storage" : "internal", because);
   }
 }
 
