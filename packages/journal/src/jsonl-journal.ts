@@ -31,12 +31,12 @@ import {
   syncFolder,
   withFile,
 } from "./jsonl/files.ts";
+import { KnownSessions } from "./jsonl/known.ts";
 import { groupLine, headerLine } from "./jsonl/lines.ts";
 import { type Listed, listSession } from "./jsonl/list.ts";
 import { nameOf, newestSegments, suffix } from "./jsonl/names.ts";
 import { finishRotation, rotate } from "./jsonl/rotation.ts";
 import type { Segment } from "./jsonl/segment.ts";
-import { SessionFiles } from "./jsonl/session.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
@@ -90,7 +90,7 @@ class Folder implements JsonlJournal {
   readonly #rotateBytes: number;
   readonly #warn: (message: string) => void;
   readonly #leases: FileLeases;
-  readonly #sessions = new Map<string, SessionFiles>();
+  readonly #sessions: KnownSessions;
   readonly #warned = new Set<string>();
   readonly #watchers = new FileWatchers(() => this.#watchFolder());
   #closed = false;
@@ -99,6 +99,7 @@ class Folder implements JsonlJournal {
     const { now = Date.now, warn = (message) => process.emitWarning(message), ...bounds } = options;
     const { rotateBytes = 64 * 2 ** 20 } = options;
     this.#folder = folder;
+    this.#sessions = new KnownSessions(folder);
     this.#lock = new FolderLock(join(folder, "lock"), timeout);
     this.#bounds = bounds;
     this.#rotateBytes = rotateBytes ?? Number.POSITIVE_INFINITY;
@@ -121,7 +122,7 @@ class Folder implements JsonlJournal {
     checkFrom(from);
     checkSessionId(session);
     const path = this.#path(session);
-    return this.#perform(path, "read", () => this.#session(session).read(from));
+    return this.#perform(path, "read", () => this.#sessions.of(session).read(from));
   }
 
   list(): SessionInfo[] {
@@ -188,7 +189,7 @@ class Folder implements JsonlJournal {
   ): void {
     const path = this.#path(session);
     this.#leases.check(session, this.#lease(session), token);
-    const known = this.#session(session);
+    const known = this.#sessions.of(session);
     const put = (file: number, segment: Segment, torn: number): "stored" | "rotated" => {
       known.checkFormat();
       checkAppend(session, known.length, expectedSeq, records);
@@ -232,15 +233,6 @@ class Folder implements JsonlJournal {
     if (done === "rotated") store();
   }
 
-  #session(session: string): SessionFiles {
-    let known = this.#sessions.get(session);
-    if (known === undefined) {
-      known = new SessionFiles(this.#folder, session);
-      this.#sessions.set(session, known);
-    }
-    return known;
-  }
-
   #path(session: string, ending: string = suffix): string {
     return join(this.#folder, nameOf(session) + ending);
   }
@@ -264,7 +256,7 @@ class Folder implements JsonlJournal {
     const newest = new Map<string, number>();
     const look = (first: boolean): void => {
       for (const session of this.#watchers.sessions()) {
-        const files = this.#session(session);
+        const files = this.#sessions.of(session);
         let segment = newest.get(session) ?? 1;
         while (existsSync(files.path(segment + 1))) segment += 1;
         newest.set(session, segment);

@@ -21,6 +21,7 @@ import { checkJournal, jsonlJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KnownSessions } from "../src/jsonl/known.ts";
 import { cutFile, three, written } from "./cut-file.ts";
 import { ended, start } from "./programs.ts";
 import { refusal } from "./refusal.ts";
@@ -119,6 +120,23 @@ describe("a session whose file was deleted", () => {
       "some of them were deleted",
     );
     journal.close();
+  });
+});
+
+describe("what is known of sessions", () => {
+  it("is kept of those that were asked for last, and read again of any other", () => {
+    const journal = jsonlJournal(folder);
+    for (const id of ["a", "b", "c"]) journal.append(id, 0, sampleRecords(0, 2));
+    journal.close();
+    const known = new KnownSessions(folder, 2);
+    const [a, b] = [known.of("a"), known.of("b")];
+    expect(a.read(0)).toHaveLength(2);
+    expect(known.of("a")).toBe(a);
+    expect(known.of("c").read(0)).toHaveLength(2);
+    expect(known.of("a")).toBe(a);
+    const anew = known.of("b");
+    expect(anew).not.toBe(b);
+    expect(anew.read(1)).toHaveLength(1);
   });
 });
 
