@@ -5,7 +5,7 @@
 
 import { type Clock, systemClock } from "./clock.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import { RondoError } from "./errors.ts";
+import { errorFrom, RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { Input } from "./input.ts";
 import { type BlobStore, memoryBlobs } from "./journal/blobs.ts";
@@ -327,10 +327,7 @@ export class Agent<Output = unknown> {
       });
     const { throwOnError } = this.#given;
     if (end?.error !== undefined && typeof throwOnError === "function") throw throwOnError(end);
-    if (end?.error !== undefined && throwOnError) {
-      const { kind, message, ...more } = end.error;
-      throw new RondoError(kind, message, more);
-    }
+    if (end?.error !== undefined && throwOnError) throw errorFrom(end.error);
     return result;
   }
 }

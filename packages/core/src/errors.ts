@@ -257,6 +257,11 @@ export function isA<Kind>(kind: abstract new (...given: never[]) => Kind, thrown
   }
 }
 
+/** The error that stands in a journal, as it was thrown there: with all that is known of it. */
+export function errorFrom({ kind, message, ...known }: ErrorData): RondoError {
+  return new RondoError(kind, message, known);
+}
+
 /** Anything thrown, as a RondoError: one of ours stays as it is, everything else becomes `kind` (default `internal`). */
 export function toRondoError(thrown: unknown, kind: ErrorKind = "internal"): RondoError {
   return isA(RondoError, thrown) ? thrown : new RondoError(kind, messageOf(thrown), { cause: thrown });

@@ -4,7 +4,7 @@
 // of an answer without calls are held until then. Calls that never came to their turn are not told.
 
 import { type Clock, systemClock } from "../clock.ts";
-import { RondoError } from "../errors.ts";
+import { errorFrom } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { jsonIn } from "../json/in-text.ts";
 import { placeIn } from "../loop/call-key.ts";
@@ -284,13 +284,8 @@ export class AgentEventsView {
   #runEnd({ end, text }: RondoEvent & { type: "run_end" }): void {
     const { reason, error, landed } = end;
     if (reason === "aborted") this.failure = new DOMException("Operation aborted", "AbortError");
-    else if (error !== undefined && !landed) {
-      const { kind, message, retryable, status } = error;
-      this.failure = new RondoError(kind, message, {
-        retryable,
-        ...(status === undefined ? {} : { status }),
-      });
-    } else this.#push({ type: "final", content: this.#final(reason, text) });
+    else if (error !== undefined && !landed) this.failure = errorFrom(error);
+    else this.#push({ type: "final", content: this.#final(reason, text) });
   }
 
   #final(reason: string, text: string): string {

@@ -404,7 +404,9 @@ test("breaking off aborts the run", async () => {
   await expect(stream.result).rejects.toMatchObject({ kind: "aborted" });
 });
 
-test("the agent's failure ends the events with its own kind", async () => {
-  const { events, failure } = await play({ model: scripted([fail("auth", { status: 401 })]) });
-  expect([events, (failure as { kind?: string }).kind]).toEqual([[], "auth"]);
+test("the agent's failure ends the events as it was, with all that is known of it", async () => {
+  const known = { status: 402, raw: { code: "no_credit" }, retryAfterMs: 60_000 };
+  const { events, failure } = await play({ model: scripted([fail("quota_exhausted", known)]) });
+  expect(events).toEqual([]);
+  expect(failure).toMatchObject({ kind: "quota_exhausted", ...known });
 });

@@ -192,6 +192,13 @@ describe("the errors", () => {
     },
   );
 
+  test("B1.8 have the failure as it was for their cause, with all that is known of it", async () => {
+    const known = { status: 402, raw: { code: "no_credit" }, retryAfterMs: 60_000 };
+    const { agent } = sequence([fail("quota_exhausted", known)]);
+    const cause = expect.objectContaining({ kind: "quota_exhausted", ...known });
+    await expect(agent.run("go")).rejects.toMatchObject({ code: "llmError", cause });
+  });
+
   test("B1.8 of tools go to the model, and a step says which: not found, or execution failed", async () => {
     const failing = echo("failing", {
       execute: () => {

@@ -307,6 +307,12 @@ describe("a chat", () => {
 });
 
 describe("failures", () => {
+  test("of a chat come with all that is known of them", async () => {
+    const known = { status: 402, raw: { code: "no_credit" }, retryAfterMs: 60_000 };
+    const chat = new Chat(new Agent(thinkActObserve({ model: scripted([fail("quota_exhausted", known)]) })));
+    await expect(chat.run("go")).rejects.toMatchObject({ kind: "quota_exhausted", ...known });
+  });
+
   test.each(["overloaded", "network", "rate_limit", "auth", "internal"] as const)(
     "A2.16 an exception of the model comes through, and is not tried again: %s",
     async (kind) => {

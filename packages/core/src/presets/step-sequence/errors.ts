@@ -2,7 +2,7 @@
 //
 // Made from the end of a run, or from the step of a call that failed: nothing here decides anything.
 
-import { type ErrorKind, RondoError } from "../../errors.ts";
+import { type ErrorKind, errorFrom, RondoError } from "../../errors.ts";
 import type { RunEnd } from "../../loop/records.ts";
 import { textOf } from "../../message.ts";
 import type { StepEvent } from "../../steps.ts";
@@ -34,8 +34,8 @@ export function stepSequenceError({ error, reason, rule, evidence }: RunEnd): {
   wrapped: StepSequenceError;
   raw: RondoError;
 } {
-  const { kind = "internal", message = reason, retryable = false } = error ?? {};
-  const raw = new RondoError(kind, message, { retryable });
+  const raw = errorFrom(error ?? { kind: "internal", message: reason, retryable: false });
+  const { kind, message } = raw;
   const made = (code: StepSequenceErrorCode, words: string): ReturnType<typeof stepSequenceError> => ({
     wrapped: new StepSequenceError(code, kind, words, raw),
     raw,

@@ -5,7 +5,7 @@
 
 import type { Agent } from "../../agent.ts";
 import { systemClock } from "../../clock.ts";
-import { invalidRequest, RondoError } from "../../errors.ts";
+import { errorFrom, invalidRequest, RondoError } from "../../errors.ts";
 import { type Input, readInput } from "../../input.ts";
 import type { Journal } from "../../journal.ts";
 import type { Message } from "../../message.ts";
@@ -80,8 +80,7 @@ async function answerOf(session: Session, input: Input, options: { signal?: Abor
   if (parked !== undefined) throw await unanswered(session);
   if (end?.reason === "aborted")
     throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`);
-  if (end?.error !== undefined)
-    throw new RondoError(end.error.kind, end.error.message, { retryable: end.error.retryable });
+  if (end?.error !== undefined) throw errorFrom(end.error);
   return text;
 }
 
