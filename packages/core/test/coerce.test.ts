@@ -129,6 +129,22 @@ describe("a value in the wrong type", () => {
       { n_a: "1" },
       { n_a: 1 },
     ],
+    [
+      "a number in the alternative whose tag is called like what every object has",
+      {
+        type: "object",
+        properties: {
+          a: {
+            anyOf: [
+              { type: "object", properties: { toString: { const: "x" }, n: { type: "number" } } },
+              { type: "string" },
+            ],
+          },
+        },
+      },
+      { a: { n: "1" } },
+      { a: { n: 1 } },
+    ],
     ["a whole number with a point", z.object({ a: z.int() }), { a: "7.0" }, { a: 7 }],
     [
       "Python's words",

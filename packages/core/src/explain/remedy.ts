@@ -2,6 +2,7 @@
 //
 // One row for each rule of ours that may end a run. The option is named as the agent's options name it.
 
+import { ownMember } from "../json/object.ts";
 import type { EndReason, RunEnd, RunOptions } from "../loop/records.ts";
 import type { Json } from "../message.ts";
 
@@ -17,8 +18,7 @@ export interface Remedy {
 /** What would have had to be otherwise for this end not to come. `options` are those the run had. */
 export function remedyOf(end: RunEnd, options?: RunOptions): Remedy {
   // A rule of the user's own may be named like a member that every object has.
-  const row = Object.hasOwn(byRule, end.rule) ? byRule[end.rule] : undefined;
-  return row?.(end, options) ?? byReason(end);
+  return ownMember(byRule, end.rule)?.(end, options) ?? byReason(end);
 }
 
 const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | undefined) => Remedy } = {

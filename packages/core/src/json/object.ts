@@ -12,6 +12,14 @@ export function isObject(value: unknown): boolean {
 /** The value where it is an object, else one of no members. */
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
+/** The member that an object itself has; what every object is born with (`constructor`) is none. */
+export function ownMember<Value>(
+  object: { readonly [name: string]: Value } | undefined,
+  name: string,
+): Value | undefined {
+  return object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /** What came where something else was wanted, in a word. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";

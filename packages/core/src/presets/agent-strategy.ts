@@ -22,6 +22,7 @@ import {
 } from "../checks.ts";
 import { noContext } from "../context/options.ts";
 import { messageOf } from "../errors.ts";
+import { ownMember } from "../json/object.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, ModelRequest, Settings } from "../model.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
@@ -217,7 +218,7 @@ function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
       strict: options.argumentChecks !== "options",
       allowSchemaless:
         options.allowSchemalessToolArgs === true && ["1", "true", "yes", "on"].includes(override),
-      runtime: Object.hasOwn(runtimeParameters, tool.name) ? (runtimeParameters[tool.name] ?? {}) : {},
+      runtime: ownMember(runtimeParameters, tool.name) ?? {},
     }),
     async execute(args: never, context: ToolContext) {
       try {

@@ -5,7 +5,7 @@
 // checked again, so a guess among alternatives can be wrong without harm.
 
 import { jsonIn } from "../json/in-text.ts";
-import { isObject, objectOf } from "../json/object.ts";
+import { isObject, objectOf, ownMember } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { itemSchema } from "./items.ts";
 import { pointed } from "./pointer.ts";
@@ -67,7 +67,7 @@ function isMeant(value: JsonObject, branch: Json, { root, trail }: Place): boole
     has &&
     Object.entries(objectOf(shape.properties)).every(([name, member]) => {
       const single = isObject(member) ? (member.const ?? (member.enum as Json | undefined)) : undefined;
-      const own = value[name];
+      const own = ownMember(value, name);
       return single === undefined || own === undefined || own === null || [single].flat().includes(own);
     })
   );
@@ -162,7 +162,7 @@ function members(value: JsonObject, schema: JsonObject, inner: Place): JsonObjec
   const demanded = listOf(schema.required);
   let changed = false;
   const mended = Object.entries(value).flatMap(([key, before]): [string, Json][] => {
-    const own = Object.hasOwn(named, key) ? named[key] : undefined;
+    const own = ownMember(named, key);
     // Null for a member that may be absent and may not be null: absent is what it means (strict modes demand every key).
     if (before === null && own !== undefined && !demanded.includes(key) && !takesNull(own, inner)) {
       changed = true;

@@ -6,6 +6,7 @@
 
 import { systemClock } from "../clock.ts";
 import type { CallView, RondoEvent } from "../events.ts";
+import { ownMember } from "../json/object.ts";
 import { placeIn } from "../loop/call-key.ts";
 import { type AssistantMessage, type ContentPart, callsOf, type JsonObject } from "../message.ts";
 import { forUser } from "../presets/agent-strategy/outputs.ts";
@@ -258,7 +259,7 @@ export class StrategyView {
       open.log ??= this.#start(
         `CALL ${call.name}`,
         round.log?.id,
-        own(this.#options.toolProviders, call.name) ?? "",
+        ownMember(this.#options.toolProviders, call.name) ?? "",
         startedAt,
       );
       if (ended === undefined) return;
@@ -368,7 +369,7 @@ export class StrategyView {
 
   #price(model: string): StrategyPrice | undefined {
     const { prices, model: given } = this.#options;
-    return own(prices, model) ?? (given?.origin.model === model ? given.facts?.price : undefined);
+    return ownMember(prices, model) ?? (given?.origin.model === model ? given.facts?.price : undefined);
   }
 }
 
@@ -393,8 +394,4 @@ function responseOf(message: AssistantMessage): string {
     else if (part.type === "reasoning" && part.text !== "") response += `<think>\n${part.text}\n</think>`;
   }
   return response;
-}
-
-function own<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
-  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }

@@ -185,6 +185,13 @@ describe("arguments", () => {
     { required: ["q"] },
   );
 
+  test("E5.30 are missing also where every object has something of their name", async () => {
+    const schema = object({ constructor: { type: "string" } }, { required: ["constructor"] });
+    const { seen, answer } = await once(schema, {});
+    const error = "missing required parameter 'constructor'";
+    expect([answer, seen]).toEqual([`tool arguments validation error: ${error}`, []]);
+  });
+
   test("E5.30 are coerced from texts to integers, numbers and booleans", async () => {
     const { seen } = await once(strictSchema, { q: "a", n: " 12 ", f: "1.5e1", b: "True" });
     expect(seen).toEqual([{ q: "a", n: 12, f: 15, b: true }]);

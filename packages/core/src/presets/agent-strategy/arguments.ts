@@ -4,7 +4,7 @@
 // model, and the tool is not called. The tool's own schema is asked after this, never instead of it.
 
 import { messageOf } from "../../errors.ts";
-import { isObject, objectOf } from "../../json/object.ts";
+import { isObject, objectOf, ownMember } from "../../json/object.ts";
 import type { Json, JsonObject } from "../../message.ts";
 import { charsOf } from "../../text/size.ts";
 import type { ArgsCheck, Tool } from "../../tool.ts";
@@ -81,7 +81,7 @@ function checkStrategy(
     if (unknown.length > 0) throw new Error(`unknown parameters ${listed(unknown)}`);
     const { required } = tool.definition.inputSchema;
     for (const key of Array.isArray(required) ? required.map(String) : []) {
-      const value = { ...rules.runtime, ...given }[key];
+      const value = ownMember({ ...rules.runtime, ...given }, key);
       const nullable = typesOf(properties[key]).includes("null");
       if (value === undefined || (value === null && !nullable))
         throw new Error(`missing required parameter '${key}'`);

@@ -2,6 +2,7 @@
 //
 // A view over records: it counts every call the provider counted, also a summary's, and remembers the last.
 
+import { ownMember } from "../../json/object.ts";
 import type { LogRecord } from "../../loop/records.ts";
 import type { Usage } from "../../message.ts";
 
@@ -55,8 +56,7 @@ export function usageSummary(
     add(summary, summary.last);
     const answered = record.type === "model_finished" || record.type === "summary_finished";
     const name = answered ? record.message.origin.model : model;
-    const known = Object.hasOwn(summary.by_model, name) ? summary.by_model[name] : undefined;
-    const sums = known ?? nothing();
+    const sums = ownMember(summary.by_model, name) ?? nothing();
     add(sums, summary.last);
     Object.defineProperty(summary.by_model, name, { value: sums, enumerable: true, configurable: true });
   }

@@ -3,6 +3,7 @@
 // Tokens and prices add up over the rounds; what belongs to one call (unit prices, currency, latency) stays the first
 // round's. In this format a zero also stands for what nobody counted.
 
+import { ownMember } from "../../json/object.ts";
 import type { Json, JsonObject, Usage } from "../../message.ts";
 
 /** Per million tokens. */
@@ -118,9 +119,6 @@ const resourceFields = [
 /** One retrieved item with every field its readers know; a missing one is null. */
 export function retrieverResource({ content, metadata: given }: ContextItem): JsonObject {
   const metadata = given ?? {};
-  const field = (name: string): [string, Json] => [
-    name,
-    Object.hasOwn(metadata, name) ? (metadata[name] ?? null) : null,
-  ];
+  const field = (name: string): [string, Json] => [name, ownMember(metadata, name) ?? null];
   return { content, ...Object.fromEntries(resourceFields.map(field)) };
 }
