@@ -21,6 +21,7 @@ import {
   roundCost,
   type StrategyPrice,
 } from "./strategy-messages/metadata.ts";
+import { type OpenLog, OpenLogs } from "./strategy-messages/open-logs.ts";
 
 /**
  * A run's events as strategy messages; breaking off breaks the events off, which aborts the run.
@@ -36,14 +37,6 @@ export async function* strategyMessages(
     view.hear(event);
     yield* ready.splice(0);
   }
-}
-
-interface OpenLog {
-  id: string;
-  label: string;
-  parent?: string;
-  startedAt: number;
-  provider: string;
 }
 
 interface OpenCall {
@@ -84,13 +77,14 @@ export class StrategyView {
   readonly #push: (message: StrategyMessage) => void;
   readonly #maximum: number;
   readonly #emit: boolean;
+  readonly #logs: OpenLogs;
   readonly #costs: RoundCost[] = [];
   #round: Round | undefined;
-  #logs = 0;
 
   constructor(options: StrategyViewOptions, push: (message: StrategyMessage) => void) {
     this.#options = options;
     this.#push = push;
+    this.#logs = new OpenLogs(push, () => this.#now());
     this.#maximum = options.maximumIterations ?? 6;
     this.#emit = options.emitIntermediateThoughts ?? true;
   }
@@ -145,10 +139,11 @@ export class StrategyView {
       return;
     }
     if (open !== undefined) this.#closeRound("the round was given up");
-    const log = this.#start(`ROUND ${step}`, undefined, "");
-    const thought = this.#start(`${origin.model} Thought`, log.id, origin.provider);
-    log.provider = origin.provider;
-    this.#round = { ...newRound(step, origin.model), log, thought };
+    const { model, provider } = origin;
+    const log = this.#logs.start(`ROUND ${step}`);
+    const thought = this.#logs.start(`${model} Thought`, { parent: log.id, provider });
+    log.provider = provider;
+    this.#round = { ...newRound(step, model), log, thought };
   }
 
   #delta(event: RondoEvent & { type: "text_delta" | "reasoning_delta" }): void {
@@ -201,7 +196,8 @@ export class StrategyView {
     }
     round.answered = true;
     const data = { response: round.response, calls: calls.map(({ name, args }) => ({ name, args })) };
-    this.#finish(round.thought, thoughtData(data, this.#options), logFigures(cost), now);
+    const finished = { data: thoughtData(data, this.#options), figures: logFigures(cost), at: now };
+    this.#logs.finish(round.thought, finished);
   }
 
   /** What is still to be told of an answer, now that it is whole. */
@@ -256,15 +252,14 @@ export class StrategyView {
           : round.calls.get(round.outcomes.length);
       if (open === undefined) return;
       const { call, startedAt, ended } = open;
-      open.log ??= this.#start(
-        `CALL ${call.name}`,
-        round.log?.id,
-        ownMember(this.#options.toolProviders, call.name) ?? "",
-        startedAt,
-      );
+      open.log ??= this.#logs.start(`CALL ${call.name}`, {
+        parent: round.log?.id,
+        provider: ownMember(this.#options.toolProviders, call.name) ?? "",
+        at: startedAt,
+      });
       if (ended === undefined) return;
       for (const part of ended.content) this.#userPart(part);
-      this.#finish(open.log, callData(ended.outcome, this.#options), {}, ended.at);
+      this.#logs.finish(open.log, { data: callData(ended.outcome, this.#options), at: ended.at });
       open.told = true;
       round.outcomes.push(ended.outcome);
     }
@@ -303,11 +298,12 @@ export class StrategyView {
     this.#closeThinking();
     this.#round = undefined;
     for (const { log, ended } of round.calls.values())
-      if (log !== undefined && ended === undefined) this.#finish(log, {}, {}, this.#now(), error ?? "");
+      if (log !== undefined && ended === undefined) this.#logs.finish(log, { error: error ?? "" });
     if (round.log === undefined || round.thought === undefined) return;
-    if (!round.answered) this.#finish(round.thought, {}, logFigures(undefined), this.#now(), error ?? "");
+    if (!round.answered)
+      this.#logs.finish(round.thought, { figures: logFigures(undefined), error: error ?? "" });
     const data = roundData(round.response, round.outcomes, this.#options);
-    this.#finish(round.log, data, logFigures(round.cost), this.#now(), error);
+    this.#logs.finish(round.log, { data, figures: logFigures(round.cost), error });
   }
 
   #runEnd(reason: string): void {
@@ -322,44 +318,6 @@ export class StrategyView {
     this.#push({ type: "json", json: { execution_metadata: executionMetadata(this.#costs) } });
     // The next run of the session has a bill of its own.
     this.#costs.length = 0;
-  }
-
-  // ---- logs ----------------------------------------------------------------------------------------------------
-
-  #start(label: string, parent: string | undefined, provider: string, startedAt = this.#now()): OpenLog {
-    this.#logs += 1;
-    const id = `log-${this.#logs}`;
-    const parented = parent === undefined ? {} : { parent };
-    this.#push({
-      type: "log",
-      id,
-      label,
-      ...(parent === undefined ? {} : { parent_id: parent }),
-      status: "start",
-      data: {},
-      metadata: { started_at: startedAt, ...(provider === "" ? {} : { provider }) },
-    });
-    return { id, label, ...parented, startedAt, provider };
-  }
-
-  #finish(log: OpenLog, data: JsonObject, figures: JsonObject, now = this.#now(), error?: string): void {
-    const { id, label, parent, startedAt, provider } = log;
-    this.#push({
-      type: "log",
-      id,
-      label,
-      ...(parent === undefined ? {} : { parent_id: parent }),
-      status: error === undefined ? "success" : "error",
-      data,
-      metadata: {
-        started_at: startedAt,
-        finished_at: now,
-        elapsed_time: Math.max(0, now - startedAt),
-        provider,
-        ...figures,
-      },
-      ...(error === undefined ? {} : { error }),
-    });
   }
 
   /** Seconds since 1970. */
