@@ -86,8 +86,8 @@ interface Answer {
   done?: boolean | string;
 }
 
-/** An answer that another process heard, as far as its calls tell: they are told as they begin. */
-const answerElsewhere = (): Answer => ({
+/** An answer of which nothing was heard: another process did, and its calls are told as they begin. */
+const unheardAnswer = (): Answer => ({
   calls: [],
   texts: [],
   text: "",
@@ -171,25 +171,14 @@ export class AgentEventsView {
       else if ((part.type === "text" || part.type === "refusal") && part.text !== "") texts.push(part.text);
     }
     const searches = hostedSearches(message);
-    searches.forEach((search, at) => {
-      const { id, tool, args, result, isError } = search;
-      this.#push({ type: "step_start", step_id: id, title: tool, step_number: at + 1 });
-      this.#push({ type: "tool_call", tool, args, raw_args: JSON.stringify(args), tool_call_id: id });
-      this.#push({
-        type: "tool_result",
-        tool,
-        result,
-        tool_call_id: id,
-        ...(isError ? { is_error: true as const } : {}),
-      });
-      const status = isError ? "error" : "completed";
-      this.#push({ type: "step_complete", step_id: id, status, duration_ms: 0 });
+    searches.forEach(({ id, tool, args, result, isError }, at) => {
+      this.#tellStart({ id, tool, number: at + 1, args, raw: JSON.stringify(args) });
+      this.#tellEnd({ id, tool, result, isError, ms: 0 });
     });
     const calls = callsOf(message);
     const text = texts.join("\n").trim();
     const hosted = searches.length;
-    const heard = { held: new Map(), begun: new Set<number>(), over: false };
-    this.#answer = { message, calls, texts, text, hosted, turn: 0, ...heard };
+    this.#answer = { ...unheardAnswer(), message, calls, texts, text, hosted, turn: 0 };
     if (calls.length > 0 || this.#options.requireDoneTool === true) this.#tellTexts();
   }
 
@@ -200,7 +189,7 @@ export class AgentEventsView {
 
   /** Tells it now, or when the calls before it have been told: calls are told in the order the model wrote them. */
   #inTurn(call: CallView, tell: (answer: Answer, at: number) => void): void {
-    this.#answer ??= answerElsewhere();
+    this.#answer ??= unheardAnswer();
     const answer = this.#answer;
     const at =
       answer.message === undefined ? placeIn(call.key) : answer.calls.findIndex((one) => one.id === call.id);
@@ -222,36 +211,15 @@ export class AgentEventsView {
     const args = written?.argsError === undefined ? call.args : unreadArgs(call.args, written.rawArgs);
     const raw = written?.rawArgs ?? JSON.stringify(args);
     const display = this.#options.displayName?.(name);
-    this.#push({ type: "step_start", step_id: id, title: name, step_number: answer.hosted + at + 1 });
-    this.#push({
-      type: "tool_call",
-      tool: name,
-      args,
-      raw_args: raw,
-      tool_call_id: id,
-      ...(display === undefined ? {} : { display_name: display }),
-    });
+    this.#tellStart({ id, tool: name, number: answer.hosted + at + 1, args, raw, display });
   }
 
   #end(event: RondoEvent & { type: "tool_end" }, answer: Answer, at: number): void {
     const { call, content, isError, ms, done } = event;
     if (!untold.has(event.code)) {
+      const { id, name: tool } = call;
       const screenshot = screenshotOf(content);
-      this.#push({
-        type: "tool_result",
-        tool: call.name,
-        result: displayText(content),
-        tool_call_id: call.id,
-        ...(isError ? { is_error: true as const } : {}),
-        ...(screenshot === undefined ? {} : { screenshot_base64: screenshot }),
-      });
-      const status = isError ? "error" : "completed";
-      this.#push({
-        type: "step_complete",
-        step_id: call.id,
-        status,
-        duration_ms: Math.max(0, Math.round(ms)),
-      });
+      this.#tellEnd({ id, tool, result: displayText(content), isError, ms, screenshot });
     }
     if (done !== undefined) {
       answer.over = true;
@@ -263,6 +231,47 @@ export class AgentEventsView {
     const held = answer.held.get(next) ?? [];
     answer.held.delete(next);
     for (const told of held) told();
+  }
+
+  #tellStart(call: {
+    id: string;
+    tool: string;
+    number: number;
+    args: Json;
+    raw: string;
+    display?: string | undefined;
+  }): void {
+    const { id, tool, number, args, raw, display } = call;
+    this.#push({ type: "step_start", step_id: id, title: tool, step_number: number });
+    this.#push({
+      type: "tool_call",
+      tool,
+      args,
+      raw_args: raw,
+      tool_call_id: id,
+      ...(display === undefined ? {} : { display_name: display }),
+    });
+  }
+
+  #tellEnd(call: {
+    id: string;
+    tool: string;
+    result: string;
+    isError: boolean;
+    ms: number;
+    screenshot?: string | undefined;
+  }): void {
+    const { id, tool, result, isError, ms, screenshot } = call;
+    this.#push({
+      type: "tool_result",
+      tool,
+      result,
+      tool_call_id: id,
+      ...(isError ? { is_error: true as const } : {}),
+      ...(screenshot === undefined ? {} : { screenshot_base64: screenshot }),
+    });
+    const status = isError ? "error" : "completed";
+    this.#push({ type: "step_complete", step_id: id, status, duration_ms: Math.max(0, Math.round(ms)) });
   }
 
   #retry(event: RondoEvent & { type: "retry" }): void {
