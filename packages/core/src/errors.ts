@@ -145,8 +145,8 @@ export class RondoError extends Error {
     this.kind = kind;
     this.retryable = options.retryable ?? retryableKinds.has(kind);
     const { retryAfterMs, status, raw, repair, maxOutputTokens, contextWindow, partial, usage } = options;
-    // What was read out of a header may be no number, and nobody could wait for that long.
-    if (retryAfterMs !== undefined && !Number.isNaN(retryAfterMs)) this.retryAfterMs = retryAfterMs;
+    // What was read out of a header may be no number, or one without end: nobody could wait for that long, and JSON has neither.
+    if (Number.isFinite(retryAfterMs)) this.retryAfterMs = retryAfterMs;
     if (status !== undefined) this.status = status;
     if (raw !== undefined) this.raw = raw;
     if (repair !== undefined) this.repair = repair;

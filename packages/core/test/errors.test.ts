@@ -15,8 +15,10 @@ test("an error that is printed lists what is known of it, and nothing that is no
   ).not.toContain("status");
 });
 
-test("a wait that is no number is unknown", () => {
-  expect(new RondoError("rate_limit", "slow", { retryAfterMs: Number.NaN }).retryAfterMs).toBeUndefined();
+test.each([Number.NaN, Number.POSITIVE_INFINITY, "3" as never])("a wait of %s is unknown", (retryAfterMs) => {
+  const error = new RondoError("rate_limit", "slow", { retryAfterMs });
+  expect(error.retryAfterMs).toBeUndefined();
+  expect(error.toJSON()).not.toHaveProperty("retryAfterMs");
 });
 
 test("what a provider said is cut between characters, never inside one", () => {
