@@ -7,7 +7,7 @@ import { checkGiven, from0, membersOf } from "../checks.ts";
 import { messageOf } from "../errors.ts";
 import { digest } from "../json/digest.ts";
 import type { LogRecord } from "../loop/records.ts";
-import { lineCount } from "../text/size.ts";
+import { byteLength, lineCount } from "../text/size.ts";
 
 /** Which result a text is of. */
 export interface BlobOrigin {
@@ -93,7 +93,7 @@ export function memoryBlobs(limits?: BlobLimits): BlobStore {
     put(session, given): BlobPut {
       const text = given.toWellFormed();
       const held = sessions.get(session) ?? { bytes: 0, texts: new Map<string, string>() };
-      const bytes = new TextEncoder().encode(text).length;
+      const bytes = byteLength(text);
       const info = blobInfo(text, bytes);
       const known = held.texts.get(info.ref);
       if (known === text) return { ok: true, ...info };
