@@ -4,13 +4,13 @@
 // JSONL file. Whatever else is damaged may be the only copy of something, and is left for a person to decide.
 
 import { statSync } from "node:fs";
-import { RondoError } from "@rondo/core";
+import { messageOf, RondoError } from "@rondo/core";
 import { checkGiven, flag, membersOf } from "@rondo/core/checks";
 import { checkJsonl } from "./check/jsonl.ts";
 import type { CheckOptions, CheckReport } from "./check/report.ts";
 import { checkSqlite } from "./check/sqlite.ts";
 import { waitable } from "./file-journal.ts";
-import { placeOf } from "./place.ts";
+import { isOfSystem, placeOf } from "./place.ts";
 
 const optionChecks = membersOf<CheckOptions>({ repair: flag, busyTimeoutMs: waitable });
 
@@ -23,9 +23,15 @@ const optionChecks = membersOf<CheckOptions>({ repair: flag, busyTimeoutMs: wait
 export function checkJournal(path: string | URL, options: CheckOptions = {}): CheckReport {
   const at = placeOf(path, "a check", "file or folder");
   checkGiven(optionChecks, options);
-  const stat = statSync(at, { throwIfNoEntry: false });
-  if (stat === undefined) throw new RondoError("invalid_request", `there is no journal ${at}`);
-  const found =
-    stat.isDirectory() || at.endsWith(".jsonl") ? checkJsonl(at, options) : checkSqlite(at, options);
-  return { path: at, ...found };
+  try {
+    const stat = statSync(at, { throwIfNoEntry: false });
+    if (stat === undefined) throw new RondoError("invalid_request", `there is no journal ${at}`);
+    const isLines = stat.isDirectory() || at.endsWith(".jsonl");
+    return { path: at, ...(isLines ? checkJsonl(at, options) : checkSqlite(at, options)) };
+  } catch (thrown) {
+    if (!isOfSystem(thrown)) throw thrown;
+    throw new RondoError("invalid_request", `cannot read the journal ${at}: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
 }

@@ -1,4 +1,4 @@
-// The room of places: the file or folder that somebody means by a path or an address, and whether it can be opened.
+// The room of places: the file or folder that somebody means by a path or an address, and what the system says of it.
 
 import { opendirSync } from "node:fs";
 import { resolve } from "node:path";
@@ -39,3 +39,7 @@ export function whyNotOpened(folder: string): string | undefined {
     return messageOf(thrown);
   }
 }
+
+/** Whether the system said it, of a call on a file: anything else nobody foresaw. */
+export const isOfSystem = (thrown: unknown): boolean =>
+  typeof (Object(thrown) as { syscall?: unknown }).syscall === "string";

@@ -519,3 +519,11 @@ describe("a journal that can only be read", () => {
     journal.close();
   });
 });
+
+test("a check of what cannot be looked at is refused, and says why", () => {
+  const file = join(folder, "j.db");
+  symlinkSync(file, file);
+  const { kind, message } = refusal(() => checkJournal(file));
+  expect(kind).toBe("invalid_request");
+  expect(message).toMatch(/^cannot read the journal .*j\.db: ELOOP/);
+});

@@ -3,7 +3,7 @@
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { messageOf, RondoError } from "@rondo/core";
-import { whyNotOpened } from "../place.ts";
+import { isOfSystem, whyNotOpened } from "../place.ts";
 import { applicationId, checkVersion } from "./file.ts";
 import { migrateTables, tables, tablesVersion } from "./tables.ts";
 
@@ -56,7 +56,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
 /** What SQLite (or the system under it) threw, in words that name the file. */
 export function sqliteError(file: string, doing: string, thrown: unknown): RondoError {
   if (thrown instanceof RondoError) return thrown;
-  const { errcode, syscall } = Object(thrown) as { errcode?: unknown; syscall?: unknown };
+  const { errcode } = Object(thrown) as { errcode?: unknown };
   const because = messageOf(thrown);
   const error = (kind: "storage" | "internal", words: string, retryable = false): RondoError =>
     new RondoError(kind, `cannot ${doing} the journal ${file}: ${words}`, { cause: thrown, retryable });
@@ -90,8 +90,7 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
         `the file is damaged (${because}); see what is left with \`rondo journal check\`, restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
       );
     default:
-      // What the system says of a file names its call; anything else nobody foresaw.
-      return error(typeof syscall === "string" ? "storage" : "internal", because);
+      return error(isOfSystem(thrown) ? "storage" : "internal", because);
   }
 }
 
