@@ -116,6 +116,14 @@ describe("a tool's schema", () => {
         $defs: { h: { $anchor: "here", type: "string" } },
       },
     ],
+    [
+      "words that say what they should",
+      object({
+        a: { type: "string", title: "A", pattern: "^a", format: "date", minLength: 0, maxLength: 9 },
+        b: { type: "number", minimum: -1, exclusiveMaximum: 9, multipleOf: 0.5, deprecated: true },
+        c: { type: "array", uniqueItems: true, maxItems: 3, enum: [[1]], examples: [[1]] },
+      }),
+    ],
     ["booleans", object({ a: true, b: { items: false } }, { additionalProperties: false })],
     ["alternatives", { ...object({}), anyOf: [object({ a: {} }), object({ b: {} })] }],
     ["a default that looks like a reference", object({ a: { default: { $ref: "#/none" }, type: "object" } })],

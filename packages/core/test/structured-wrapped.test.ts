@@ -58,6 +58,12 @@ describe("an output that is no object", () => {
     expect((await asked(cities, say(answer)).agent.run("which?")).output).toEqual(["Rome"]);
   });
 
+  test("is told from an object whose one member is called like that", async () => {
+    const { agent } = asked(z.object({ value: z.string() }), say('{"value":"x"}', { chunk: 3 }));
+    const { output, text } = await agent.run("which?");
+    expect([output, text]).toEqual([{ value: "x" }, '{"value":"x"}']);
+  });
+
   test("may have members that are called like words of a schema, and hold the whole again", () => {
     const members = { default: { $ref: "#" }, const: { $ref: "#/anyOf/1" }, properties: { $ref: "#" } };
     const known = { anyOf: [{ type: "object", properties: members }, { type: "string" }] };

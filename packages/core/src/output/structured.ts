@@ -137,10 +137,8 @@ function mayBegin(text: string, at: number): boolean {
   const bracket = text[at];
   if (bracket !== "{" && bracket !== "[") return false;
   let next = at + 1;
-  while (next < text.length && " \n\r\t".includes(text[next] as string)) next += 1;
-  // What ends here was cut off.
-  if (next === text.length) return true;
-  return (bracket === "{" ? '"}' : '"]{[-0123456789tfn').includes(text[next] as string);
+  while (" \n\r\t".includes(text[next] ?? ".")) next += 1;
+  return (bracket === "{" ? '"}' : '"]{[-0123456789tfn').includes(text[next] ?? ".");
 }
 
 /** The end of the bracketed value that starts at `from`; undefined when it is not complete. */

@@ -146,7 +146,7 @@ function ofText(text: string, original: string, wanted: readonly string[]): Json
     (wanted.includes("object") && text.startsWith("{")) || (wanted.includes("array") && text.startsWith("["))
       ? jsonIn(text)?.value
       : undefined;
-  return parsed !== undefined && wanted.includes(typeOf(parsed)) ? parsed : original;
+  return parsed ?? original;
 }
 
 // ---- what is inside ------------------------------------------------------------------------------------------------
