@@ -201,3 +201,16 @@ test("two writers on one journal that take turns at any moment: every group that
     { numRuns: 500 },
   );
 });
+
+test("a writer whose lease is another's, or nobody's any more, reads which", () => {
+  const own = takeLease("s", undefined, { owner: "one", ttlMs: 1_000 }, 0);
+  const taken = takeLease("s", own, { owner: "two", ttlMs: 1_000, takeOver: true }, 0);
+  const left = releaseLease(taken, taken.token);
+  for (const [state, why] of [
+    [taken, "taken over by two;"],
+    [left, "taken over;"],
+    [releaseLease(own, own.token), "released;"],
+    [undefined, "deleted;"],
+  ] as const)
+    expect(() => checkToken("s", state, own.token, 0)).toThrow(`its lease (token 1) was ${why} open`);
+});

@@ -218,6 +218,16 @@ describe("what is shown", () => {
     );
   });
 
+  test("what cannot become a token goes through at once, and what was none after all is told as a text", () => {
+    const filter = new SilentFilter();
+    expect(filter.push("Some words, a *word* and one more")).toBe("Some words, a *word* and one more");
+    expect(filter.push(" or NO_REP")).toBe(" or");
+    expect(filter.end()).toEqual({ text: " NO_REP", silent: false });
+    const quiet = new SilentFilter();
+    expect(quiet.push(" NO_REPLY")).toBe("");
+    expect(quiet.end()).toEqual({ text: "", silent: true });
+  });
+
   test("a stream of nothing but space is not held for ever", () => {
     const filter = new SilentFilter();
     let through = "";
