@@ -127,6 +127,42 @@ test("a durable journal that writes only when it is closed is caught", async () 
   );
 });
 
+/** Sessions are kept by place; what each that is opened knows of lengths and leases is its own. */
+function withOwnIdeas(): (place: string) => Journal {
+  const kept = new Map<string, LogRecord[]>();
+  return (place) => {
+    const own = memoryJournal({ leases: true });
+    for (const [name, records] of kept)
+      if (name.startsWith(`${place}/`)) void own.append(name.slice(place.length + 1), 0, records);
+    const idOf = (session: string): string => `${place}/${session}`;
+    return {
+      ...own,
+      append(session, seq, records, token) {
+        own.append(session, seq, records, token);
+        kept.set(idOf(session), own.read(session) as LogRecord[]);
+      },
+      read: (session, from = 0) => {
+        const mine = own.read(session, from) as LogRecord[];
+        const all = (kept.get(idOf(session)) ?? []).slice(from);
+        return all.length > mine.length ? all : mine;
+      },
+    };
+  };
+}
+
+test("a durable journal whose lengths, leases and tokens are known to one process alone is caught", async () => {
+  const said = await complaints(
+    testJournal({ name: "mine", open: withOwnIdeas(), durable: true, leases: true }),
+  );
+  const caught = said.split("\n").flatMap((line) => /^mine: (.*?): /.exec(line)?.[1] ?? []);
+  expect(caught).toEqual([
+    "of two that are open at one place exactly one wins, and each goes on behind the other",
+    "a lease holds against whoever opens the same place as well, until they take it over",
+    "no token is given twice, also not when it was closed and opened again",
+  ]);
+  expect(said).toContain("the token after opening again is 1, and 1 was given before");
+});
+
 test("a durable journal may have nothing to close, and may let nobody look while it is open", async () => {
   const places = new Map<string, Journal>();
   const open = (place: string): Journal => {

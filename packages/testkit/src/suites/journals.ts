@@ -3,7 +3,7 @@
 // It belongs to no test runner: it returns cases, and a test file registers them. Every case opens a journal of its own.
 
 import { deepStrictEqual } from "node:assert/strict";
-import type { Journal, LogRecord, SessionInfo } from "@rondo/core";
+import type { Journal, SessionInfo } from "@rondo/core";
 import { able, callable, finite, flag, text } from "@rondo/core/checks";
 import {
   type Check,
@@ -14,10 +14,11 @@ import {
   subjectCheck,
   thenLetGo,
 } from "./check.ts";
-import { leaseCases, watchCases } from "./journals/holding.ts";
+import { durableLeaseCases, leaseCases, watchCases } from "./journals/holding.ts";
 import {
   type Body,
   hardRecords,
+  openedBeside,
   refused,
   sameRecords,
   sampleRecord,
@@ -63,6 +64,7 @@ export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Che
     ...(subject.leases === true ? leaseCases : []),
     ...(subject.watches === true ? watchCases : []),
     ...(subject.durable === true ? durableCases : []),
+    ...(subject.durable === true && subject.leases === true ? durableLeaseCases : []),
   ];
   const checks = wanted.map(([name, body], number): [string, () => Promise<void>] => [
     name,
@@ -300,17 +302,25 @@ const durableCases: (readonly [name: string, body: Body])[] = [
     "what was appended is kept when append has returned, and not only once the journal is closed",
     async (journal, _again, _patienceMs, beside) => {
       await journal.append("a", 0, sampleRecords(0, 2));
-      let other: Journal | undefined;
-      let got: LogRecord[];
-      try {
-        other = await beside();
-        got = await other.read("a");
-      } catch {
-        return; // It lets nobody look while it is open.
-      } finally {
-        await other?.close?.();
-      }
-      mustBe(got, sampleRecords(0, 2), "what a second one, opened at the same place, reads of a");
+      await openedBeside(beside, async (other) => {
+        const got = await other.read("a");
+        mustBe(got, sampleRecords(0, 2), "what a second one, opened at the same place, reads of a");
+      });
+    },
+  ],
+  [
+    "of two that are open at one place exactly one wins, and each goes on behind the other",
+    async (journal, _again, _patienceMs, beside) => {
+      await journal.append("a", 0, sampleRecords(0, 1));
+      await openedBeside(beside, async (other) => {
+        await journal.append("a", 1, sampleRecords(1, 1));
+        await refused(() => other.append("a", 1, sampleRecords(1, 1, "late")), '"a"', "conflict");
+        await other.append("a", 2, sampleRecords(2, 1));
+        await refused(() => journal.append("a", 2, sampleRecords(2, 1, "late")), '"a"', "conflict");
+        await journal.append("a", 3, sampleRecords(3, 1));
+        for (const [one, which] of [[journal, "first"] as const, [other, "second"] as const])
+          mustBe(await one.read("a"), sampleRecords(0, 4), `what the ${which} of two reads of a`);
+      });
     },
   ],
   [

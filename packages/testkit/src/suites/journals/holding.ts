@@ -3,7 +3,7 @@
 import { ok } from "node:assert/strict";
 import { follow, type Journal, type Lease, type LeaseRequest, type LogRecord } from "@rondo/core";
 import { mustBe } from "../check.ts";
-import { type Body, refused, sampleRecords } from "./samples.ts";
+import { type Body, openedBeside, refused, sampleRecords } from "./samples.ts";
 
 /** Long enough not to run out while a case runs. */
 const long = 600_000;
@@ -81,6 +81,41 @@ export const leaseCases: (readonly [name: string, body: Body])[] = [
       for (const ttlMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
         await refused(() => lease(journal, "b", { ttlMs }), String(ttlMs));
       await refused(() => lease(journal, ""), '""');
+    },
+  ],
+];
+
+/** What a journal with leases must do that outlives its process. */
+export const durableLeaseCases: (readonly [name: string, body: Body])[] = [
+  [
+    "a lease holds against whoever opens the same place as well, until they take it over",
+    async (journal, _again, _patienceMs, beside) => {
+      const first = await lease(journal, "a");
+      await journal.append("a", 0, sampleRecords(0, 1), first.token);
+      await openedBeside(beside, async (other) => {
+        await refused(() => other.append("a", 1, sampleRecords(1, 1)), "one", "conflict");
+        await refused(() => lease(other, "a", { owner: "two" }), "one", "conflict");
+        const second = await lease(other, "a", { owner: "two", takeOver: true });
+        await refused(() => journal.append("a", 1, sampleRecords(1, 1), first.token), "two", "conflict");
+        await refused(async () => first.renew(), "two", "conflict");
+        await other.append("a", 1, sampleRecords(1, 1), second.token);
+        mustBe(await journal.read("a"), sampleRecords(0, 2), "what is read of a");
+      });
+    },
+  ],
+  [
+    "no token is given twice, also not when it was closed and opened again",
+    async (journal, again) => {
+      const first = await lease(journal, "a");
+      await journal.append("a", 0, sampleRecords(0, 1), first.token);
+      await first.release();
+      const opened = await again();
+      const second = await lease(opened, "a", { owner: "two" });
+      ok(
+        second.token > first.token,
+        `the token after opening again is ${second.token}, and ${first.token} was given before: whoever still has that could write`,
+      );
+      await refused(() => opened.append("a", 1, sampleRecords(1, 1), first.token), "two", "conflict");
     },
   ],
 ];

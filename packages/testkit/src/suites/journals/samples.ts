@@ -9,7 +9,7 @@ import {
   RondoError,
   userText,
 } from "@rondo/core";
-import { mustBe } from "../check.ts";
+import { mustBe, thenLetGo } from "../check.ts";
 
 /** A record to try a journal with: a `queued` message holding `text`. */
 export function sampleRecord(
@@ -35,6 +35,25 @@ export type Body = (
   patienceMs: number,
   beside: () => Promise<Journal>,
 ) => Promise<void>;
+
+/** Tries a second one at the same place. One that lets nobody in while it is open has nothing to be tried with. */
+export async function openedBeside(
+  beside: () => Promise<Journal>,
+  trying: (other: Journal) => Promise<void>,
+): Promise<void> {
+  let other: Journal;
+  try {
+    other = await beside();
+    await other.read("nobody");
+  } catch {
+    return;
+  }
+  await thenLetGo(
+    () => trying(other),
+    "close() of the second one",
+    () => other.close?.(),
+  );
+}
 
 /** Records that are hard to keep as they are. */
 export function hardRecords(): LogRecord[] {
