@@ -8,7 +8,7 @@ import {
   memoryBlobs,
   memoryJournal,
 } from "@rondo/core";
-import { type Check, say, scripted, testBlobs, testJournal, testModel } from "@rondo/testkit";
+import { type Check, say, scripted, testBlobs, testJournal, testModel, throwing } from "@rondo/testkit";
 import { expect, test } from "vitest";
 
 async function complaints(checks: readonly Check[]): Promise<string> {
@@ -67,6 +67,24 @@ test("a model without reasoning reads what is missing, and how to say that it ha
   expect(said).toMatch(
     /the reasoning parts of the answer: it is \[\], and must be \[ 'Let me see.' \].*\(Left out where it has no form for this: lacks: \["reasoning"\]\)/s,
   );
+});
+
+test("what a check says behind a failure stands in its stack too, which is all that node:test prints", async () => {
+  const model = scripted(() => say("It is so."));
+  const checks = testModel({ name: "mine", open: () => ({ model }) });
+  const reasoning = checks.find(({ name }) => name.startsWith("mine: reasoning"));
+  const failed = await reasoning?.run().then(
+    () => undefined,
+    (thrown: Error) => thrown,
+  );
+  expect(failed?.stack).toMatch(/must be \[ 'Let me see.' \].*lacks: \["reasoning"\]\)\n +at /s);
+});
+
+test("what a check says behind a failure hides none whose message cannot be changed", async () => {
+  const model = scripted(() => throwing(new DOMException("it took too long", "TimeoutError")));
+  const said = await complaints(testModel({ name: "mine", open: () => ({ model }) }));
+  expect(said).toMatch(/mine: reasoning .*: it took too long\n\(Left out where .*\["reasoning"\]\)/);
+  expect(said).not.toContain("which has only a getter");
 });
 
 const plain = (): Journal => {

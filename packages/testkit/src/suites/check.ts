@@ -77,9 +77,23 @@ export async function thenLetGo(
   } catch (thrown) {
     const said = `${what} failed, and must not: ${messageOf(thrown)}`;
     if (failed === undefined) throw new AssertionError({ message: said });
-    if (failed.thrown instanceof Error) failed.thrown.message += `\n(And ${said})`;
+    saysMore(failed.thrown, `(And ${said})`);
   }
   if (failed !== undefined) throw failed.thrown;
+}
+
+/** Adds a line to what an error says, in its stack as well: that is what node:test prints. */
+export function saysMore(thrown: unknown, line: string): void {
+  if (!(thrown instanceof Error)) return;
+  const { message, stack = "" } = thrown;
+  const more = `${message}\n${line}`;
+  // The message of a DOMException cannot be assigned to, and nothing of a frozen error can be changed.
+  Reflect.defineProperty(thrown, "message", { value: more, configurable: true, writable: true });
+  Reflect.defineProperty(thrown, "stack", {
+    value: stack.replace(message, () => more),
+    configurable: true,
+    writable: true,
+  });
 }
 
 /** Fails where something is not what it must be, saying both. @param what it is, in words: `the answer's text` */

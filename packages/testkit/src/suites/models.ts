@@ -5,7 +5,15 @@
 
 import { able, callable, finite, having, listOf, oneOf, text } from "@rondo/core/checks";
 import type { Turn } from "../scripted/turns.ts";
-import { type Check, checkGave, checksOf, type RegisterTest, subjectCheck, thenLetGo } from "./check.ts";
+import {
+  type Check,
+  checkGave,
+  checksOf,
+  type RegisterTest,
+  saysMore,
+  subjectCheck,
+  thenLetGo,
+} from "./check.ts";
 import { answering } from "./models/answering.ts";
 import type { ModelLack, OpenModel } from "./models/asking.ts";
 import { breaking } from "./models/breaking.ts";
@@ -65,8 +73,8 @@ export function testModel(subject: ModelUnderTest, test?: RegisterTest): Check[]
           await body({ open, model: open.model, lacks, abortWithinMs: subject.abortWithinMs ?? 5_000 });
         } catch (thrown) {
           // A model may have no form for what is asked here, and nothing but this says so.
-          if (thrown instanceof Error && needs.length > 0)
-            thrown.message += `\n(Left out where it has no form for this: lacks: ${JSON.stringify(needs)})`;
+          if (needs.length > 0)
+            saysMore(thrown, `(Left out where it has no form for this: lacks: ${JSON.stringify(needs)})`);
           throw thrown;
         }
       };
