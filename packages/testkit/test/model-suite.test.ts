@@ -282,13 +282,22 @@ const defects: { [defect: string]: [caught: string, defect: Defect] } = {
     (good) => (request, io) => good.call(request, io).catch(() => good.call(request, io)),
   ],
   "takes half an answer for a whole one": [
-    "an answer that breaks off is a failure, with what had arrived and none of its calls",
+    "an answer that breaks off is a failure, with what had arrived",
     (good) => (request, io) =>
       good.call(request, io).catch((error: RondoError) => error.partial as AssistantMessage),
   ],
   "forgets what had arrived": [
-    "an answer that breaks off is a failure, with what had arrived and none of its calls",
+    "an answer that breaks off is a failure, with what had arrived",
     asOther("stream_truncated", "stream_truncated"),
+  ],
+  "tells calls of an answer that broke off": [
+    "of an answer that breaks off no call is told, not even one that looks whole",
+    failing(({ kind, message, partial }) => {
+      const call = { type: "tool_call", id: "c", name: "weather", args: {}, rawArgs: "{}" } as const;
+      return new RondoError(kind, message, {
+        ...(partial === undefined ? {} : { partial: { ...partial, content: [...partial.content, call] } }),
+      });
+    }),
   ],
   "never looks at a signal that has fired": [
     "an abort before the call is heard: nothing goes out",
@@ -393,6 +402,22 @@ describe("a model with a defect", () => {
       await expect(one?.run()).rejects.toThrow();
       caught.add(check);
     });
+
+  it("that changes the front of its requests reads where they part", async () => {
+    const open = (script: readonly Turn[]): OpenModel => {
+      const { model, sent = () => [] } = openScripted(script);
+      const call: Model["call"] = (request, io) =>
+        model.call({ ...request, system: `${request.messages.length} messages follow` }, io);
+      return { model: { ...model, call }, sent };
+    };
+    const checks = testModel({ name: "bad", open });
+    const front = checks.find(
+      ({ name }) => name === "bad: a request that grew keeps its front, byte for byte",
+    );
+    await expect(front?.run()).rejects.toThrow(
+      /the two part at \d+, .*: .*1 messages follow.* \| .*3 messages follow/,
+    );
+  });
 
   it("that is caught when it cannot be closed is told so, behind whatever else is wrong", async () => {
     const close = (): void => {

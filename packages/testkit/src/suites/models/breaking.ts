@@ -2,10 +2,10 @@
 
 import { ok, strictEqual } from "node:assert/strict";
 import { getEventListeners } from "node:events";
-import { type AssistantMessage, callsOf, type ErrorKind, textOf, userText } from "@rondo/core";
-import { cut, fail, say, stall } from "../../scripted/turns.ts";
+import { callsOf, type ErrorKind, type RondoError, textOf, userText } from "@rondo/core";
+import { call, cut, fail, say, stall } from "../../scripted/turns.ts";
 import { mustBe } from "../check.ts";
-import { ask, type Demand, failure, requestOf, within } from "./asking.ts";
+import { ask, type Demand, failure, requestOf, type Stand, within } from "./asking.ts";
 
 /** What a provider may say of each failure: the first is the script's own word. */
 const failures: readonly (readonly [kinds: readonly [ErrorKind, ...ErrorKind[]], retryable: boolean])[] = [
@@ -15,6 +15,14 @@ const failures: readonly (readonly [kinds: readonly [ErrorKind, ...ErrorKind[]],
   [["invalid_request"], false],
   [["context_overflow"], false],
 ];
+
+/** What a call rejects with whose stream ends before its time. */
+async function brokenOff(stand: Stand): Promise<RondoError> {
+  const error = await failure(ask(stand));
+  const kinds: ErrorKind[] = ["stream_truncated", "stream_error", "network"];
+  ok(kinds.includes(error.kind), `its kind is ${error.kind} (${error.message}), not ${kinds.join(" or ")}`);
+  return error;
+}
 
 export const breaking: readonly Demand[] = [
   ...failures.map(([kinds, retryable]): Demand => {
@@ -50,22 +58,25 @@ export const breaking: readonly Demand[] = [
     },
   },
   {
-    name: "an answer that breaks off is a failure, with what had arrived and none of its calls",
+    name: "an answer that breaks off is a failure, with what had arrived",
     script: [[say("half an ans"), cut()]],
     async body(stand) {
-      const error = await failure(ask(stand));
-      const broken: ErrorKind[] = ["stream_truncated", "stream_error", "network"];
-      ok(
-        broken.includes(error.kind),
-        `its kind is ${error.kind} (${error.message}), not ${broken.join(" or ")}`,
-      );
+      const { partial } = await brokenOff(stand);
       if (stand.lacks.has("deltas")) return;
       mustBe(
-        error.partial === undefined ? undefined : textOf(error.partial),
+        partial === undefined ? undefined : textOf(partial),
         "half an ans",
         "the text of error.partial, what had arrived",
       );
-      mustBe(callsOf(error.partial as AssistantMessage).length, 0, "the number of calls in error.partial");
+    },
+  },
+  {
+    name: "of an answer that breaks off no call is told, not even one that looks whole",
+    needs: ["tools"],
+    script: [[say("half an ans"), call("weather", { city: "Oslo" }), cut()]],
+    async body(stand) {
+      const { partial } = await brokenOff(stand);
+      mustBe(partial === undefined ? [] : callsOf(partial), [], "the calls in error.partial");
     },
   },
   {

@@ -75,9 +75,10 @@ export const sending: readonly Demand[] = [
       if (before === undefined || after === undefined) return;
       const same = commonLength(before, after);
       const last = before.lastIndexOf("user-words") + "user-words".length;
+      const around = (body: string): string => body.slice(Math.max(0, same - 30), same + 30);
       ok(
         same >= last,
-        `the two part at ${same}: ${before.slice(same - 30, same + 30)} | ${after.slice(same - 30, same + 30)}`,
+        `the two part at ${same}, before the end of what was there: ${around(before)} | ${around(after)}`,
       );
     },
   },
