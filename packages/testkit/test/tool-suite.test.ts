@@ -271,6 +271,44 @@ describe("the suite of a tool", () => {
     );
   });
 
+  it("says what of its arguments a tool has changed, however it was written", async () => {
+    // No module is sloppy: there a frozen thing is written into without a word, and is as it was.
+    const sloppy = new Function("args", "args.text = 'other'") as (args: JsonObject) => void;
+    const changes = executing((args) => sloppy(args))(note());
+    expect(await complaint(changes, "it leaves its arguments as they were")).toMatch(
+      /its arguments, after execute had them \(make a copy .*\): it is .*'other'.* and must be .*'one'/,
+    );
+  });
+
+  it("takes a tool that cannot find out what came of a call, and says what else it is to say", async () => {
+    const check = "asked about a call that never was, it does not say that it was done";
+    const says = (reconcile: () => unknown): Promise<string> =>
+      complaint({ tool: toolWith(note().tool, { reconcile: reconcile as never }) }, check);
+    expect(await says(() => Promise.reject(new Error("no connection")))).toBe("nothing");
+    expect(await says(() => undefined)).toBe("nothing");
+    expect(await says(() => ({ notDone: true }))).toBe("nothing");
+    expect(await says(() => ({ done: "kept" }))).toContain(
+      "it says { done: 'kept' } of a call that never was",
+    );
+    for (const said of ["who knows", null, {}, { done: undefined }])
+      expect(await says(() => said)).toContain(
+        "needed is { done: result }, { notDone: true }, or nothing where it is not known",
+      );
+  });
+
+  it("finds a place in a schema by its path, as addresses write it, and by the name it has given itself", async () => {
+    const check = "its schema is a JSON Schema of an object";
+    const $defs = { "a b": { type: "string" }, c: { $anchor: "name", type: "string" } };
+    const refers = ($ref: string): Promise<string> =>
+      complaint(schemaWith({ properties: { name: { $ref }, text: {} }, $defs })(note()), check);
+    for (const good of ["#/$defs/a%20b", "#/$defs/a b", "#name", "#"])
+      expect(await refers(good)).toBe("nothing");
+    for (const bad of ["#/$defs/a%zzb", "#nam", "other.json#/a"])
+      expect(await refers(bad)).toContain(
+        `#/properties/name/$ref is "${bad}"; needed is a place in this schema, like #/$defs/name`,
+      );
+  });
+
   it("makes what a key makes once in a call, as the loop does", async () => {
     const shelf = dependency("shelf", () => ({ kept: 0 }));
     const counting = tool({

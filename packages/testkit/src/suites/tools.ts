@@ -25,8 +25,7 @@ import {
   toolWith,
 } from "@rondo/core";
 import { callable, count, finite, having, listOf, object, oneOf, text } from "@rondo/core/checks";
-import { frozen, givenBy, resolver } from "@rondo/core/driving";
-
+import { givenBy, resolver } from "@rondo/core/driving";
 import { listIn, membersIn } from "../json.ts";
 import { call, say } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
@@ -159,11 +158,18 @@ async function check({ tool }: ToolUnderTest, args: JsonObject): Promise<ArgsChe
   return tool.check(structuredClone(args), { coerce: true, unknownKeys: "allow" });
 }
 
-/** The world as it is now, in words: what it holds may change later. */
-async function worldNow(world: () => unknown): Promise<string> {
+/** A thing as it is now, in words: it may change later. */
+function inWords(thing: unknown): string {
   const all = Number.POSITIVE_INFINITY;
   const bounds = { depth: all, maxArrayLength: all, maxStringLength: all, breakLength: all };
-  return inspect(await world(), { ...bounds, getters: true });
+  return inspect(thing, { ...bounds, getters: true });
+}
+
+/** Does something with arguments, which must be as they were when it is done. */
+async function leaving(args: never, what: string, act: () => unknown): Promise<void> {
+  const before = inWords(args);
+  await act();
+  mustBe(inWords(args), before, `its arguments, after ${what} had them (make a copy of what is to change)`);
 }
 
 /** One call by a scripted model, through the whole loop. */
@@ -273,7 +279,10 @@ const demands: readonly Demand[] = [
     async body(subject) {
       for (const args of refusedBy(subject)) {
         const checked = await check(subject, args);
-        ok(!checked.ok, `${JSON.stringify(args)} is taken`);
+        ok(
+          !checked.ok,
+          `${JSON.stringify(args)} is taken, and must be refused${subject.refuses === undefined ? ": its schema does not fit them (where it is to take them, say in `refuses` what it must not)" : ""}`,
+        );
         ok(checked.error.trim() !== "", `${JSON.stringify(args)} is refused without a word`);
         const { executed, isError, code } = await throughTheLoop(subject, args);
         mustBe(
@@ -291,13 +300,13 @@ const demands: readonly Demand[] = [
       mustBe(tool.effect, effect, "its effect, by what the subject says");
       if (world === undefined || effect === "write") return;
       for (const example of examples) {
-        const before = await worldNow(world);
+        const before = inWords(await world());
         const context = contextOf(subject);
         await run(subject, example, context);
-        const once = await worldNow(world);
+        const once = inWords(await world());
         if (effect === "read") strictEqual(once, before, `${JSON.stringify(example)} changed the world`);
         await run(subject, example, context);
-        strictEqual(await worldNow(world), once, `${JSON.stringify(example)} twice is not the same as once`);
+        strictEqual(inWords(await world()), once, `${JSON.stringify(example)} twice is not the same as once`);
       }
     },
   },
@@ -307,10 +316,14 @@ const demands: readonly Demand[] = [
     async body(subject) {
       for (const example of subject.examples) {
         const value = await taken(subject, example);
-        const [one, other] = [0, 1].map(() => subject.tool.keys?.(frozen(value)));
+        const asked: unknown[] = [];
+        await leaving(value, "keys", () => {
+          for (let time = 0; time < 2; time += 1) asked.push(subject.tool.keys?.(value));
+        });
+        const [one, other] = asked;
         ok(
           Array.isArray(one) && one.every((key) => typeof key === "string"),
-          `keys are ${JSON.stringify(one)}`,
+          `keys are ${inspect(one)}; needed is a list of texts, at once`,
         );
         mustBe(one, other, "its keys, asked a second time");
       }
@@ -319,8 +332,10 @@ const demands: readonly Demand[] = [
   {
     name: "it leaves its arguments as they were",
     async body(subject) {
-      for (const example of subject.examples)
-        await subject.tool.execute(frozen(await taken(subject, example)), contextOf(subject));
+      for (const example of subject.examples) {
+        const value = await taken(subject, example);
+        await leaving(value, "execute", () => subject.tool.execute(value, contextOf(subject)));
+      }
     },
   },
   {
@@ -408,8 +423,20 @@ const demands: readonly Demand[] = [
     needs: ({ tool }) => tool.reconcile !== undefined,
     async body(subject) {
       const value = await taken(subject, subject.examples[0] ?? {});
-      const found = await subject.tool.reconcile?.("never/was", value, contextOf(subject));
-      ok(found === undefined || !("done" in found), `it says ${JSON.stringify(found)}`);
+      let found: unknown;
+      try {
+        found = await subject.tool.reconcile?.("never/was", value, contextOf(subject));
+      } catch {
+        return; // Nothing is known then.
+      }
+      if (found === undefined) return;
+      const said = `it says ${inspect(found)}`;
+      const { done, notDone } = Object(found) as { done?: unknown; notDone?: unknown };
+      ok(done === undefined, `${said} of a call that never was`);
+      ok(
+        notDone === true,
+        `${said}; needed is { done: result }, { notDone: true }, or nothing where it is not known`,
+      );
     },
   },
 ];

@@ -22,11 +22,10 @@ const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties
 /** What is wrong with a schema, each with its place. Empty: nothing. */
 export function schemaProblems(schema: Json, root: Json = schema, path: string = "#"): string[] {
   if (typeof schema === "boolean") return [];
-  if (!isObject(schema))
-    return [`${path} is ${JSON.stringify(schema)}: a schema is an object, true or false`];
+  if (!isObject(schema)) return [`${path} is ${JSON.stringify(schema)}; needed is an object, true or false`];
   const found: string[] = [];
   const complain = (member: string, needed: string): void => {
-    found.push(`${path}/${member} is ${JSON.stringify(schema[member])?.slice(0, 80)}: ${needed}`);
+    found.push(`${path}/${member} is ${JSON.stringify(schema[member])?.slice(0, 80)}; needed is ${needed}`);
   };
   const { type, required, enum: values, pattern, $ref } = schema;
   const said = type === undefined ? [] : Array.isArray(type) ? type : [type];
@@ -83,10 +82,23 @@ function isPattern(pattern: Json): boolean {
 
 function resolves(ref: Json, root: Json): boolean {
   if (typeof ref !== "string" || !ref.startsWith("#")) return false;
+  const place = unescaped(ref.slice(1));
+  // What is no path is a name that some schema in here has given itself.
+  if (place !== "" && !place.startsWith("/"))
+    return JSON.stringify(root).includes(`"$anchor":${JSON.stringify(place)}`);
   let at: Json | undefined = root;
-  for (const step of ref.split("/").slice(1)) {
+  for (const step of place.split("/").slice(1)) {
     const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
     at = typeof at === "object" && at !== null ? (at as { [name: string]: Json })[name] : undefined;
   }
   return at !== undefined;
+}
+
+/** A place as it stands in an address: blanks and the like may be written as %20. */
+function unescaped(place: string): string {
+  try {
+    return decodeURIComponent(place);
+  } catch {
+    return place;
+  }
 }
