@@ -161,6 +161,16 @@ describe("a preset with a defect", () => {
       await expect(one?.run()).rejects.toThrow();
     });
 
+  it("reads which of its members are no options", async () => {
+    const [first] = testPreset({
+      name: "bad",
+      preset: (model, tools) => ({ model, tools, maxStep: 3 }) as unknown as AgentOptions,
+    });
+    await expect(first?.run()).rejects.toThrow(
+      "its members that are no options of an agent: it is [ 'maxStep' ], and must be []",
+    );
+  });
+
   it("is compared with its table in part", async () => {
     const checks = testPreset({
       name: "good",

@@ -2,7 +2,6 @@
 //
 // It belongs to no test runner: it returns cases, and a test file registers them. Every case opens a journal of its own.
 
-import { deepStrictEqual } from "node:assert/strict";
 import type { Journal, SessionInfo } from "@rondo/core";
 import { able, callable, finite, flag, text } from "@rondo/core/checks";
 import {
@@ -142,7 +141,11 @@ const cases: (readonly [name: string, body: Body])[] = [
       ];
       for (const [i, id] of ids.entries()) await journal.append(id, 0, sampleRecords(0, i + 1, id));
       for (const [i, id] of ids.entries())
-        deepStrictEqual(await journal.read(id), sampleRecords(0, i + 1, id), JSON.stringify(id));
+        mustBe(
+          await journal.read(id),
+          sampleRecords(0, i + 1, id),
+          `what is read of the session ${JSON.stringify(id)}`,
+        );
       mustBe((await journal.list()).map((info) => info.id).sort(), [...ids].sort(), "the ids in the list");
     },
   ],

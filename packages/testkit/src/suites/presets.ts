@@ -173,11 +173,10 @@ const demands: readonly Demand[] = [
     async (subject) => {
       const options = optionsOf(subject);
       const unknown = Object.keys(options).filter((name) => !Object.hasOwn(optionNames, name));
-      deepStrictEqual(unknown, [], "these are no options");
-      deepStrictEqual(
-        Object.getPrototypeOf(options),
-        Object.prototype,
-        "it is no plain object, and cannot be spread",
+      mustBe(unknown, [], "its members that are no options of an agent");
+      ok(
+        Object.getPrototypeOf(options) === Object.prototype,
+        "it is an object of a class: a plain one is needed, which can be spread",
       );
     },
   ],
