@@ -1,7 +1,9 @@
-import { budget, type Rule, type State, type StopRule, tool } from "@rondo/core";
+import { budget, emptyState, type Rule, resolve, type State, type StopRule, tool } from "@rondo/core";
 import { steerable } from "@rondo/core/presets";
 import { fail, modelCheck, say, scripted } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
+import { noShadow } from "../src/modelcheck/promises.ts";
+import { keyOf } from "../src/modelcheck/state-key.ts";
 
 const input = { type: "object", properties: { to: { type: "string" } }, required: ["to"] } as const;
 const test = tool({
@@ -150,6 +152,92 @@ describe("the model checker over a user's rules and tools", () => {
     expect(broken.map(({ story }) => story).join()).toContain(
       "Its fold may go by its memory, the record and",
     );
+  });
+
+  it("finds a rule that adds to the set or the map that it remembers, which no freezing holds", () => {
+    const adding: { [change: string]: Partial<Rule<never>> } = {
+      "the Set is read only: add()": {
+        init: () => new Set() as never,
+        fold: (seen: Set<string>, { type }) => (type === "tool_started" ? seen.add(type) : seen) as never,
+      },
+      "the Map is read only: set()": {
+        init: () => ({ counts: new Map() }) as never,
+        fold(memory: { counts: Map<string, number> }, { type }) {
+          if (type === "tool_started") memory.counts.set(type, 1);
+          return memory as never;
+        },
+      },
+      "the Set is read only: clear()": {
+        init: () => new Map([["all", new Set([1])]]) as never,
+        fold(memory: Map<string, Set<number>>, { type }) {
+          if (type === "tool_started") memory.get("all")?.clear();
+          return memory as never;
+        },
+      },
+    };
+    for (const [change, part] of Object.entries(adding)) {
+      const rule = { name: "adds", version: 1, ...part } as Rule;
+      const { broken } = modelCheck({ rules: [rule], tools: [test], states: 500 });
+      expect(broken[0]?.promise).toContain(change);
+      expect(broken[0]?.story).toContain("its fold gives another memory");
+    }
+    const right: Rule<Set<string>> = {
+      name: "right",
+      version: 1,
+      init: () => new Set(),
+      fold: (seen, { type }) => (type === "tool_started" ? new Set([...seen, type]) : seen),
+    };
+    expect(modelCheck({ rules: [right as Rule], tools: [test], states: 500 }).broken).toEqual([]);
+  });
+
+  it("finds a rule that remembers by a variable of its own, in a map", () => {
+    let calls = 0;
+    const impure: Rule<Map<string, number>> = {
+      name: "impure",
+      version: 1,
+      init: () => new Map(),
+      fold: (seen, { type }) => {
+        if (type !== "tool_started") return seen;
+        calls += 1;
+        return new Map([["calls", calls]]);
+      },
+    };
+    const { broken } = modelCheck({ rules: [impure as Rule], tools: [test], states: 2_000 });
+    expect(broken.map(({ promise }) => promise)).toContain(
+      "P3: the rule impure remembers something else when the same records are folded again",
+    );
+  });
+
+  it("finds a rule that changes its mind for good, whenever it does", () => {
+    for (const after of [2, 5, 10, 11, 50, 51]) {
+      let asked = 0;
+      const tired: StopRule = () => {
+        asked += 1;
+        return asked > after;
+      };
+      const { broken } = modelCheck({ rules: [tired], tools: [test], states: 3_000 });
+      expect(
+        broken.map(({ promise }) => promise),
+        String(after),
+      ).toEqual(["P2: the same state led to two decisions"]);
+    }
+  });
+
+  it("tells states apart by all that a user's rule remembers, whatever its members are called", () => {
+    const { rules } = resolve({ model: scripted([]), rules: [testFirst() as Rule] });
+    const at = rules.list.findIndex(({ name }) => name === "test_first");
+    const key = (memory: unknown, toTheLetter = new Set(["test_first"])): string => {
+      const memories = rules.list.map((_, place) => (place === at ? memory : undefined));
+      const node = { state: { ...emptyState, memories, seq: 7 }, shadow: noShadow };
+      return keyOf({ ...node, fuel: { abort: 0, steer: 0, followUp: 0, crash: 0 } }, { rules, toTheLetter });
+    };
+    for (const name of ["seen", "id", "key", "seq", "startedAt", "at", "notBefore"])
+      expect(key({ [name]: 1 }), name).not.toBe(key({ [name]: 2 }));
+    expect(key({ n: 7 })).not.toBe(key({ n: 0 }));
+    for (const memory of [new Set(["a"]), new Map([["a", 1]]), { deep: [new Set(["a"])] }, 1n])
+      for (const letter of [undefined, new Set<string>()])
+        expect(key(memory, letter)).not.toBe(key(new Set(["b"]), letter));
+    expect(key({ at: 1 }, new Set())).toBe(key({ at: 2 }, new Set()));
   });
 
   it("finds a rule that writes into the state, a record or a message of it", () => {

@@ -10,6 +10,7 @@ import {
   type Fact,
   formatVersion,
   type LogRecord,
+  messageOf,
   phaseOf,
   type Row,
   type Rules,
@@ -24,6 +25,7 @@ import {
 import { frozen } from "@rondo/core/driving";
 import type { World } from "./answers.ts";
 import { type Fuel, spend } from "./disturbances.ts";
+import { holdFast, told } from "./memories.ts";
 import {
   brokenByDecision,
   brokenByRecord,
@@ -32,6 +34,7 @@ import {
   noShadow,
   type Shadow,
   shadowAfter,
+  twoDecisions,
 } from "./promises.ts";
 import { keyOf } from "./state-key.ts";
 import { worldAnswers } from "./world.ts";
@@ -50,8 +53,10 @@ export interface Subject {
   world?: World;
   /** Promises beyond the loop's own, by name. */
   promises?: { readonly [name: string]: Promised };
-  /** Fold some paths again from their first record: what rules remember must be what they remembered. */
-  refolds?: boolean;
+  /** Fold some paths again from their first record, and decide in the first states again at the end: the same must come of it. */
+  asksAgain?: boolean;
+  /** Rules of which each memory is another state that differs at all. Default: none; what are times and ids in them is made relative. */
+  toTheLetter?: ReadonlySet<string>;
 }
 
 /** One record, and the states around it. */
@@ -80,6 +85,9 @@ export interface Report {
   /** How often each of these stood in a record: reasons of ends, rules that spoke, tools that started. */
   reached: { ends: Map<string, number>; rules: Map<string, number>; tools: Map<string, number> };
 }
+
+/** In so many of the first states it is decided again at the end. */
+const mostAsked = 1_000;
 
 /** A report with nothing in it. */
 export function emptyReport(): Report {
@@ -126,6 +134,7 @@ export function explore(
   const report = emptyReport();
   const random = randomFrom(seed);
   const work: Node[] = [startOf(subject, report)];
+  const asked: { node: Node; decided: string }[] = [];
   while (work.length > 0 && report.states < atLeast && report.findings.length < findings) {
     const at =
       limits.shallow === true && random() < 0.2 ? shallowest(work, random) : newestOrAny(work, random);
@@ -133,18 +142,33 @@ export function explore(
     work[at] = work.at(-1) as Node;
     work.pop();
     report.states += 1;
-    if (subject.refolds === true && report.states % 16 === 0)
-      complain(brokenByRefold(node, subject), node, subject, report);
+    if (subject.asksAgain === true) {
+      if (report.states % 16 === 0) complain(brokenByRefold(node, subject), node, subject, report);
+      if (asked.length < mostAsked) asked.push({ node, decided: decisionOf(node, subject) });
+    }
     const nodes = movesOf(node, subject, report).flatMap((move) => move.take() ?? []);
     for (const next of shuffled(nodes, random)) {
       report.transitions += 1;
-      const key = keyOf(next);
+      const key = keyOf(next, subject);
       if (seen.has(key)) continue;
       seen.add(key);
       work.push(next);
     }
   }
+  // Behind all else, and of the first states: what a rule keeps in a variable of its own has changed since.
+  for (const { node, decided } of asked)
+    if (decisionOf(node, subject) !== decided) complain([twoDecisions], node, subject, report);
   return report;
+}
+
+/** What is decided in a state, as a text. */
+function decisionOf({ state }: Node, { rules, table: rows = table }: Subject): string {
+  try {
+    const { action, row } = decide(state, rules, rows);
+    return JSON.stringify([row.when, row.does, action]);
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
 }
 
 /** Half of the time the newest state, so that paths get long; half of the time any, so that none is forgotten. */
@@ -193,7 +217,7 @@ export function movesOf(node: Node, subject: Subject, report: Report): Move[] {
     const busy = { ...node, shadow: { ...node.shadow, busy: node.shadow.busy + 1 } };
     const take = (): Node | undefined => {
       const acted = add(busy, facts, step, 1, row);
-      if (acted !== undefined && keyOf(acted) === keyOf(busy))
+      if (acted !== undefined && keyOf(acted, subject) === keyOf(busy, subject))
         complain(["P2: the loop acted, and nothing changed"], acted, subject, report);
       return acted;
     };
@@ -233,10 +257,10 @@ export function brokenByRefold({ state, path }: Node, { rules }: Subject): strin
   const records: LogRecord[][] = [];
   for (let at = path; at !== undefined; at = at.before) records.unshift(at.records);
   // Before the second folding: a fold that changes what it is given changes it there too.
-  const remembered = state.memories.map((memory) => JSON.stringify(memory));
+  const remembered = state.memories.map(told);
   const again = reduceAll(records.flat(), rules);
   return rules.list.flatMap(({ name }, at) =>
-    JSON.stringify(again.memories[at]) === remembered[at]
+    told(again.memories[at]) === remembered[at]
       ? []
       : [`P3: the rule ${name} remembers something else when the same records are folded again`],
   );
@@ -285,7 +309,9 @@ function append(
     const at = state.now + (fact === facts[0] ? after : 0);
     const record: LogRecord = frozen({ ...fact, seq: state.seq, at, rand: 0.5 });
     // Many ways go on from here: what a rule wrote into the state would show on all of them.
-    const next = frozen(fold(state, record, subject.rules));
+    const next = fold(state, record, subject.rules);
+    for (const memory of next.memories) holdFast(memory);
+    frozen(next);
     shadow = shadowAfter(shadow, record, state);
     broken.push(...brokenByRecord(record, state, next, shadow));
     broken.push(...brokenPromises(subject, { before: state, record, after: next }));

@@ -7,6 +7,7 @@ import {
   type AgentOptions,
   type JsonObject,
   type LogRecord,
+  type RunOptions,
   resolve,
   type State,
   type Tool,
@@ -158,9 +159,17 @@ function subjectOf(options: ModelCheckOptions, tools: readonly CheckedTool[]): S
     rules,
     fuel: { abort: 1, steer: 1, followUp: 1, crash: 1, ...disturbances },
     world: worldOf(tools, answers),
-    refolds: true,
+    asksAgain: true,
+    toTheLetter: usersRules(facts),
     ...(promises === undefined ? {} : { promises }),
   };
+}
+
+/** The names of all rules that an agent does not have by itself: given ones, and a preset's. */
+function usersRules({ rules }: RunOptions): Set<string> {
+  const { options } = resolve({ model: scripted([]) });
+  const byItself = new Set(options.rules.map(({ name }) => name));
+  return new Set(rules.flatMap(({ name }) => (byItself.has(name) ? [] : [name])));
 }
 
 /** The names that only the given rules bring in. */
@@ -193,7 +202,7 @@ const remedies: readonly (readonly [sign: RegExp, remedy: string])[] = [
   ],
   [/remembers something else/, "Its fold may go by its memory, the record and the state alone."],
   [
-    /read only property|not extensible|Cannot delete property/,
+    /read only|not extensible|Cannot delete property/,
     "A rule must leave the state, and the memory it is given, as they are: its fold gives another memory.",
   ],
 ];

@@ -196,6 +196,9 @@ function brokenLeave(record: LogRecord, before: State, after: State, shadow: Sha
 const grantIn = (approval: Approval): string | undefined =>
   approval.answer === "approve" ? approval.grant : undefined;
 
+/** What is said of a state that was asked about twice, and in which not the same was decided. */
+export const twoDecisions = "P2: the same state led to two decisions";
+
 /** What is broken about a decision. */
 export function brokenByDecision(
   state: State,
@@ -206,7 +209,7 @@ export function brokenByDecision(
   const broken: string[] = [];
   const { action } = decided;
   if (again.row !== decided.row || JSON.stringify(again.action) !== JSON.stringify(action))
-    broken.push("P2: the same state led to two decisions");
+    broken.push(twoDecisions);
   if (shadow.busy > mostBusy) broken.push(`P2: ${mostBusy} actions in a row without a word from the world`);
   if (action.do === "record" && action.facts.length === 0) broken.push("P2: an empty record");
   if (

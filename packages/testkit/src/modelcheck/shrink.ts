@@ -59,7 +59,7 @@ function walk(subject: Subject, steps: readonly string[], broken: string): strin
   // What breaks with the decision after the last step is seen there.
   movesOf(node, subject, report);
   if (found() !== undefined) return found();
-  const refolded = subject.refolds === true && brokenByRefold(node, subject).includes(broken);
+  const refolded = subject.asksAgain === true && brokenByRefold(node, subject).includes(broken);
   return refolded ? stepsOf(node.path).slice(1) : undefined;
 }
 

@@ -4,22 +4,16 @@
 
 import { type State, textOf } from "@rondo/core";
 import type { Fuel } from "./disturbances.ts";
+import type { Subject } from "./explore.ts";
+import { plain, told } from "./memories.ts";
 import type { Shadow } from "./promises.ts";
 
 /** A state's name: everything something is decided from, with times and sequence numbers made relative. */
-export function keyOf({ state, shadow, fuel }: { state: State; shadow: Shadow; fuel: Fuel }): string {
-  const {
-    history,
-    inbox,
-    run,
-    memories,
-    windows,
-    now,
-    seq,
-    options: _options,
-    ids: _ids,
-    seen: _seen,
-  } = state;
+export function keyOf(
+  { state, shadow, fuel }: { state: State; shadow: Shadow; fuel: Fuel },
+  { rules, toTheLetter }: Pick<Subject, "rules" | "toTheLetter">,
+): string {
+  const { history, inbox, run, memories, windows, now, seq } = state;
   const past = [...history].map((message) => {
     const shape = message.content
       .map((part) => (part.type === "tool_call" ? part.name + argsKey(part.args) : part.type))
@@ -42,7 +36,10 @@ export function keyOf({ state, shadow, fuel }: { state: State; shadow: Shadow; f
     state.readable ?? false,
     inbox.map((one) => one.id),
     (state.left ?? []).map(({ notBefore = now, until }) => [notBefore > now, until > now]),
-    memories,
+    // What is a time or an id in the loop's own words may be anything in a user's.
+    memories.map((memory, at) =>
+      toTheLetter?.has(rules.list[at]?.name ?? "") === true ? told(memory) : memory,
+    ),
     windows ?? [],
     state.grants.map(({ id, used, revoked, until }) => [
       id,
@@ -55,13 +52,12 @@ export function keyOf({ state, shadow, fuel }: { state: State; shadow: Shadow; f
     shadow.ended,
   ];
   return JSON.stringify([past, run, rest], (name, value: unknown) => {
-    if (value instanceof Map) return [...value];
     if (name === "key" || name === "seq" || name === "id" || name === "startedAt")
       return value === undefined ? 0 : 1;
     if (name === "at" || name === "cancelledAt" || name === "notBefore")
       return typeof value === "number" ? value > now : value;
     if (name === "seen") return undefined;
-    return value === seq ? 0 : value;
+    return value === seq ? 0 : plain(value);
   });
 }
 
