@@ -139,6 +139,36 @@ describe("what is misspelt is refused where it is given, and never taken for wha
       /option disturbances.aborts/,
     ],
     [
+      "a tool of the model checker",
+      () => kit.modelCheck({ tools: any([{}]) }),
+      /modelCheck: option tools\[0\]\.tool: a tool, made with tool\(\), is needed, not undefined/,
+    ],
+    [
+      "a tool of the model checker, without arguments beside it",
+      () => kit.modelCheck({ tools: any([{ tool: look }]) }),
+      /modelCheck: option tools\[0\]\.examples: a list is needed, not undefined/,
+    ],
+    [
+      "an answer of the model checker's model",
+      () => kit.modelCheck({ answers: [[say("x")], any([say("y"), "z"])] }),
+      /modelCheck: answers\[1\]\[1\] is "z", and no turn: say\("z"\) makes one/,
+    ],
+    [
+      "a recording that is none",
+      () => kit.replayTest({}, any(memoryJournal().read("nobody").length)),
+      /a recording is a session's records .* or the path of a file of them; this is 0/,
+    ],
+    [
+      "a recording that was not waited for",
+      () => kit.cassette(any(Promise.resolve([]))),
+      /await journal\.read\(id\).*; this is Promise/,
+    ],
+    [
+      "records among which there is something else",
+      () => wire.recordedScript(any([{ type: "queued" }, null])),
+      /a recording is .*; number 1 of these is no record/,
+    ],
+    [
       "what a model lacks",
       () => kit.testModel({ name: "m", open: any(() => {}), lacks: [any("delta")] }),
       /testModel: option lacks\[0\]: one of .*deltas/,

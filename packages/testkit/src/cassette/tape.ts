@@ -4,6 +4,7 @@
 // and results stand in it whole. A request that is not the next one recorded gets no answer: it fails, with the nearest.
 
 import { readFileSync } from "node:fs";
+import { inspect } from "node:util";
 import {
   type CallResult,
   canonical,
@@ -49,9 +50,17 @@ interface ToolOutcome {
   result: CallResult;
 }
 
-/** The records of a recording. @throws RondoError `invalid_request` naming the file, or its line, that cannot be read */
+/** The records of a recording. @throws RondoError `invalid_request` naming the record, the file, or its line, that cannot be read */
 export function recordsOf(recording: Recording): LogRecord[] {
-  if (typeof recording !== "string") return [...recording];
+  if (typeof recording !== "string") {
+    const records = typeof Object(recording)[Symbol.iterator] === "function" ? [...recording] : undefined;
+    const wrong = records?.findIndex((record) => typeof record?.type !== "string") ?? -1;
+    if (records !== undefined && wrong < 0) return records;
+    throw new RondoError(
+      "invalid_request",
+      `a recording is a session's records (await journal.read(id)), or the path of a file of them; ${wrong < 0 ? `this is ${inspect(recording, { depth: 0 })}` : `number ${wrong} of these is no record`}`,
+    );
+  }
   const lines = textOf(recording).split("\n");
   return lines.flatMap((line, at): LogRecord[] => {
     if (line.trim() === "") return [];
@@ -128,7 +137,7 @@ export class Tape {
 
   /**
    * The recorded outcome of a request: that of the next one recorded, which it must be.
-   * @throws RondoError `invalid_request`, with what differs from the nearest
+   * @throws RondoError `internal`, with what differs from the nearest
    */
   answer(request: ModelRequest, model: number | undefined): Outcome {
     const expected = this.calls[this.#next];

@@ -18,6 +18,7 @@ import {
   callable,
   checkGiven,
   count,
+  either,
   listOf,
   membersOf,
   object,
@@ -25,8 +26,10 @@ import {
   recordOf,
   whole,
 } from "@rondo/core/checks";
+import { checkTurn, isAct } from "../scripted/given.ts";
 import type { Turn } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
+import { madeTool } from "../suites/check.ts";
 import { type CheckedTool, checkedTool, worldOf } from "./answers.ts";
 import type { Fuel } from "./disturbances.ts";
 import { explore, type Finding, type Subject } from "./explore.ts";
@@ -61,7 +64,12 @@ const modelCheckOptions: Check = membersOf<ModelCheckOptions>({
   // The agent has the word on these.
   rules: anything,
   agent: anything,
-  tools: listOf(object),
+  tools: listOf(
+    either(
+      madeTool,
+      membersOf<CheckedTool>({ tool: madeTool, examples: listOf(object) }, ["tool", "examples"]),
+    ),
+  ),
   answers: listOf(anything),
   disturbances: membersOf<Fuel>({
     abort: whole,
@@ -116,6 +124,8 @@ export interface ModelCheck {
  */
 export function modelCheck(options: ModelCheckOptions): ModelCheck {
   checkGiven(modelCheckOptions, options, "modelCheck");
+  for (const [at, turn] of (options.answers ?? []).entries())
+    checkTurn(`modelCheck: answers[${at}]`, turn, isAct);
   const { states = 20_000, seed = 1, promises } = options;
   const tools = (options.tools ?? []).map(checkedTool);
   const subject = subjectOf(options, tools);

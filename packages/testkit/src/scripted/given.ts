@@ -40,7 +40,8 @@ export function checkScript(
     if (typeof turn !== "function") checkTurn(`${whose}: script[${at}]`, turn, isWord);
 }
 
-function checkTurn(place: string, turn: unknown, isWord: (value: unknown) => boolean): void {
+/** Looks at one turn. @param place where it stands, in words: `scripted: script[2]` */
+export function checkTurn(place: string, turn: unknown, isWord: (value: unknown) => boolean): void {
   const parts = isAct(turn) && turn.act === "misorder" ? turn.turn : turn;
   if (!Array.isArray(parts)) {
     if (!isWord(turn)) throw noTurn(place, turn);

@@ -3,7 +3,17 @@
 import { AssertionError } from "node:assert/strict";
 import { inspect, isDeepStrictEqual } from "node:util";
 import { messageOf, RondoError } from "@rondo/core";
-import { type ChecksOf, checkGiven, membersOf, nearest, type Check as ValueCheck } from "@rondo/core/checks";
+import {
+  type ChecksOf,
+  callable,
+  checkGiven,
+  having,
+  membersOf,
+  nearest,
+  object,
+  text,
+  type Check as ValueCheck,
+} from "@rondo/core/checks";
 import { clippedOf } from "../text.ts";
 
 /** One demand on a subject. `run` rejects, saying what is wrong, where it does not hold. */
@@ -14,6 +24,14 @@ export interface Check {
 
 /** How a runner is told of a test: `test` of vitest, jest or node:test. */
 export type RegisterTest = (name: string, run: () => Promise<void>) => unknown;
+
+/** A tool, as it is needed to try it. */
+export const madeTool: ValueCheck = having("a tool, made with tool(),", {
+  name: text,
+  execute: callable,
+  check: callable,
+  definition: object,
+});
 
 /**
  * How what is given to a suite is looked at. It may have members of its own; one that is nearly a known one is a slip,

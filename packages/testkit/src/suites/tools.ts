@@ -24,12 +24,20 @@ import {
   textOf,
   toolWith,
 } from "@rondo/core";
-import { callable, count, finite, having, listOf, object, oneOf, text } from "@rondo/core/checks";
+import { callable, count, finite, listOf, object, oneOf, text } from "@rondo/core/checks";
 import { givenBy, resolver } from "@rondo/core/driving";
 import { listIn, membersIn } from "../json.ts";
 import { call, say } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
-import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck, thenLetGo } from "./check.ts";
+import {
+  type Check,
+  checksOf,
+  madeTool,
+  mustBe,
+  type RegisterTest,
+  subjectCheck,
+  thenLetGo,
+} from "./check.ts";
 import { schemaProblems } from "./tools/schema-problems.ts";
 
 export interface ToolUnderTest {
@@ -66,12 +74,7 @@ const checkSubject = subjectCheck<ToolUnderTest>(
   "testTool",
   {
     name: text,
-    tool: having("a tool, made with tool(),", {
-      name: text,
-      execute: callable,
-      check: callable,
-      definition: object,
-    }),
+    tool: madeTool,
     examples: listOf(object),
     refuses: listOf(object),
     fails: listOf(object),
