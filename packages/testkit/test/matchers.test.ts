@@ -111,6 +111,9 @@ describe.each(["result", "session", "records", "events"] as const)("the matchers
     expect(given).toHaveSpent({ steps: 3, inputTokens: 60, tokens: { atMost: 75 } });
     expect(given).not.toHaveSpent({ steps: { atLeast: 4 } });
     expect(given).not.toHaveSpent({ usd: { atMost: 1 } });
+    expect(given).toHaveSpent({ steps: (steps) => steps === 3 });
+    // A promise is no yes.
+    expect(given).not.toHaveSpent({ steps: (async () => true) as unknown as () => boolean });
     expect(failed[form]).toEnd("error", { error: { kind: "auth", message: /key/ } });
   });
 
@@ -140,6 +143,26 @@ describe("what goes out", () => {
     expect(words(() => expect(asked).toHaveSent({ system: "Be long." }))).toMatch(
       /none of 3 requests is like that.*request 1: system is "Be brief\.", wanted "Be long\."/s,
     );
+  });
+
+  it("is looked for in the one request that is meant, and shown where it was not to be", async () => {
+    const asked = model();
+    await told({ model: asked, tools: [weather], system: "Be brief." });
+    // From the end there is none before the first.
+    for (const at of [4, -4, -9]) {
+      expect(asked).not.toHaveSent({}, { at });
+      expect(words(() => expect(asked).toHaveSent({}, { at }))).toContain(
+        "there is no such request (3 went out)",
+      );
+    }
+    expect(asked).not.toHaveSent("London: rain", { at: -3 });
+    expect(words(() => expect(asked).toHaveSent("snow", { at: 2 }))).toMatch(
+      /as request 2; it is not like that \(3 went out\)\n {2}request 2: it is not in there\n {2}request 2 was \{/,
+    );
+    expect(words(() => expect(asked).not.toHaveSent("London: rain"))).toMatch(
+      /but it is so\n {2}request 2 was .*London: rain/,
+    );
+    expect(words(() => expect(scripted([])).toHaveSent("snow"))).toContain("none went out");
   });
 });
 

@@ -79,6 +79,31 @@ describe("what is misspelt is refused where it is given, and never taken for wha
       () => kit.expectRun(run).toHaveSpent({ steps: any({ max: 1 }) }),
       /option steps.max: there is no such option; there are atLeast, atMost/,
     ],
+    [
+      "nothing of what was spent",
+      () => kit.expectRun(run).toHaveSpent({}),
+      /toHaveSpent: .*a number that was spent .* is needed, and nothing is given/,
+    ],
+    [
+      "a bound of what was spent that is not there",
+      () => kit.expectRun(run).toHaveSpent({ steps: any({ atMost: undefined }) }),
+      /toHaveSpent: option steps: a bound \(atLeast, atMost\) is needed, and nothing is given/,
+    ],
+    [
+      "what a call came to",
+      () => kit.expectRun(run).not.toHaveCalled("look", {}, { result: any(5) }),
+      /toHaveCalled: option result: a text, or a pattern, is needed, not 5/,
+    ],
+    [
+      "more of an end that is none",
+      () => kit.expectRun(run).not.toEnd("completed", 5),
+      /toEnd: option end: more of what its end is like, .*, is needed, not 5/,
+    ],
+    [
+      "what was sent",
+      () => kit.expectRun(kit.scripted([])).not.toHaveSent(undefined),
+      /toHaveSent: option wanted: a text, a pattern, or what a request is like, is needed, not undefined/,
+    ],
     ["which request is meant", () => kit.expectRun([]).toHaveSent("x", { at: 0 }), /option at: .* not 0/],
     [
       "an option of the scripted model",

@@ -19,6 +19,7 @@ import {
   type WantedSpending,
   wantedAnswer,
   wantedEnd,
+  wantedRequest,
   wantedSpending,
 } from "./wanted.ts";
 
@@ -107,7 +108,7 @@ export const rondoMatchers: {
   },
 
   toEnd(received, reason, wanted) {
-    checkGiven(wantedEnd, { reason }, "toEnd");
+    checkGiven(wantedEnd, { reason, end: wanted }, "toEnd");
     const story = storyOf(received);
     const { end } = story;
     const unlikeEnd = end === undefined || wanted === undefined ? [] : differences(wanted, end);
@@ -172,28 +173,37 @@ export const rondoMatchers: {
   },
 
   toHaveSent(received, wanted, options = {}) {
+    checkGiven(wantedRequest, { wanted }, "toHaveSent");
     checkGiven(sentOptions, options, "toHaveSent");
     const { at } = options;
     const requests = requestsOf(received);
-    const looked = at === undefined ? requests : requests.slice(at > 0 ? at - 1 : at).slice(0, 1);
-    const unlikeEach = looked.map((request) => {
+    const meant = at === undefined ? undefined : at > 0 ? at - 1 : requests.length + at;
+    const looked = [...requests.keys()].filter((place) => meant === undefined || place === meant);
+    const ways = looked.map((place) => {
+      const request = requests[place];
       if (!isText(wanted)) return differences(wanted, request);
       return holds(wanted, textsIn(request)) ? [] : ["it is not in there"];
     });
-    const pass = unlikeEach.some((one) => one.length === 0);
+    const least = indexOfLeast(ways);
+    const way = ways[least];
+    const near = looked[least];
+    const pass = way?.length === 0;
     const which = at === undefined ? "" : at === -1 ? " as the last request" : ` as request ${at}`;
     const what = `to have sent ${isText(wanted) ? textWords(wanted) : shown(wanted)}${which}`;
-    const was = pass
-      ? "it did"
-      : `none of ${looked.length} requests is like that (${requests.length} went out)`;
-    const near = indexOfLeast(unlikeEach);
-    const number = near + 1 + requests.indexOf(looked[0]);
+    const out = `${requests.length} went out`;
+    const missing = at === undefined ? "none went out" : `there is no such request (${out})`;
+    const was =
+      near === undefined
+        ? missing
+        : at === undefined
+          ? `none of ${requests.length} requests is like that`
+          : `it is not like that (${out})`;
     return verdict(pass, { from: "what went out" }, what, was, () =>
-      pass || near < 0
+      near === undefined || way === undefined
         ? []
         : [
-            ...(unlikeEach[near] ?? []).slice(0, 8).map((line) => `request ${number}: ${line}`),
-            `request ${number} was ${shown(looked[near], 800)}`,
+            ...way.slice(0, 8).map((line) => `request ${near + 1}: ${line}`),
+            `request ${near + 1} was ${shown(requests[near], 800)}`,
           ],
     );
   },
@@ -323,7 +333,7 @@ function unlikeNumber(name: string, value: number | undefined, wanted: WantedNum
     typeof wanted === "number"
       ? value === wanted
       : typeof wanted === "function"
-        ? wanted(value)
+        ? (wanted(value) as unknown) === true
         : value >= (wanted.atLeast ?? Number.NEGATIVE_INFINITY) &&
           value <= (wanted.atMost ?? Number.POSITIVE_INFINITY);
   return fits ? [] : [`${name} is ${value}`];

@@ -5,7 +5,6 @@
 
 import { endReasons } from "@rondo/core";
 import {
-  anything,
   type Check,
   callable,
   either,
@@ -15,6 +14,7 @@ import {
   needed,
   number,
   oneOf,
+  some,
   whole,
 } from "@rondo/core/checks";
 import type { ToldSpending } from "./story.ts";
@@ -35,32 +35,35 @@ export type WantedNumber = number | { atLeast?: number; atMost?: number } | ((va
 
 export type WantedSpending = { [name in keyof ToldSpending]?: WantedNumber };
 
+const isTextual = (one: unknown): boolean => typeof one === "string" || one instanceof RegExp;
+
 /** What the options of `toHaveCalled` must be. */
 export const calledOptions: Check = membersOf<CalledOptions>({
   times: whole,
   exact: flag,
-  result: anything,
+  result: needed("a text, or a pattern,", isTextual),
   isError: flag,
 });
 
-const wantedNumber: Check = either(
-  either(number, callable),
-  membersOf<{ atLeast: number; atMost: number }>({ atLeast: number, atMost: number }),
-);
+const bounds = membersOf<{ atLeast: number; atMost: number }>({ atLeast: number, atMost: number });
+const wantedNumber: Check = either(either(number, callable), some(bounds, "a bound (atLeast, atMost)"));
 
-/** What is wanted of the spending. */
-export const wantedSpending: Check = membersOf<ToldSpending>({
-  steps: wantedNumber,
-  modelCalls: wantedNumber,
-  toolCalls: wantedNumber,
-  tokens: wantedNumber,
-  usd: wantedNumber,
-  inputTokens: wantedNumber,
-  outputTokens: wantedNumber,
-  cachedInputTokens: wantedNumber,
-  cacheWriteTokens: wantedNumber,
-  reasoningTokens: wantedNumber,
-});
+/** What is wanted of the spending. Whatever was spent, nothing at all is like it. */
+export const wantedSpending: Check = some(
+  membersOf<ToldSpending>({
+    steps: wantedNumber,
+    modelCalls: wantedNumber,
+    toolCalls: wantedNumber,
+    tokens: wantedNumber,
+    usd: wantedNumber,
+    inputTokens: wantedNumber,
+    outputTokens: wantedNumber,
+    cachedInputTokens: wantedNumber,
+    cacheWriteTokens: wantedNumber,
+    reasoningTokens: wantedNumber,
+  }),
+  "a number that was spent ({ steps: 3 })",
+);
 
 /** The tool that is meant: a pattern, or nothing, would be called by nobody. */
 export const calledName: Check = membersOf<{ name: string }>({ name }, ["name"]);
@@ -82,12 +85,29 @@ export const orderedCalls: Check = membersOf<{ calls: unknown }>(
   ["calls"],
 );
 
-/** Why a run is to have ended. */
-export const wantedEnd: Check = membersOf<{ reason: string }>({ reason: oneOf(...endReasons) });
+const isLikeness = (one: unknown): boolean =>
+  typeof one === "function" || (typeof one === "object" && one !== null);
+
+/** Why a run is to have ended, and what more of its end is like. */
+export const wantedEnd: Check = membersOf<{ reason: string; end: unknown }>({
+  reason: oneOf(...endReasons),
+  end: needed("more of what its end is like, { landed: true },", isLikeness),
+});
 
 /** What is to have been answered. An output that is not there is like nothing. */
 export const wantedAnswer: Check = membersOf<{ wanted: unknown }>(
   { wanted: needed("a text, a pattern, or what the typed output is like", (one) => one !== undefined) },
+  ["wanted"],
+);
+
+/** What is to have been sent: no request is a number, or nothing. */
+export const wantedRequest: Check = membersOf<{ wanted: unknown }>(
+  {
+    wanted: needed(
+      "a text, a pattern, or what a request is like,",
+      (one) => isTextual(one) || isLikeness(one),
+    ),
+  },
   ["wanted"],
 );
 
