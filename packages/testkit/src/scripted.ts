@@ -202,6 +202,7 @@ class Scripted implements ScriptedModel {
     // Awaited also when there is nothing to wait for: no model emits before its promise is there.
     const acts = flatten(await turn);
     const late = acts.flatMap((act) => (act.act === "late" ? [act.event] : []));
+    for (const act of acts) if (act.act === "call" && act.call.id !== undefined) this.#isTaken(act.call.id);
     const { chunk, ignoreSignal: deaf = false, usage } = this.#options;
     const answer = new ScriptedAnswer(this.origin, () => this.#newId(request), chunk);
     try {
@@ -214,12 +215,13 @@ class Scripted implements ScriptedModel {
   /** A model made anew for a resumed session, or a second one in it, must not repeat what stands in the history. */
   #newId(request: ModelRequest): string {
     for (const message of request.messages)
-      if (message.role === "assistant")
-        for (const known of callsOf(message)) {
-          const number = Number(/^call_(\d{1,9})$/.exec(known.id)?.[1] ?? 0);
-          if (number > this.#lastId) this.#lastId = number;
-        }
+      if (message.role === "assistant") for (const { id } of callsOf(message)) this.#isTaken(id);
     return `call_${++this.#lastId}`;
+  }
+
+  #isTaken(id: string): void {
+    const number = Number(/^call_(\d{1,9})$/.exec(id)?.[1] ?? 0);
+    if (number > this.#lastId) this.#lastId = number;
   }
 
   #emitLate(events: readonly ModelEvent[], io: ModelIo): void {

@@ -129,6 +129,40 @@ describe("what is misspelt is refused where it is given, and never taken for wha
       /fail: option retryAfter: .* did you mean retryAfterMs\?/,
     ],
     ["tokens", () => kit.usage(any({ input: 5 })), /usage: option input: .* did you mean inputTokens\?/],
+    [
+      "a text that is not there",
+      () => say(any(undefined)),
+      /say: option text: a text is needed, not undefined/,
+    ],
+    ["a refusal", () => kit.refuse(any(undefined)), /refuse: .*a text is needed, not undefined/],
+    ["a part", () => kit.part(any("x")), /part: option part: a part, \{ type: … \}, is needed, not "x"/],
+    ["an event", () => kit.emit(any(undefined)), /emit: option event: an event, .* is needed, not undefined/],
+    ["a late event", () => kit.late(any({})), /late: option event: an event, .* is needed, not an object/],
+    [
+      "how an answer ends",
+      () => kit.stop(any("max_token")),
+      /stop: option wire: one of .*max_tokens.* is needed, not "max_token"/,
+    ],
+    [
+      "the provider's own word for it",
+      () => kit.stop("unknown", any({ row: "x" })),
+      /stop: option row: .* did you mean raw\?/,
+    ],
+    [
+      "a call without a name",
+      () => kit.call(any(undefined)),
+      /call: option name: a text is needed, not undefined/,
+    ],
+    [
+      "bad arguments that are not there",
+      () => kit.badArgs("look", any(undefined)),
+      /badArgs: option raw: a text is needed, not undefined/,
+    ],
+    [
+      "a failure of no kind",
+      () => kit.fail(any(undefined)),
+      /fail: option kind: one of .* is needed, not undefined/,
+    ],
     ["a stall", () => kit.stall(any({ afterTxt: "x" })), /stall: option afterTxt/],
     [
       "a wait that a status asks for",
@@ -136,6 +170,39 @@ describe("what is misspelt is refused where it is given, and never taken for wha
       /status: option retryAfter: .* did you mean retryAfterMs\?/,
     ],
     ["a status", () => wire.status(any("429")), /status: .* not "429"/],
+    ["a status that is none", () => wire.status(42), /status: .*a status from 200 to 599 is needed, not 42/],
+    [
+      "the status of a body",
+      () => wire.raw("x", { status: 1_000 }),
+      /raw: .*from 200 to 599 is needed, not 1000/,
+    ],
+    [
+      "how fast",
+      () => wire.slow(Number.NaN),
+      /slow: option bytesPerTick: a whole number above 0 is needed, not NaN/,
+    ],
+    [
+      "when",
+      () => wire.delayed(any("5")),
+      /delayed: option ms: a finite number of at least 0 is needed, not "5"/,
+    ],
+    [
+      "nonsense",
+      () => wire.garbage("x", -1),
+      /garbage: option afterFrames: .* of at least 0 is needed, not -1/,
+    ],
+    [
+      "which frame comes twice",
+      () => wire.duplicate(any("1")),
+      /duplicate: option frame: .* needed, not "1"/,
+    ],
+    ["which byte is damaged", () => wire.corrupt(1.5), /corrupt: option at: a whole number .* not 1\.5/],
+    ["a label", () => wire.contentType(any(undefined)), /contentType: option value: a text is needed/],
+    [
+      "a place in bytes",
+      () => wire.cutAt(1.5),
+      /cutAt: option at: a whole number of bytes, or \{ frames: .* not 1\.5/,
+    ],
     [
       "how a connection ends",
       () => wire.cutAt(3, any("clos")),

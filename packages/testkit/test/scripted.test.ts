@@ -138,6 +138,13 @@ describe("a scripted answer", () => {
       { id: "call_3" },
     ]);
     expect((await asking(resumed).answer).content).toMatchObject([{ id: "call_4" }]);
+    const own = scripted([
+      [call("a"), call("b", {}, { id: "call_1" }), call("c", {}, { id: "call_7" })],
+      call("d"),
+    ]);
+    const ids = [{ id: "call_8" }, { id: "call_1" }, { id: "call_7" }];
+    expect((await asking(own).answer).content).toMatchObject(ids);
+    expect((await asking(own).answer).content).toMatchObject([{ id: "call_9" }]);
   });
 
   it("does not share its arguments with the script", async () => {

@@ -106,6 +106,10 @@ describe("a script file", () => {
     ['[{"cutAt":-1}]', /a number of bytes/],
     ["[7]", /an object is needed, not 7/],
     ['[{"reset":false}]', /"reset" is false; needed is true/],
+    ['["a",[{"say":"b","chunk":0}]]', /turns\[1\]\[0\]: say: option chunk: .* above 0 is needed, not 0/],
+    ['["a",{"status":42}]', /turns\[1\]: status: .*from 200 to 599 is needed, not 42/],
+    ['[{"badArgs":"x"}]', /turns\[0\]: badArgs: .*a text is needed, not undefined/],
+    ['[[{"usage":{"inputTokens":"9"}}]]', /turns\[0\]\[0\]: usage: option inputTokens/],
     ['["a",{"plainJson":false}]', /turns\[1\]\.plainJson: "plainJson" is false; needed is true/],
   ])("%s is refused, naming the place", (text, words) => {
     expect(() => readScript(text)).toThrow(words);

@@ -19,10 +19,12 @@ import {
 } from "@rondo/core";
 import {
   anything,
+  type Check,
   type ChecksOf,
   checkGiven,
   count,
   flag,
+  having,
   membersOf,
   needed,
   object,
@@ -65,7 +67,7 @@ interface Streamed {
 }
 
 const streamedChecks: ChecksOf<Streamed> = { chunk: count, opaque: anything };
-const spokenGiven = membersOf<Streamed & { text: string }>({ ...streamedChecks, text: someText });
+const spokenGiven = membersOf<Streamed & { text: string }>({ ...streamedChecks, text: someText }, ["text"]);
 
 /** Text of the answer. */
 export function say(text: string, options: Streamed = {}): Act {
@@ -87,13 +89,21 @@ function spoken(word: string, type: "text" | "reasoning", text: string, options:
   };
 }
 
+const refusalGiven = membersOf<{ text: string }>({ text: someText }, ["text"]);
+
 /** The provider's words of refusal. The stop becomes `refusal`. */
 export function refuse(text: string): Act {
+  checkGiven(refusalGiven, { text }, "refuse");
   return { act: "part", part: { type: "refusal", text } };
 }
 
+/** Something that says what it is; what else is in it may be as broken as the model that is played. */
+const typed = (what: string): Check => having(what, { type: someText });
+const partGiven = membersOf<{ part: Part }>({ part: typed("a part, { type: … },") }, ["part"]);
+
 /** Any part as it is: a native block, a file. */
 export function part(whole: Part): Act {
+  checkGiven(partGiven, { part: whole }, "part");
   return { act: "part", part: whole };
 }
 
@@ -107,12 +117,13 @@ const callChecks: ChecksOf<CallOptions & { name: string }> = {
   id: someText,
   name: someText,
 };
-const whole = membersOf<CallOptions & { name: string; args: JsonObject }>({ ...callChecks, args: object });
-const broken = membersOf<CallOptions & { name: string; raw: string; error: string }>({
-  ...callChecks,
-  raw: someText,
-  error: someText,
-});
+const whole = membersOf<CallOptions & { name: string; args: JsonObject }>({ ...callChecks, args: object }, [
+  "name",
+]);
+const broken = membersOf<CallOptions & { name: string; raw: string; error: string }>(
+  { ...callChecks, raw: someText, error: someText },
+  ["name", "raw"],
+);
 
 /** A tool call with whole arguments. The stop becomes `tool_use`. */
 export function call(name: string, args: JsonObject = {}, options: CallOptions = {}): Act {
@@ -146,6 +157,27 @@ export function empty(): Turn {
   return [];
 }
 
+/** Every word for how an answer ends. */
+export const stopKinds: readonly StopKind[] = Object.keys({
+  end_turn: 1,
+  tool_use: 1,
+  max_tokens: 1,
+  stop_sequence: 1,
+  pause: 1,
+  refusal: 1,
+  content_filter: 1,
+  context_overflow: 1,
+  malformed_call: 1,
+  error: 1,
+  aborted: 1,
+  unknown: 1,
+} satisfies Record<StopKind, 1>) as StopKind[];
+
+const stopKind = oneOf(...stopKinds);
+const stopGiven = membersOf<Stop>({ wire: stopKind, kind: stopKind, raw: someText, detail: someText }, [
+  "wire",
+]);
+
 /**
  * How the answer ends. Without this word: `tool_use` when it calls, `refusal` when it refuses, `end_turn` else.
  * @param wire what the provider's word alone says. `kind` follows from it and the content, as codecs derive it
@@ -153,6 +185,7 @@ export function empty(): Turn {
  * @param options `raw`: the provider's own word (for `unknown`, a new one).
  */
 export function stop(wire: StopKind, options: Partial<Omit<Stop, "wire">> = {}): Act {
+  checkGiven(stopGiven, { ...options, wire }, "stop");
   return { act: "stop", wire, ...options };
 }
 
@@ -175,17 +208,19 @@ export function usage(numbers: Usage): Act {
   return { act: "usage", usage: numbers };
 }
 
+const eventGiven = membersOf<{ event: ModelEvent }>({ event: typed("an event, { type: … },") }, ["event"]);
+
 /** An event of your own making, emitted as it is: `progress`, a `warning`, a delta of a part that does not exist. */
 export function emit(event: ModelEvent): Act {
+  checkGiven(eventGiven, { event }, "emit");
   return { act: "emit", event };
 }
 
 /** An event (or a text delta) emitted after the call has settled, however it settled. See `ScriptedModel.idle`. */
 export function late(event: ModelEvent | string): Act {
-  return {
-    act: "late",
-    event: typeof event === "string" ? { type: "text_delta", index: 0, text: event } : event,
-  };
+  const told: ModelEvent = typeof event === "string" ? { type: "text_delta", index: 0, text: event } : event;
+  checkGiven(eventGiven, { event: told }, "late");
+  return { act: "late", event: told };
 }
 
 /** Plays parts whose deltas are emitted last first. The answer itself is in order: it is the truth, deltas are not. */
@@ -220,20 +255,23 @@ export interface FailOptions {
   usage?: Usage;
 }
 
-const failing = membersOf<FailOptions & { kind: ErrorKind }>({
-  kind: oneOf(...errorKinds),
-  message: someText,
-  retryAfterMs: someNumber,
-  status: someNumber,
-  retryable: flag,
-  raw: anything,
-  repair: someText,
-  maxOutputTokens: someNumber,
-  contextWindow: someNumber,
-  afterText: someText,
-  partial: object,
-  usage: counted,
-});
+const failing = membersOf<FailOptions & { kind: ErrorKind }>(
+  {
+    kind: oneOf(...errorKinds),
+    message: someText,
+    retryAfterMs: someNumber,
+    status: someNumber,
+    retryable: flag,
+    raw: anything,
+    repair: someText,
+    maxOutputTokens: someNumber,
+    contextWindow: someNumber,
+    afterText: someText,
+    partial: object,
+    usage: counted,
+  },
+  ["kind"],
+);
 
 /** The call rejects with a RondoError. */
 export function fail(kind: ErrorKind, options: FailOptions = {}): Turn {

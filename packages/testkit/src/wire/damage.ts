@@ -9,7 +9,7 @@ import type { WireAct } from "./words.ts";
 export function direct(plan: Plan, act: WireAct): void {
   if (act.wire === "delay") plan.delayMs += act.ms;
   else if (act.wire === "chunks") plan.chunks = act.chunks;
-  else if (act.wire === "slow") plan.slow = { bytes: Math.max(1, act.bytes), ms: act.ms };
+  else if (act.wire === "slow") plan.slow = { bytes: act.bytes, ms: act.ms };
   else if (act.wire === "cut") plan.cut = { at: act.at, how: act.how };
   else if (act.wire === "stall") plan.stall = { at: act.at, pings: act.pings };
   else if (act.wire === "reset") plan.reset = true;

@@ -8,6 +8,7 @@ import {
   errorKinds,
   type Json,
   type JsonObject,
+  messageOf,
   type StopKind,
   type Usage,
 } from "@rondo/core";
@@ -69,7 +70,11 @@ function readTurn(given: Json, path: string): wire.WireTurn {
       `${path}: ${JSON.stringify(given).slice(0, 80)} holds no word; there are ${Object.keys(words).join(", ")}`,
     );
   check(word, reader.members, `${path}.${name}`);
-  return reader.make(word);
+  try {
+    return reader.make(word);
+  } catch (thrown) {
+    throw new ScriptFormatError(`${path}: ${messageOf(thrown)}`);
+  }
 }
 
 type Check =
@@ -123,7 +128,7 @@ const words: { readonly [name: string]: Word } = {
   ),
   empty: word<{ empty: true }>({ empty: "true" }, () => turns.empty()),
   stop: word<{ stop: StopKind; raw?: string; detail?: string }>(
-    { stop: stopKinds(), raw: "string", detail: "string" },
+    { stop: turns.stopKinds, raw: "string", detail: "string" },
     ({ stop, ...more }) => turns.stop(stop, more),
   ),
   usage: word<{ usage: Usage }>({ usage: "object" }, ({ usage }) => turns.usage(usage)),
@@ -184,23 +189,6 @@ const words: { readonly [name: string]: Word } = {
   plainJson: word<{ plainJson: true }>({ plainJson: "true" }, () => wire.plainJson()),
   reset: word<{ reset: true }>({ reset: "true" }, () => wire.reset()),
 };
-
-function stopKinds(): readonly StopKind[] {
-  return [
-    "end_turn",
-    "tool_use",
-    "max_tokens",
-    "stop_sequence",
-    "pause",
-    "refusal",
-    "content_filter",
-    "context_overflow",
-    "malformed_call",
-    "error",
-    "aborted",
-    "unknown",
-  ];
-}
 
 function objectAt(value: Json, path: string): JsonObject {
   if (!isObject(value))

@@ -9,11 +9,11 @@ import {
   type Check,
   checkGiven,
   count,
-  either,
   finite0,
   flag,
   listOf,
   membersOf,
+  needed,
   object,
   oneOf,
   recordOf,
@@ -113,15 +113,23 @@ export type WireDecide = (request: WireRequest, number: number) => WireTurn | Pr
 /** Turns in order, each a turn or a function of the request; or one function for all requests. */
 export type WireScript = readonly (WireTurn | WireDecide)[] | WireDecide;
 
-const statusGiven = membersOf<StatusOptions & { status: number }>({
-  status: count,
-  message: text,
-  code: text,
-  retryAfterMs: finite0,
-  form: oneOf("seconds", "ms", "date", "retry_info", "words", "resets", "none"),
-  headers: recordOf(text),
-  body: anything,
-});
+/** What HTTP has a place for behind its version. */
+const statusCode: Check = needed(
+  "a status from 200 to 599",
+  (code) => Number.isInteger(code) && Number(code) >= 200 && Number(code) <= 599,
+);
+const statusGiven = membersOf<StatusOptions & { status: number }>(
+  {
+    status: statusCode,
+    message: text,
+    code: text,
+    retryAfterMs: finite0,
+    form: oneOf("seconds", "ms", "date", "retry_info", "words", "resets", "none"),
+    headers: recordOf(text),
+    body: anything,
+  },
+  ["status"],
+);
 
 /** Answers with this status and the provider's own error body. */
 export function status(code: number, options: StatusOptions = {}): WireAct {
@@ -129,12 +137,14 @@ export function status(code: number, options: StatusOptions = {}): WireAct {
   return { wire: "status", status: code, options };
 }
 
+const rawGiven = membersOf({ status: statusCode, headers: recordOf(text) });
+
 /** Answers with this body as it is: a value (as JSON) or a text. */
 export function raw(
   body: Json,
   options: { status?: number; headers?: Record<string, string> } = {},
 ): WireAct {
-  checkGiven(membersOf({ status: count, headers: recordOf(text) }), options, "raw");
+  checkGiven(rawGiven, options, "raw");
   return { wire: "raw", body, status: options.status ?? 200, headers: options.headers ?? {} };
 }
 
@@ -144,10 +154,17 @@ export function frames(list: readonly { event?: string; data: Json }[]): WireAct
   return { wire: "frames", frames: list };
 }
 
-const place: Check = either(whole, membersOf({ frames: whole }, ["frames"]));
+const inFrames = membersOf({ frames: whole }, ["frames"]);
+const place: Check = (at) =>
+  typeof at === "object" && at !== null
+    ? inFrames(at)
+    : needed(
+        "a whole number of bytes, or { frames: a whole number },",
+        (bytes) => whole(bytes) === undefined,
+      )(at);
 const cutGiven = membersOf({ at: place, how: oneOf("end", "close", "reset") }, ["at"]);
 
-/** Ends the connection at a place of the body. Default: as if it were whole. */
+/** Ends the connection at a place of the body, which a shorter one never comes to. Default: as if it were whole. */
 export function cutAt(at: Place, how: CutHow = "end"): WireAct {
   checkGiven(cutGiven, { at, how }, "cutAt");
   return { wire: "cut", at, how };
@@ -159,13 +176,17 @@ export function stallAfter(at: Place, options: { pings?: boolean } = {}): WireAc
   return { wire: "stall", at, pings: options.pings ?? false };
 }
 
+const slowGiven = membersOf({ bytesPerTick: count, ms: finite0 }, ["bytesPerTick"]);
+
 /** Sends so many bytes at a time, and waits `ms` (default 0: one turn of the event loop) between. */
 export function slow(bytesPerTick: number, ms: number = 0): WireAct {
+  checkGiven(slowGiven, { bytesPerTick, ms }, "slow");
   return { wire: "slow", bytes: bytesPerTick, ms };
 }
 
 /** Waits before the first byte of the answer, its status among them. */
 export function delayed(ms: number): WireAct {
+  checkGiven(membersOf({ ms: finite0 }, ["ms"]), { ms }, "delayed");
   return { wire: "delay", ms };
 }
 
@@ -177,23 +198,29 @@ export function chunked(chunks: Chunks): WireAct {
   return { wire: "chunks", chunks };
 }
 
+const garbageGiven = membersOf({ text, afterFrames: whole });
+
 /** A frame of nonsense after so many frames. Default: after the first, which is inside of every answer; where there are fewer, behind the last, where a client need not look. */
 export function garbage(text: string = "\u0000not json{", afterFrames: number = 1): WireAct {
+  checkGiven(garbageGiven, { text, afterFrames }, "garbage");
   return { wire: "garbage", text, frames: afterFrames };
 }
 
 /** Sends one frame twice; frames count from 0. */
 export function duplicate(frame: number): WireAct {
+  checkGiven(membersOf({ frame: whole }, ["frame"]), { frame }, "duplicate");
   return { wire: "duplicate", frame };
 }
 
-/** Turns over one bit of the body's byte at this place: checksums must notice. */
+/** Turns over one bit of the body's byte at this place: checksums must notice. A shorter body stays whole. */
 export function corrupt(at: number): WireAct {
+  checkGiven(membersOf({ at: whole }, ["at"]), { at }, "corrupt");
   return { wire: "corrupt", at };
 }
 
 /** Labels the answer as something else. */
 export function contentType(value: string): WireAct {
+  checkGiven(membersOf({ value: text }, ["value"]), { value }, "contentType");
   return { wire: "content_type", value };
 }
 
