@@ -120,6 +120,17 @@ describe("cases", () => {
     expect(told.short?.join()).toMatch(/script/);
   });
 
+  it("go by their own ids, wherever in the line these stand", async () => {
+    const one = {
+      turns: [{ call: "weather", args: { city: "Oslo" }, id: "call_9" }, "It rains."],
+      id: "mine",
+    };
+    expect(await results([{ ...one, expect: { end: "completed" } }], onOpenai)).toEqual({ mine: [] });
+    const lines = JSON.stringify({ ...one, expect: { end: "completed" } });
+    const others = runCases(lines, { agent: onOpenai, only: new Set(["call_9"]) });
+    expect((await others.next()).done).toBe(true);
+  });
+
   it("that cannot be read fail by name, and none is taken that expects nothing", async () => {
     const told: { [id: string]: string[] } = {};
     const text =
@@ -131,6 +142,32 @@ describe("cases", () => {
       "line 3": [expect.stringMatching(/JSON/)],
       c: [expect.stringMatching(/turns\[0\].*holds no word/)],
     });
+    const shaped = await results(
+      [
+        { expect: { text: { patern: "^It" } } },
+        { expect: { text: { pattern: "(" } } },
+        { expect: { text: 5 } },
+        { expect: { calls: "weather" } },
+        { expect: { requests: [5] } },
+        { expect: { spent: {} } },
+        { expect: [1] },
+        5,
+      ].map(
+        (one, at) =>
+          (typeof one === "object" ? { id: String(at), turns: ["It rains."], ...one } : one) as object,
+      ),
+      onOpenai,
+    );
+    expect(Object.values(shaped).map(([first]) => first)).toEqual([
+      expect.stringMatching(/expect: option text\.patern: there is no such option; .*pattern/),
+      expect.stringContaining('expect: option text.pattern: a regular expression is needed, not "("'),
+      expect.stringContaining("expect: option text: an object is needed, not 5"),
+      expect.stringContaining('expect: option calls: a list is needed, not "weather"'),
+      expect.stringContaining("expect: option requests[0]: an object or null is needed, not 5"),
+      expect.stringContaining("a number that was spent ({ steps: 3 }) is needed, and nothing is given"),
+      'a case is an object, { "id", "turns", "expect" }, and what it expects is one',
+      'a case is an object, { "id", "turns", "expect" }, and what it expects is one',
+    ]);
     const only = runCases(text, { agent: onOpenai, only: new Set(["b"]) });
     expect((await only.next()).value).toMatchObject({ id: "b" });
     expect((await only.next()).done).toBe(true);

@@ -13,7 +13,21 @@ import {
   messageOf,
   type RunResult,
 } from "@rondo/core";
-import { callable, checkGiven, having, listOf, membersOf, oneOf } from "@rondo/core/checks";
+import {
+  anything,
+  type ChecksOf,
+  callable,
+  checkGiven,
+  either,
+  having,
+  listOf,
+  membersOf,
+  needed,
+  object,
+  oneOf,
+  text,
+} from "@rondo/core/checks";
+import { isObject } from "../json.ts";
 import { matched, type RondoMatchers } from "../matchers/matchers.ts";
 import type { WantedSpending } from "../matchers/wanted.ts";
 import { readScript } from "./script-json.ts";
@@ -42,6 +56,8 @@ export interface WireCase {
   /** What is answered, one turn a request, in the words of a script file: bytes too (`raw`, `frames`, `cutAt`). */
   turns: Json[];
   expect: CaseExpectation;
+  /** For whoever reads the file. */
+  note?: string;
 }
 
 export interface CaseResult {
@@ -78,13 +94,23 @@ const casesOptions = membersOf<CasesOptions>(
  * Never throws for a case: what cannot be read or played is a reason.
  * @throws RondoError `invalid_request` for options that cannot be used
  */
-export async function* runCases(text: string, options: CasesOptions): AsyncGenerator<CaseResult> {
+export async function* runCases(lines: string, options: CasesOptions): AsyncGenerator<CaseResult> {
   checkGiven(casesOptions, options, "runCases");
-  for (const [at, line] of text.split("\n").entries()) {
+  for (const [at, line] of lines.split("\n").entries()) {
     if (line.trim() === "") continue;
-    const id = /"id"\s*:\s*"([^"]+)"/.exec(line)?.[1] ?? `line ${at + 1}`;
+    const id = idOf(line) ?? `line ${at + 1}`;
     if (options.only !== undefined && !options.only.has(id)) continue;
     yield { id, reasons: await reasonsOf(line, options) };
+  }
+}
+
+/** A case's own id, not that of a call in it. Of a line that cannot be read, the first that stands there. */
+function idOf(line: string): string | undefined {
+  try {
+    const { id } = Object(JSON.parse(line)) as { id?: unknown };
+    return typeof id === "string" && id !== "" ? id : undefined;
+  } catch {
+    return /"id"\s*:\s*"([^"]+)"/.exec(line)?.[1];
   }
 }
 
@@ -102,19 +128,45 @@ async function reasonsOf(line: string, options: CasesOptions): Promise<string[]>
 }
 
 const caseMembers = ["id", "prompt", "turns", "expect", "note"];
-const expectMembers = ["end", "text", "output", "calls", "spent", "requests"];
+
+const pattern = needed("a regular expression", (one) => {
+  try {
+    return typeof one === "string" && new RegExp(one, "u") !== undefined;
+  } catch {
+    return false;
+  }
+});
+
+/** What is expected of a case: a pattern that is misspelt would fit every text. */
+const expectMembers: ChecksOf<CaseExpectation> = {
+  end: either(text, object),
+  text: either(text, membersOf({ pattern }, ["pattern"])),
+  output: anything,
+  calls: listOf(either(text, listOf(anything))),
+  spent: object,
+  requests: listOf(
+    either(
+      object,
+      needed("an object or null", (body) => body === null),
+    ),
+  ),
+};
+const expectation = membersOf<CaseExpectation>(expectMembers);
 
 function readCase(line: string): WireCase {
   const one = JSON.parse(line) as WireCase;
+  if (!isObject(one) || !isObject(one.expect ?? {}))
+    throw new Error('a case is an object, { "id", "turns", "expect" }, and what it expects is one');
   const unknown = [
     ...Object.keys(one).filter((name) => !caseMembers.includes(name)),
     ...Object.keys(one.expect ?? {})
-      .filter((name) => !expectMembers.includes(name))
+      .filter((name) => !Object.hasOwn(expectMembers, name))
       .map((name) => `expect.${name}`),
   ];
   if (unknown.length > 0) throw new Error(`there is no member ${unknown.join(", ")} in a case`);
   if (one.expect === undefined || Object.keys(one.expect).length === 0)
     throw new Error("the case expects nothing");
+  checkGiven(expectation, one.expect, "expect");
   return one;
 }
 
@@ -138,7 +190,7 @@ async function play(one: WireCase, chunks: Chunks, { agent: agentOn }: CasesOpti
 
 /** In what a run, and what it sent, are not as expected. */
 function unlikeExpected(
-  { end, text, output, calls, spent, requests }: CaseExpectation,
+  { end, text: said, output, calls, spent, requests }: CaseExpectation,
   run: RunResult,
   wire: RondoWire,
 ): string[] {
@@ -153,8 +205,8 @@ function unlikeExpected(
   };
   if (typeof end === "string") expect("toEnd", run, end);
   else if (end !== undefined) expect("toEnd", run, undefined, end);
-  if (text !== undefined)
-    expect("toHaveAnswered", run, typeof text === "string" ? text : new RegExp(text.pattern, "u"));
+  if (said !== undefined)
+    expect("toHaveAnswered", run, typeof said === "string" ? said : new RegExp(said.pattern, "u"));
   if (output !== undefined) expect("toHaveAnswered", run, output);
   if (spent !== undefined) expect("toHaveSpent", run, spent as WantedSpending);
   if (calls !== undefined) {
