@@ -2,16 +2,18 @@
 //
 // Two are, where nothing that is decided from them can differ. What has no say in that is left out, or made relative.
 
-import { type State, textOf } from "@rondo/core";
+import { type Rules, type State, textOf } from "@rondo/core";
 import type { Fuel } from "./disturbances.ts";
-import type { Subject } from "./explore.ts";
 import { plain, told } from "./memories.ts";
 import type { Shadow } from "./promises.ts";
 
-/** A state's name: everything something is decided from, with times and sequence numbers made relative. */
+/**
+ * A state's name: everything something is decided from, with times and sequence numbers made relative.
+ * @param toTheLetter names of rules in whose memories nothing is
+ */
 export function keyOf(
   { state, shadow, fuel }: { state: State; shadow: Shadow; fuel: Fuel },
-  { rules, toTheLetter }: Pick<Subject, "rules" | "toTheLetter">,
+  { rules, toTheLetter }: { rules: Rules; toTheLetter?: ReadonlySet<string> },
 ): string {
   const { history, inbox, run, memories, windows, now, seq } = state;
   const past = [...history].map((message) => {
