@@ -183,6 +183,9 @@ describe("the rules themselves", () => {
     const messages = (text: string): string =>
       `{"model":"m","messages":[{"role":"user","content":"${text}"}]}`;
     expect(checkOpenaiChatRequest(messages("a\\ud83d"))[0]?.message).toMatch(/surrogate/);
+    expect(checkOpenaiChatRequest(JSON.parse(messages("a\\ud83d")))).toEqual([
+      { path: "messages[0].content", message: expect.stringMatching(/surrogate/) },
+    ]);
     expect(checkOpenaiChatRequest(messages("a\\ud83d\\ude00"))).toEqual([]);
     expect(checkOpenaiChatRequest(messages("a\\\\ud83d"))).toEqual([]);
   });

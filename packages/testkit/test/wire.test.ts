@@ -416,6 +416,21 @@ describe("the faults", () => {
     expect((await ask(wire, "openai-chat", { stream: true })).text).toHaveLength(40);
   });
 
+  it("a connection ends right behind the frame that is told, the last one too, and waits for nothing that follows", async () => {
+    const said = hold(say("on"));
+    const script = [
+      [say("hello"), cutAt({ frames: 4 }, "close")],
+      [say("hello"), cutAt({ frames: 5 }, "close")],
+      [say("hello"), cutAt({ frames: 2 }), said],
+    ];
+    const wire = await serve(script);
+    const asking = (): Promise<Answer> => ask(wire, "openai-chat", { stream: true });
+    await expect(asking()).rejects.toThrow();
+    expect((await asking()).text).toMatch(/\[DONE\]\n\n$/);
+    expect((await asking()).text.split("\n\n")).toHaveLength(3);
+    said.release();
+  });
+
   it("chunks of a byte really arrive byte by byte, and whole ones as one", async () => {
     const sizes = async (chunks: "byte" | "whole" | "frame"): Promise<number[]> => {
       const wire = await serve([[say("hello"), chunked(chunks)]]);
@@ -433,6 +448,18 @@ describe("the faults", () => {
     expect(new Set(await sizes("byte"))).toEqual(new Set([1]));
     expect(await sizes("whole")).toHaveLength(1);
     expect(await sizes("frame")).toHaveLength(4);
+  });
+
+  it.each(protocols)("%s: a request with half a character in it is refused", async (protocol) => {
+    const wire = await serve([say("hello")]);
+    const { body } = asks[protocol](false);
+    const half = JSON.stringify(body).replace('"hi"', String.raw`"hi \ud83d"`);
+    const { status: answered, text } = await ask(wire, protocol, { body: half });
+    expect(answered).toBe(400);
+    expect(text).toContain("no low surrogate in string");
+    expect(wire.violations.map(({ path }) => path.replace(/\[0\]/g, ".0"))).toEqual([
+      expect.stringMatching(/^(messages|input|contents)\.0\.(content|parts)/),
+    ]);
   });
 
   it("a client that leaves, and a server that closes, end a wait", async () => {

@@ -9,7 +9,7 @@ import type { Chunks, Place } from "./words.ts";
 
 const pingEveryMs = 10;
 
-/** Sends an answer. Resolves when nothing more will be sent, also when the client has gone. Never rejects. */
+/** Sends an answer. Resolves when nothing more will be sent, also when the client has gone. Rejects for headers that are none. */
 export async function send(response: ServerResponse, plan: Plan, chunks: Chunks): Promise<void> {
   await new Sender(response, plan, plan.chunks ?? chunks).run();
 }
@@ -100,7 +100,7 @@ class Sender {
     const room = this.#room(end.at);
     if (room > 0) await this.#write(room >= bytes.length ? bytes : bytes.subarray(0, room));
     this.#frames += 1;
-    if (room > bytes.length || (room === bytes.length && this.#room(end.at) > 0)) return true;
+    if (this.#room(end.at) > 0) return true;
     if (cut !== undefined) await this.#break(cut.how);
     else await this.#stall(stall?.pings ?? false);
     return false;

@@ -5,7 +5,7 @@
 import type { JsonObject } from "@rondo/core";
 import { isObject, listIn, membersIn, objectIn, objectsIn } from "../../json.ts";
 import { checkGoogleOpenapi, checkGoogleResponse } from "./schemas.ts";
-import { breaches, checkWellFormed, type Say, type Violation } from "./violation.ts";
+import { breaches, checkWellFormed, indexed, type Say, type Violation } from "./violation.ts";
 
 export interface GoogleRules {
   /** Gemini 3: the first call of every model turn must carry a thoughtSignature. Default: false. */
@@ -26,7 +26,7 @@ export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): Viol
     }
   }
   if (!isObject(request)) return [{ path: "", message: "Invalid JSON payload received." }];
-  checkWellFormed(request, "", say, below);
+  checkWellFormed(request, "", say, indexed);
   request = asFields(request);
   if (!isObject(request)) return found;
   unknownNames(request, requestKeys, "", say);
@@ -38,9 +38,6 @@ export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): Viol
   generationConfig(request.generationConfig, names.size > 0, rules, say);
   return found;
 }
-
-const below = (path: string, name: string | number): string =>
-  typeof name === "number" ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
 
 /** What is in these is the caller's own, names and all. */
 const free = new Set(

@@ -6,7 +6,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, membersIn, objectIn } from "../../json.ts";
 import { checkOpenaiStrict, checkToolTop } from "./schemas.ts";
-import { breaches, type Say, type Violation } from "./violation.ts";
+import { breaches, checkWellFormed, indexed, type Say, type Violation } from "./violation.ts";
 
 /** Rules of single servers, on top of OpenAI's. */
 export interface ChatRules {
@@ -104,11 +104,6 @@ function checkTurn(
 export function bodyOf(given: string | Json, say: Say): JsonObject | undefined {
   let value: Json = given;
   if (typeof given === "string") {
-    // A lone surrogate as an escape is JSON to some parsers and none to others.
-    const lone = /(?:^|[^\\])(?:\\\\)*\\u[dD][89a-fA-F]/.test(
-      given.replace(/\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}/g, ""),
-    );
-    if (lone) say("$", "The request body is not valid JSON: no low surrogate in string");
     try {
       value = JSON.parse(given) as Json;
     } catch (thrown) {
@@ -116,6 +111,8 @@ export function bodyOf(given: string | Json, say: Say): JsonObject | undefined {
       return undefined;
     }
   }
+  // A lone surrogate as an escape is JSON to some parsers and none to others.
+  checkWellFormed(value, "", say, indexed);
   const body = objectIn(value);
   if (body === undefined) say("$", "The request body must be a JSON object");
   return body;

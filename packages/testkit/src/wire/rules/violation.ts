@@ -24,6 +24,10 @@ type Below = (path: string, name: string | number) => string;
 
 const dotted: Below = (path, name) => (path === "" ? `${name}` : `${path}.${name}`);
 
+/** With the places of items in brackets: `messages[2].content`. */
+export const indexed: Below = (path, name) =>
+  typeof name === "number" ? `${path}[${name}]` : dotted(path, name);
+
 /** Every text without half a character, names and whatever their depth. */
 export function checkWellFormed(value: unknown, path: string, say: Say, below: Below = dotted): void {
   if (typeof value === "string") {
