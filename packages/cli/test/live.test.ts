@@ -1,6 +1,7 @@
 import type { CallView, RondoEvent } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { plain } from "../src/console/console.ts";
+import { endText } from "../src/render/ending.ts";
 import { LiveView } from "../src/render/live.ts";
 
 const origin = { api: "a", provider: "b", model: "c" };
@@ -148,5 +149,35 @@ describe("the live view", () => {
     ]);
     expect(screen).not.toContain(esc);
     expect(screen).toContain("ab\n");
+  });
+
+  it("lets no name that a model made up, and nothing a rule saw, reach the terminal as a command", () => {
+    const esc = String.fromCharCode(27);
+    const [one, other] = [call(`a${esc}[2J`, 0), call(`b${esc}]0;title\u0007!`, 1)];
+    const end: RondoEvent = {
+      type: "run_end",
+      end: {
+        reason: "unexpected_stop",
+        rule: "by_content",
+        evidence: { raw: `${esc}[2Jodd\nword` },
+        resumable: true,
+        landed: false,
+      },
+      text: "",
+    };
+    const limit: RondoEvent = {
+      type: "limit",
+      reason: "no_progress",
+      rule: "repeats",
+      evidence: { tool: `a${esc}[5m` },
+      lands: true,
+    };
+    const screen = shown([begins(one), begins(other), ends(one, "1"), ends(other, "2"), limit, end]);
+    expect(screen).not.toContain(esc);
+    expect(screen).toContain("→ b! b!.txt");
+    expect(screen).toContain("limit no_progress: tool a; one last");
+    expect(endText(end.end)).toBe(
+      "stopped: the model stopped unexpectedly (unexpected_stop), rule by_content: raw odd ⏎ word",
+    );
   });
 });

@@ -112,7 +112,7 @@ function asLine(summary: RunSummary, depth: number, paint: Paint, width: number)
   const { id, startedAt, steps, status, parent } = summary;
   const task =
     parent === undefined || depth > 0 ? summary.task : `(sub-agent of ${plainText(parent)}) ${summary.task}`;
-  const start = `${"  ".repeat(depth)}${depth > 0 ? "└ " : ""}${id.padEnd(8)}  ${timeText(startedAt)}  ${counted(steps, "step").padStart(8)}  `;
+  const start = `${"  ".repeat(depth)}${depth > 0 ? "└ " : ""}${plainText(id).padEnd(8)}  ${timeText(startedAt)}  ${counted(steps, "step").padStart(8)}  `;
   const state = status.padEnd(12);
   const words = oneLine(task, Math.max(20, width - start.length - state.length - 2));
   return `${start}${paint(styles[status] ?? "yellow", state)}  ${words}`.trimEnd();

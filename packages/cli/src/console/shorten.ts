@@ -1,7 +1,7 @@
 // The room of shortening: long things, cut so that a person still knows what was cut.
 
 import type { ContentPart, Json, JsonObject } from "@rondo/core";
-import { plainLines, plainText } from "./plain-text.ts";
+import { joinedLines, plainLines, plainText } from "./plain-text.ts";
 
 /** A text on one line, at most `limit` characters. */
 export function oneLine(text: string, limit: number): string {
@@ -59,9 +59,10 @@ export function ruleText({ rule, evidence }: { rule: string; evidence: JsonObjec
   return `rule ${rule}${seen === "" ? "" : `: ${seen}`}`;
 }
 
-/** Evidence of a rule in words: `steps 5, max 5`. */
+/** Evidence of a rule in words, on one line: `steps 5, max 5`. Words of a model or a provider may be among it. */
 export function evidenceText(evidence: { readonly [name: string]: Json }): string {
-  return Object.entries(evidence)
-    .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join(", ");
+  const words = Object.entries(evidence).map(
+    ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return joinedLines(words.join(", "), " ⏎ ");
 }

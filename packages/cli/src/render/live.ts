@@ -3,7 +3,7 @@
 // Text is written as it comes, piece by piece, harmless to the terminal. Calls run side by side and end in any order,
 // so a result says whose it is unless it follows its call at once.
 
-import { callsOf, type RondoEvent, textOf } from "@rondo/core";
+import { type CallView, callsOf, type RondoEvent, textOf } from "@rondo/core";
 import type { Paint } from "../console/console.ts";
 import { TerminalText } from "../console/plain-text.ts";
 import { contentText, evidenceText, oneLine, shortArgs, someLines } from "../console/shorten.ts";
@@ -113,7 +113,7 @@ export class LiveView {
 
   #toolEnd({ call, content, isError, code, ms }: EventOf<"tool_end">): void {
     const { paint, width } = this.#options;
-    if (this.#lastCall !== call.key) this.#line(paint("dim", `${call.name} ${shortArgs(call.args, 60)}:`));
+    if (this.#lastCall !== call.key) this.#line(paint("dim", `${nameOf(call)} ${shortArgs(call.args, 60)}:`));
     this.#lastCall = undefined;
     const lines = someLines(contentText(content), resultLines, width - 4);
     for (const line of lines) this.#line(`    ${paint(isError ? "red" : "dim", line)}`);
@@ -134,10 +134,11 @@ export class LiveView {
     this.#last = "nothing";
   }
 
-  #callLine(call: { name: string; args: Parameters<typeof shortArgs>[0] }): string {
+  #callLine(call: CallView): string {
     const { paint, width } = this.#options;
-    const args = shortArgs(call.args, Math.max(20, width - call.name.length - 3));
-    return `${paint("cyan", `→ ${call.name}`)}${args === "" ? "" : ` ${args}`}`;
+    const name = nameOf(call);
+    const args = shortArgs(call.args, Math.max(20, width - name.length - 3));
+    return `${paint("cyan", `→ ${name}`)}${args === "" ? "" : ` ${args}`}`;
   }
 
   #stream(kind: "text" | "reasoning", index: number, piece: string): void {
@@ -171,6 +172,9 @@ export class LiveView {
   }
 }
 
+/** The name of a call, which need not be a tool's: the model may have made it up. */
+const nameOf = ({ name }: CallView): string => oneLine(name, 60);
+
 const voided = (discard: boolean): string => (discard ? "; what was shown of this answer is void" : "");
 
 /** What is told of it beside the text and the calls; undefined: nothing. */
@@ -181,7 +185,7 @@ function remarkOn(event: RondoEvent): ["yellow" | "dim", string] | undefined {
       const reason =
         approval.answer === "deny" && approval.reason ? `: ${oneLine(approval.reason, 200)}` : "";
       const word = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
-      return ["yellow", `${call.name} ${word[approval.answer]}${reason}`];
+      return ["yellow", `${nameOf(call)} ${word[approval.answer]}${reason}`];
     }
     case "retry": {
       const wait = event.delayMs > 0 ? ` in ${spanText(event.delayMs)}` : "";

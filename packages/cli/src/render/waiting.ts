@@ -14,7 +14,7 @@ export function waitingLines(
   journalOption: string | undefined,
 ): string[] {
   const shown = calls.map(
-    (call) => `  ${callName(call)}  ${call.name} ${visibleText(JSON.stringify(call.args))}`,
+    (call) => `  ${callName(call)}  ${visibleText(`${call.name} ${JSON.stringify(call.args)}`)}`,
   );
   const [first] = calls;
   if (first === undefined) return [`run ${run} waits; go on with: rondo resume ${run}${journalOption ?? ""}`];
