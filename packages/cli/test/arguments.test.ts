@@ -56,9 +56,35 @@ describe("arguments", () => {
     expect(read("--timeout", given).duration("timeout")).toBe(ms);
   });
 
-  it.each(["0", "soon", "5 minutes", "1d", "1e3", ""])("do not read %j as a time", (given) => {
-    expect(() => read(`--timeout=${given}`).duration("timeout")).toThrow(UsageError);
+  it.each(["0", "soon", "5 minutes", "1d", "1e3", "", "9".repeat(400)])(
+    "do not read %j as a time",
+    (given) => {
+      expect(() => read(`--timeout=${given}`).duration("timeout")).toThrow(UsageError);
+    },
+  );
+
+  it("read a date as of where one is, with a time of day or without", () => {
+    const zone = process.env.TZ;
+    process.env.TZ = "America/New_York";
+    try {
+      const time = (given: string): number | undefined => read(`--timeout=${given}`).time("timeout", 0);
+      expect(time("2026-12-24")).toBe(Date.UTC(2026, 11, 24, 5));
+      expect(time("2026-12")).toBe(Date.UTC(2026, 11, 1, 5));
+      expect(time("2026-12-24T18:00")).toBe(Date.UTC(2026, 11, 24, 23));
+      expect(time("2026-12-24T18:00Z")).toBe(Date.UTC(2026, 11, 24, 18));
+      expect(time("1.5h")).toBe(5_400_000);
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
   });
+
+  it.each(["2026-13-01", "1999-01-01T25:00", "1969-01-01", "9".repeat(400), "tomorrow"])(
+    "do not read %j as a time to come",
+    (given) => {
+      expect(() => read(`--timeout=${given}`).time("timeout", 0)).toThrow(UsageError);
+    },
+  );
 });
 
 describe("near matches", () => {

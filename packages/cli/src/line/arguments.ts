@@ -68,10 +68,7 @@ export class Arguments {
   time(name: string, now: number): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    // Dates are told by their year: whatever else a program may take for one is a slip.
-    const at = /^\d{4}-\d\d/.test(text.trim())
-      ? Date.parse(text.trim())
-      : now + (durationOf(text) ?? Number.NaN);
+    const at = dateOf(text.trim()) ?? now + (durationOf(text) ?? Number.NaN);
     if (!(at > now))
       throw new UsageError(
         `--${name} takes a time to come, e.g. 90s, 5m, 1h or 2026-12-24T18:00, not ${JSON.stringify(text)}`,
@@ -89,12 +86,20 @@ export class Arguments {
   }
 }
 
+/** Milliseconds since 1970, NaN where there is no such day; undefined when it is no date. */
+function dateOf(text: string): number | undefined {
+  // Dates are told by their year: whatever else a program may take for one is a slip.
+  if (!/^\d{4}-\d\d/.test(text)) return undefined;
+  // A day alone would be one of Greenwich, where a day with a time is one of here.
+  return Date.parse(/^[\d-]+$/.test(text) ? `${text}T00:00` : text);
+}
+
 /** Milliseconds, at least 1; undefined when it is none. */
 function durationOf(text: string): number | undefined {
   const [, amount, unit = "s"] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
   const factor = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit as "ms" | "s" | "m" | "h"];
   const ms = Math.round(Number(amount) * factor);
-  return ms > 0 ? ms : undefined;
+  return ms > 0 && ms <= Number.MAX_SAFE_INTEGER ? ms : undefined;
 }
 
 /**
