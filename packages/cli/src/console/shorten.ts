@@ -5,9 +5,13 @@ import { joinedLines, plainLines, plainText } from "./plain-text.ts";
 
 /** A text on one line, at most `limit` characters. */
 export function oneLine(text: string, limit: number): string {
-  const line = plainText(text).replace(/\s+/g, " ").trim();
-  const characters = line.length > limit ? [...line] : [];
-  return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : line;
+  return shortened(plainText(text).replace(/\s+/g, " ").trim(), limit);
+}
+
+/** A text of at most `limit` characters; a mark is the last of one that was cut. */
+export function shortened(text: string, limit: number): string {
+  const characters = text.length > limit ? [...text] : [];
+  return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : text;
 }
 
 /** Arguments in short: a single text as itself, everything else as JSON. */

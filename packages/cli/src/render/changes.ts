@@ -28,9 +28,13 @@ function firstDifference(one: string, other: string): number {
 function shown(value: Value, cut: number, from: number): string {
   const text = textOf(value);
   if (text.length <= cut) return oneLine(text);
-  const start = from < cut / 2 ? 0 : Math.floor(from - cut / 4);
-  const end = start + cut;
+  const start = from < cut / 2 ? 0 : wholeAt(text, Math.floor(from - cut / 4));
+  const end = wholeAt(text, start + cut);
   return `${start > 0 ? "…" : ""}${oneLine(text.slice(start, end))}${end < text.length ? "…" : ""}`;
 }
+
+/** The nearest place at or before `at` that cuts no character in two. */
+const wholeAt = (text: string, at: number): number =>
+  /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at - 1, at + 1)) ? at - 1 : at;
 
 const oneLine = (text: string): string => visibleText(text).replaceAll("\n", "⏎");

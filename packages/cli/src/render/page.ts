@@ -2,7 +2,7 @@
 
 import type { Paint, Style } from "../console/console.ts";
 import { joinedLines, plainLines, plainText } from "../console/plain-text.ts";
-import { someLines } from "../console/shorten.ts";
+import { shortened, someLines } from "../console/shorten.ts";
 
 export interface PageOptions {
   full: boolean;
@@ -73,6 +73,6 @@ export class RunPage {
 
   #oneLine(text: string): string {
     const line = joinedLines(text, " ⏎ ");
-    return this.options.full || line.length <= 1_000 ? line : `${line.slice(0, 999)}…`;
+    return this.options.full ? line : shortened(line, 1_000);
   }
 }

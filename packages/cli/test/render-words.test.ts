@@ -1,0 +1,23 @@
+// The words that several pages share: changes, and where a text is cut.
+
+import { expect, it } from "vitest";
+import { changeLines } from "../src/render/changes.ts";
+import { RunPage } from "../src/render/page.ts";
+
+it("a change is shown around the place where it differs, and no character is cut in two", () => {
+  const [was, is] = ["🎂", "🎁"].map((one) => `${"🎉".repeat(50)}${one}${"🎉".repeat(50)}`) as [
+    string,
+    string,
+  ];
+  for (const cut of [40, 41, 42, 43])
+    for (const line of changeLines([{ what: "text", was, is }], cut)) expect(line).not.toMatch(/\\u\{d/);
+  const [head, before, after] = changeLines([{ what: "text", was: `x${was}`, is: `x${is}` }], 40);
+  expect([head, before?.match(/🎂/g)?.length, after?.match(/🎁/g)?.length]).toEqual(["text changed:", 1, 1]);
+  expect(changeLines([{ what: "text", was, is }], Number.POSITIVE_INFINITY)[1]).toBe(`  - ${was}`);
+});
+
+it("a long line of a page is cut between two characters", () => {
+  const page = new RunPage({ full: false, paint: (_, text) => text, width: 100 });
+  page.plain("🎉".repeat(1_500));
+  expect(page.text()).toBe(`${"🎉".repeat(999)}…\n`);
+});
