@@ -1,8 +1,9 @@
-// The words that several pages share: changes, and where a text is cut.
+// The words that several pages share: changes, spans of time, and where a text is cut.
 
 import { expect, it } from "vitest";
 import { changeLines } from "../src/render/changes.ts";
 import { RunPage } from "../src/render/page.ts";
+import { spanText } from "../src/render/usage.ts";
 
 it("a change is shown around the place where it differs, and no character is cut in two", () => {
   const [was, is] = ["🎂", "🎁"].map((one) => `${"🎉".repeat(50)}${one}${"🎉".repeat(50)}`) as [
@@ -20,4 +21,16 @@ it("a long line of a page is cut between two characters", () => {
   const page = new RunPage({ full: false, paint: (_, text) => text, width: 100 });
   page.plain("🎉".repeat(1_500));
   expect(page.text()).toBe(`${"🎉".repeat(999)}…\n`);
+});
+
+it.each([
+  [0, "0 ms"],
+  [999.4, "999 ms"],
+  [999.5, "1.0 s"],
+  [59_949, "59.9 s"],
+  [59_950, "1 min 0 s"],
+  [3_599_499, "59 min 59 s"],
+  [3_599_500, "1 h 0 min"],
+])("a span of %d ms is %s", (ms, text) => {
+  expect(spanText(ms)).toBe(text);
 });
