@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { joinedLines, plainLines, plainText, TerminalText, visibleText } from "../src/console/plain-text.ts";
+import {
+  joinedLines,
+  plainLines,
+  plainText,
+  TerminalText,
+  visibleJson,
+  visibleText,
+} from "../src/console/plain-text.ts";
 
 const esc = "\u001b";
 
@@ -113,9 +120,21 @@ describe("text for a terminal", () => {
     );
   });
 
+  it("writes out what cannot be seen in JSON that is to be edited, and the value stays the same", () => {
+    const args = { command: `a\u007f\u200b\u00a0\u3164\u{e0101}\ud800${esc} é🎉` };
+    const text = visibleJson(args);
+    expect(text).toBe('{"command":"a\\u007f\\u200b\\u00a0\\u3164\\udb40\\udd01\\ud800\\u001b é🎉"}');
+    expect(JSON.parse(text)).toEqual(args);
+  });
+
   it("writes out what cannot be seen, where somebody is to approve it", () => {
     expect(visibleText(`rm\u200b -rf\u202e /${esc}[0m\tx\ny`)).toBe(
       "rm\\u{200b} -rf\\u{202e} /\\u{1b}[0m\tx\ny",
+    );
+    expect(visibleText("ls a\u00a0b\u3000c\u2800d")).toBe("ls a\\u{a0}b\\u{3000}c\\u{2800}d");
+    // Letters that fill a place with nothing, and marks that only change the character before them.
+    expect(visibleText("a\u3164b\u115f\u034f\ufe0f\u{e0101}")).toBe(
+      "a\\u{3164}b\\u{115f}\\u{34f}\\u{fe0f}\\u{e0101}",
     );
   });
 });

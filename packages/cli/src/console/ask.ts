@@ -7,7 +7,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import type { CallView, JsonObject, Tool } from "@rondo/core";
 import { messageOf } from "@rondo/core";
 import type { Console } from "./console.ts";
-import { visibleText } from "./plain-text.ts";
+import { visibleJson, visibleText } from "./plain-text.ts";
 
 export type Answer =
   | { answer: "approve" }
@@ -116,16 +116,6 @@ async function edit(
     console.errorLine(`these arguments cannot be used: ${visibleText(messageOf(thrown))}`);
     return undefined;
   }
-}
-
-/** JSON in which nothing is invisible, still the same value. */
-function visibleJson(args: JsonObject): string {
-  return JSON.stringify(args).replace(/[\u007f-\u009f]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
-    ).join(""),
-  );
 }
 
 /** @throws TypeError when the text is no JSON object */

@@ -102,14 +102,25 @@ export function visibleText(text: string): string {
 }
 
 /** JSON on one line, in which nothing stands that a terminal would obey; the value stays the same. */
-export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
+export const jsonLine = (value: unknown): string =>
+  JSON.stringify(value).replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, escaped);
 
-const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/u;
+/** JSON on one line in which nothing is invisible; the value stays the same. */
+export const visibleJson = (value: unknown): string =>
+  JSON.stringify(value)
+    .replace(/[\u007f-\u009f]/g, escaped)
+    .replace(allInvisible, escaped);
+
+/** A character as JSON writes it: one escape, or two for a pair. */
+const escaped = (character: string): string =>
+  Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
+  ).join("");
+
+/** What shows nothing, or cannot be told from a space: marks, fillers, spaces other than the one, halves of a pair. */
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u2800]|(?! )\p{Zs}/u;
+const allInvisible = new RegExp(invisible, "gu");
 
 /** C0 but newline and tab, DEL, C1, and the marks that turn the direction of writing. */
 function isUnsafe(code: number): boolean {
