@@ -18,9 +18,10 @@ import { waitingLines } from "../render/waiting.ts";
 import { callName } from "../summary.ts";
 
 /** How long what is under way may take once the process has to leave: those who send SIGTERM wait 10 s, seldom more than 30. */
-export function drainMs({ env }: Console): number {
-  const given = Number(env.RONDO_DRAIN_MS);
-  return env.RONDO_DRAIN_MS !== undefined && given >= 0 ? given : 8_000;
+export function drainMs({ env }: Pick<Console, "env">): number {
+  const given = env.RONDO_DRAIN_MS?.trim();
+  // One that is set to nothing is not set.
+  return given && Number(given) >= 0 ? Number(given) : 8_000;
 }
 
 export interface Conducted {
