@@ -19,7 +19,7 @@ export const journalOption: OptionSpecs = {
   journal: {
     type: "string",
     value: "FILE|jsonl:DIR|restate:URL",
-    does: "Where runs are kept: a SQLite file, or a folder of JSONL. Default: $RONDO_JOURNAL, else rondo/runs.db in your state folder",
+    does: "Where runs are kept: a SQLite file, a folder of JSONL, or a server of Restate. Default: $RONDO_JOURNAL, else rondo/runs.db in your state folder",
   },
 };
 
