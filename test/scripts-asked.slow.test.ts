@@ -5,18 +5,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../scripts/packages.ts";
 
-const homes: { readonly [script: string]: string } = {
-  modelcheck: "packages/testkit/src",
-  cluster: "examples",
-};
-
 function asking(script: string, args: readonly string[]): SpawnSyncReturns<string> {
-  const main = join(root, homes[script] ?? "scripts", script, "main.ts");
+  const main = join(root, script === "cluster" ? "examples" : "scripts", script, "main.ts");
   const node = ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", main, ...args];
   return spawnSync(process.execPath, node, { encoding: "utf8" });
 }
 
-test.each(["crash", "chaos", "fuzz", "mutate", "longrun", "cases", "rules"])(
+test.each(["crash", "chaos", "fuzz", "mutate", "longrun", "cases", "rules", "modelcheck", "cluster"])(
   "%s --help says what it does, and how it is asked",
   (script) => {
     const { status, stderr, stdout } = asking(script, ["--help"]);
@@ -33,10 +28,11 @@ test.each([
   ["fuzz", ["--minutes", "0"], "--minutes must be a number from 0.001 to a million, not 0"],
   ["mutate", ["--oops"], "Unknown option '--oops'"],
   ["modelcheck", ["--oops"], "Unknown option '--oops'"],
-  ["modelcheck", ["--states", "many"], "--states must be a whole number from 1, not many"],
-  ["modelcheck", ["--states", "0"], "--states must be a whole number from 1, not 0"],
+  ["modelcheck", ["--states", "many"], "--states must be a whole number of at least 1, not many"],
+  ["modelcheck", ["--states", "0"], "--states must be a whole number of at least 1, not 0"],
   ["longrun", ["--steps", "many"], "--steps must be a whole number of at least 1, not many"],
   ["cluster", ["--oops"], "Unknown option '--oops'"],
+  ["cluster", ["--sessions", "0"], "--sessions must be a whole number of at least 1, not 0"],
 ])("%s %j is asked wrongly: it says what is wrong, and ends with 2", (script, args, why) => {
   const { status, stderr, stdout } = asking(script, args);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

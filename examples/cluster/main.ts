@@ -1,45 +1,29 @@
-// npm run -s cluster [-- --sessions 100] [--together 20]
+// npm run -s cluster -- [--sessions N] [--together N]
 //
-// A server of three nodes and two workers on this machine, a hundred sessions through them, and in the midst of it a
-// worker and a node are killed. Says what happened, and exits with 0 when nothing was lost and nothing was done twice.
+// A server of three nodes and two workers on this machine, a hundred sessions through them, twenty at a time, and in the midst
+// of it a worker and a node are killed. Says what happened, and exits with 0 when nothing was lost and nothing was done twice.
 // A cluster in production also needs object storage for the server's snapshots, which there is none of here.
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { messageOf } from "@rondo/core";
 import { restateClient, restateJournal } from "@rondo/restate";
+import { CommandLine } from "../../scripts/command-line.ts";
 import { agentName, writesPerSession } from "./agent.ts";
 import { type Cluster, startCluster } from "./engine/cluster.ts";
 import { NoServer } from "./engine/engine.ts";
 import { ownFolder, removeFolder } from "./engine/started.ts";
 import { verdictOf, Watcher } from "./verify.ts";
 
-function whole(name: string, text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  console.error(`cluster: --${name} must be a whole number from 1, not ${text}`);
-  process.exit(2);
-}
-
-function given(): { sessions: string; together: string } {
-  try {
-    return parseArgs({
-      options: {
-        sessions: { type: "string", default: "100" },
-        together: { type: "string", default: "20" },
-      },
-    }).values;
-  } catch (thrown) {
-    console.error(`cluster: ${messageOf(thrown)}`);
-    process.exit(2);
-  }
-}
-
-const values = given();
-const count = whole("sessions", values.sessions);
-const together = whole("together", values.together);
+const asked: CommandLine = new CommandLine("cluster");
+const values = asked.options({
+  sessions: { type: "string", default: "100" },
+  together: { type: "string", default: "20" },
+});
+const count = asked.whole("sessions", values.sessions, 1);
+const together = asked.whole("together", values.together, 1);
 
 /** How long no session may end, in milliseconds. */
 const patienceMs = 90_000;
