@@ -1,14 +1,20 @@
+// npm run -s catalogue
+//
 // The room of the catalogue's data: takes the snapshot that `@rondo/models` carries.
 //
 // The data come from a package that is kept up to date by others and is far too large to depend on; npm fetches it into
 // a folder that is thrown away. A number the source does not know, and a price of nothing that is not called free, is
-// left out: unknown is not zero. Run it with `npm run catalogue` after raising the version below.
+// left out: unknown is not zero. Run it after raising the version below.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resolveIn } from "../packages/models/src/catalogue/names.ts";
+import { CommandLine } from "./command-line.ts";
+
+const asked: CommandLine = new CommandLine("catalogue");
+asked.options({});
 
 /** MIT. Follows models.dev and the providers' own lists; holds only chat models that can call tools. */
 const source = { name: "@earendil-works/pi-ai", version: "1.5.2", folder: "package/dist/providers/data" };

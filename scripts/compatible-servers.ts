@@ -1,12 +1,14 @@
+// npm run -s compat -- [--check]
+//
 // Draws docs/guide/compatible-servers.md from the table of compatible servers: the columns are the comments of their type.
-// `npm run -s compat` writes it; `npm run -s compat -- --check` fails when the page and the code have parted.
+// `--check` writes nothing, and exits with 1 when the page and the code have parted.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type CompatibleServer, compatibleServers } from "@rondo/models";
+import { writeOrCheck } from "./docs/drawn.ts";
 import { root } from "./packages.ts";
 
-const file = join(root, "docs/guide/compatible-servers.md");
 const source = join(root, "packages/models/src/codecs/openai-chat/compat.ts");
 
 interface Column {
@@ -113,15 +115,5 @@ export function drawPage(): string {
     .concat("\n");
 }
 
-if (import.meta.main) {
-  const drawn = drawPage();
-  if (!process.argv.includes("--check")) {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, drawn);
-  } else if (drawn !== readFileSync(file, "utf8")) {
-    console.error(
-      "docs/guide/compatible-servers.md does not show the table as it is: run `npm run -s compat`",
-    );
-    process.exit(1);
-  }
-}
+if (import.meta.main)
+  writeOrCheck("compat", [{ path: "docs/guide/compatible-servers.md", text: drawPage() }]);

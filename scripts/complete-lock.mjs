@@ -1,21 +1,41 @@
-// The lock file's completeness.
+// npm run -s lock -- [--check] [LOCK]
 //
-// npm leaves an optional package out of the lock when the registry it asked does not have it (a partial mirror, say,
-// without the binaries of other platforms). `npm ci` then refuses the lock, and a person on that platform gets no
-// binary. This puts the missing entries back: from the registry where it has the package (with its integrity), else
-// from the package's name, which tells its platform. It also drops download addresses, so that the lock names no host.
+// The lock file's completeness. npm leaves an optional package out of the lock when the registry it asked does not have it
+// (a partial mirror, say, without the binaries of other platforms). `npm ci` then refuses the lock, and a person on that
+// platform gets no binary. This puts the missing entries back: from the registry where it has the package (with its
+// integrity), else from the package's name, which tells its platform. It also drops download addresses, so that the lock
+// names no host.
 //
-//   node scripts/complete-lock.mjs           completes package-lock.json in place
-//   node scripts/complete-lock.mjs --check   changes nothing, exits 1 and says what is wrong
-//
-// A path after the flag names another lock file.
+// It changes package-lock.json in place, or the lock file that is named. `--check` changes nothing, says what is wrong, and
+// exits with 1 where something is.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
-const check = process.argv.includes("--check");
-const given = process.argv.slice(2).find((argument) => !argument.startsWith("--"));
-const path = given ?? fileURLToPath(new URL("../package-lock.json", import.meta.url));
+/** As other scripts read their words, but without anything that is to be installed first. */
+function given() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { check: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
+    });
+  } catch (thrown) {
+    console.error(`lock: ${thrown.message}`);
+    process.exit(2);
+  }
+}
+
+const {
+  values: { check, help },
+  positionals: [named],
+} = given();
+if (help) {
+  const [opening] = readFileSync(fileURLToPath(import.meta.url), "utf8").split(/^(?!\/\/)/m);
+  console.log(opening.trimEnd().replaceAll(/^\/\/ ?/gm, ""));
+  process.exit(0);
+}
+const path = named ?? fileURLToPath(new URL("../package-lock.json", import.meta.url));
 const before = readFileSync(path, "utf8");
 const lock = JSON.parse(before);
 const problems = [];

@@ -1,13 +1,13 @@
-// Prints what every provider's stop word means into docs/concepts/stop-reasons.md, from the codecs' own tables.
-// `npm run -s stop-reasons` writes the page; with `--check` it fails when the page and the code have parted.
+// npm run -s stop-reasons -- [--check]
+//
+// Draws what every provider's stop word means into docs/concepts/stop-reasons.md, from the codecs' own tables. `--check`
+// writes nothing, and exits with 1 when the page and the code have parted.
 
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { anthropicStops } from "../packages/models/src/codecs/anthropic/stops.ts";
 import { bedrockStops } from "../packages/models/src/codecs/bedrock/stops.ts";
 import { googleStops } from "../packages/models/src/codecs/google/stops.ts";
 import { openaiChatStops, openaiResponsesStops } from "../packages/models/src/codecs/openai/stops.ts";
-import { root } from "./packages.ts";
+import { writeOrCheck } from "./docs/drawn.ts";
 
 const protocols: readonly (readonly [name: string, stops: object])[] = [
   ["anthropic-messages", anthropicStops],
@@ -43,14 +43,5 @@ function shown(kind: unknown): string {
   return typeof kind === "string" ? `\`${kind}\`` : `\`${JSON.stringify(kind)}\``;
 }
 
-if (import.meta.main) {
-  const file = join(root, "docs", "concepts", "stop-reasons.md");
-  const page = stopReasonsPage();
-  if (!process.argv.includes("--check")) writeFileSync(file, page);
-  else if (readFileSync(file, "utf8") !== page) {
-    console.error(
-      "docs/concepts/stop-reasons.md does not show the tables as they are: run `npm run -s stop-reasons`",
-    );
-    process.exit(1);
-  }
-}
+if (import.meta.main)
+  writeOrCheck("stop-reasons", [{ path: "docs/concepts/stop-reasons.md", text: stopReasonsPage() }]);

@@ -1,9 +1,12 @@
-// Draws the loop's transition table into the pages that show it, from the table itself.
-// `npm run -s table` writes it; `npm run -s table -- --check` fails when the page and the code have parted.
+// npm run -s table -- [--check]
+//
+// Draws the loop's transition table into the pages that show it, from the table itself. `--check` writes nothing, and exits
+// with 1 when a page and the code have parted.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Phase, table } from "@rondo/core";
+import { writeOrCheck } from "./docs/drawn.ts";
 import { root } from "./packages.ts";
 
 /** The pages that show it, from the root of the repository. */
@@ -40,12 +43,7 @@ export function withTable(page: string, path: string): string {
 }
 
 if (import.meta.main)
-  for (const path of tablePages) {
-    const page = readFileSync(join(root, path), "utf8");
-    const drawn = withTable(page, path);
-    if (!process.argv.includes("--check")) writeFileSync(join(root, path), drawn);
-    else if (drawn !== page) {
-      console.error(`${path} does not show the table as it is: run \`npm run -s table\``);
-      process.exitCode = 1;
-    }
-  }
+  writeOrCheck(
+    "table",
+    tablePages.map((path) => ({ path, text: withTable(readFileSync(join(root, path), "utf8"), path) })),
+  );

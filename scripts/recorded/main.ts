@@ -1,14 +1,15 @@
+// npm run -s fixtures -- DIR
+//
 // Reads recorded responses with our codecs and with the providers' own clients, and says where the two differ.
-//
-//     npm run -s fixtures -- DIR
-//
 // One line a file: `same FILE`, `differs FILE reason`, `not applicable FILE reason`; then the totals. Exits with 1 when a
 // difference has no reason, and with 2 when there was nothing to read.
 
 import { existsSync } from "node:fs";
+import { helpWhereAsked } from "../command-line.ts";
 import { compare, type Verdict } from "./compare.ts";
 import { findRecordings } from "./corpus.ts";
 
+helpWhereAsked();
 const [dir] = process.argv.slice(2);
 if (dir === undefined || !existsSync(dir)) {
   console.error("fixtures: name a folder of recorded responses: npm run -s fixtures -- DIR");

@@ -1,10 +1,16 @@
-// `npm run -s reference`: writes docs/reference/, a page for each package, from the sources. The pages are not kept in
-// the repository, for they say nothing that the sources do not; the site has them.
+// npm run -s reference
+//
+// Writes docs/reference/, a page for each package, from the sources. The pages are not kept in the repository, for they say
+// nothing that the sources do not; the site has them.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CommandLine } from "../command-line.ts";
 import { root } from "../packages.ts";
 import { referencePages } from "./pages.ts";
+
+const asked: CommandLine = new CommandLine("reference");
+asked.options({});
 
 for (const { path, text, exports } of referencePages()) {
   writeFileSync(join(root, path), text);

@@ -1,11 +1,13 @@
-// `npm run -s site`: builds the documentation's site into site/dist. `-- --serve [PORT]` shows it on this machine.
+// npm run -s site -- [--serve [--port N]]
+//
+// Builds the documentation's site into site/dist. `--serve` shows it on this machine, at the port 4173 or another.
 //
 // The generator (VitePress, with its local search) lives in site/ with a lock file of its own, and is installed the first
 // time this runs. Without its install scripts: none of them is needed. The site works without any network.
 
 import { existsSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { helpWhereAsked } from "../command-line.ts";
+import { CommandLine } from "../command-line.ts";
 import { run } from "../run-command.ts";
 import { checkSite } from "./check.ts";
 import { siteFolder, stage } from "./stage.ts";
@@ -22,7 +24,12 @@ async function must(
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${text}`);
 }
 
-helpWhereAsked();
+const asked: CommandLine = new CommandLine("site");
+const { serve, port } = asked.options({
+  serve: { type: "boolean", default: false },
+  port: { type: "string", default: "4173" },
+});
+asked.whole("port", port);
 if (!existsSync(vitepress)) {
   console.log("installing the generator into site/ (about 100 MB, once)");
   // `npm run -s` silences npm below it as well: what goes wrong here has to be said.
@@ -38,11 +45,8 @@ const pages = globSync("**/*.html", { cwd: dist }).length;
 console.log(`site/dist: ${pages} pages, ${(bytes / 1e6).toFixed(1)} MB, ${wrong.length} dead links`);
 process.exitCode = wrong.length > 0 ? 1 : 0;
 
-const serve = process.argv.indexOf("--serve");
-if (serve >= 0) {
-  const port = process.argv[serve + 1] ?? "4173";
+if (serve)
   await must(process.execPath, [vitepress, "preview", ".", "--port", port], {
     show: true,
     timeoutMs: 2 ** 31 - 1,
   });
-}
