@@ -34,11 +34,9 @@ const programs = "**/main.js";
 
 /** The files of `dist` that a package is entered by. */
 function entriesOf(folder: string, dist: string): string[] {
-  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    exports: { [path: string]: string | { default: string } };
-  };
+  const { exports = {} } = readManifest(folder);
   const faces = Object.values(exports).flatMap((face) =>
-    typeof face === "object" ? [face.default.replace(/^\.\/dist\//, "")] : [],
+    typeof face === "object" && face.default !== undefined ? [face.default.replace(/^\.\/dist\//, "")] : [],
   );
   return [...new Set([...faces, ...globSync(programs, { cwd: dist })])];
 }

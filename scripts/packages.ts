@@ -10,6 +10,7 @@ export const root: string = join(import.meta.dirname, "..");
 export interface Manifest {
   name: string;
   version: string;
+  description?: string;
   private?: boolean;
   exports?: Record<string, string | Record<string, string>>;
   bin?: Record<string, string>;

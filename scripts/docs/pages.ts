@@ -126,23 +126,31 @@ export function linksOf({ text }: Page): Link[] {
 
 /** The anchors of a page, as GitHub makes them of its headings. */
 export function anchorsOf(text: string): Set<string> {
-  const counts = new Map<string, number>();
-  const anchors = new Set<string>();
+  const anchors = new Anchors();
+  const found = new Set<string>();
   let fenced = false;
   for (const line of text.split("\n")) {
     if (line.startsWith("```")) fenced = !fenced;
     const heading = fenced ? undefined : /^#{1,6} (.+)$/.exec(line)?.[1];
-    if (heading === undefined) continue;
-    const anchor = anchorOf(heading);
-    const count = counts.get(anchor) ?? 0;
-    counts.set(anchor, count + 1);
-    anchors.add(count === 0 ? anchor : `${anchor}-${count}`);
+    if (heading !== undefined) found.add(anchors.next(heading));
   }
-  return anchors;
+  return found;
+}
+
+/** Anchors of one page: the second of a name gets a number. */
+export class Anchors {
+  readonly #counts = new Map<string, number>();
+
+  next(heading: string): string {
+    const anchor = anchorOf(heading);
+    const count = this.#counts.get(anchor) ?? 0;
+    this.#counts.set(anchor, count + 1);
+    return count === 0 ? anchor : `${anchor}-${count}`;
+  }
 }
 
 /** The anchor of a heading: lower case, words joined by hyphens, marks left out. */
-export function anchorOf(heading: string): string {
+function anchorOf(heading: string): string {
   return heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .toLowerCase()

@@ -2,7 +2,7 @@
 // are declared in, under the comment that source opens with.
 
 import { basename, join } from "node:path";
-import { anchorOf } from "../docs/pages.ts";
+import { Anchors } from "../docs/pages.ts";
 import { packagesInOrder } from "../packages.ts";
 import { type Exported, exportsOf, ruleOf } from "./exports.ts";
 
@@ -32,7 +32,7 @@ export function referencePages(): ReferencePage[] {
       const text = [
         `# \`${one.name}\`${part === "" ? "" : `: ${part}`}`,
         "",
-        ...(part === "" ? [(one.manifest as { description?: string }).description ?? "", ""] : []),
+        ...(part === "" ? [one.manifest.description ?? "", ""] : []),
         "Made from the sources by `npm run -s reference`.",
         "",
         ...beside(files, part),
@@ -137,15 +137,3 @@ function grouped(exports: readonly Exported[], by: (one: Exported) => string): M
 }
 
 const depth = (room: string): number => (room.includes("/") ? 1 : 0);
-
-/** Anchors of one page: the second of a name gets a number, as GitHub gives them. */
-class Anchors {
-  readonly #counts = new Map<string, number>();
-
-  next(heading: string): string {
-    const anchor = anchorOf(heading);
-    const count = this.#counts.get(anchor) ?? 0;
-    this.#counts.set(anchor, count + 1);
-    return count === 0 ? anchor : `${anchor}-${count}`;
-  }
-}
