@@ -27,7 +27,7 @@ const outcome = await campaign({
   stallMs: 1_000 * asked.number("stall", values.stall, 0.001),
   ...(inputs === undefined
     ? { ms: 60_000 * asked.number("minutes", minutes ?? "1", 0.001) }
-    : { inputs: asked.whole("inputs", inputs) }),
+    : { inputs: asked.whole("inputs", inputs, 1) }),
   ...(inputs !== undefined && minutes !== undefined
     ? { ms: 60_000 * asked.number("minutes", minutes, 0.001) }
     : {}),
