@@ -176,9 +176,12 @@ async function bySession(seed: number, plan: Plan, agent: Agent, company: Compan
   const left = session.status === "idle" && session.result !== undefined ? 0 : plan.runs;
   for (let run = 0; run < left; run += 1) {
     if (session.status !== "idle" && run > 0) break;
-    await toTheEnd(seed, plan, session, () =>
-      session.status === "idle" ? session.send(task) : session.resume(),
-    );
+    await toTheEnd(seed, plan, session, () => {
+      if (session.status !== "idle") return session.resume();
+      // Behind an error or an abort the model is still to speak: nobody has to say anything.
+      const isUnanswered = run > 0 && session.messages.at(-1)?.role !== "assistant";
+      return isUnanswered ? session.continue() : session.send(task);
+    });
     await company.quiet();
     await session.settled();
     // A compaction that is asked for at the very end may find work that was queued, and that may be left as well.
@@ -220,6 +223,7 @@ async function answered(seed: number, plan: Plan, session: Session): Promise<Run
     if (roll < 8 && child === undefined && interrupted !== true)
       return await session.approve(id, { always: { args: "any", uses: 2 } });
     if (roll === 8) return undefined;
+    if (roll === 10) return await session.answer(id, "somebody did it by hand");
     if (roll === 9) {
       session.abort("nobody is there to ask");
       await session.settled();

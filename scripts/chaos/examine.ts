@@ -98,6 +98,8 @@ function add(sum: Came, came: Came, isOwn: boolean): void {
     "answers",
     "retries",
     "fallbacks",
+    "chosen",
+    "brought",
     "tools",
     "unknown",
     "compactions",

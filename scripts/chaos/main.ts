@@ -31,8 +31,8 @@ if (only !== undefined && !/^(a\d+|m\d+-\d+)$/.test(only))
 if (mistake !== undefined && !isMistake(mistake))
   asked.refuse(`--mistake must be one of ${Object.keys(mistakes).join(", ")}, not ${mistake}`);
 
-/** Of a record, on the screen. */
-const shownCharacters = Number(process.env.COLUMNS ?? 0) > 0 ? 300 : 10_000;
+/** Of a record; in a file more of it than on a screen. */
+const shownCharacters = process.stdout.isTTY ? 300 : 10_000;
 
 const seed = asked.whole("seed", values.seed);
 const sizes = {

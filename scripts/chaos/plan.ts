@@ -41,6 +41,8 @@ export interface Plan {
   protocol: Protocol;
   /** Another protocol to fall back to. */
   fallback: Protocol | undefined;
+  /** Another protocol, over which some steps are asked and to which nobody falls back. */
+  chosen: Protocol | undefined;
   face: Face;
   journal: "memory" | "sqlite" | "jsonl";
   /** Answers of the model before it means to stop. */
@@ -91,6 +93,7 @@ export function planOf(seed: number, name: string, mortal: boolean): Plan {
     onInterrupted: chance.is(0.3) ? "ask" : "tell",
     runs: face === "session" && !mortal && chance.is(0.4) ? 2 : 1,
     deeds: chance.many(chance.is(0.6) ? 1 + chance.below(3) : 0, () => deedOf(chance)),
+    chosen: own && chance.is(0.3) ? chance.pick(protocolNames.filter((one) => one !== protocol)) : undefined,
   };
 }
 

@@ -106,7 +106,9 @@ function presetOf(
   tools: NonNullable<AgentOptions["tools"]>,
 ): AgentOptions {
   const model = modelOf(plan, plan.protocol, addresses);
-  const hooks = plan.hooks ? hooksOf(plan, seed) : {};
+  const chosen = plan.chosen === undefined ? undefined : modelOf(plan, plan.chosen, addresses);
+  const wishes = plan.hooks ? hooksOf(plan, seed) : {};
+  const hooks = chosen === undefined ? wishes : choosing(plan, seed, chosen, wishes);
   const shared = { clocks, abortGraceMs: graceMs, onInterrupted: plan.onInterrupted };
   switch (plan.preset) {
     case "default":
@@ -117,6 +119,7 @@ function presetOf(
         tools,
         hooks,
         ...(plan.fallback === undefined ? {} : { fallback: [modelOf(plan, plan.fallback, addresses)] }),
+        ...(chosen === undefined ? {} : { models: [chosen] }),
         ...(plan.output ? { output } : {}),
         ...limitsOf(plan),
         retry: { ...retry, attempts: 4 },
@@ -175,6 +178,18 @@ function limitsOf({ limits, maxSteps }: Plan): Partial<AgentOptions> {
     case "usd":
       return { budget: { usd: maxSteps / 500 } };
   }
+}
+
+/** Hooks that have another model asked for every other step. */
+function choosing({ name }: Plan, seed: number, model: Model, hooks: Hooks): Hooks {
+  return {
+    ...hooks,
+    async prepareStep(view, io) {
+      const said = await hooks.prepareStep?.(view, io);
+      const isChosen = new Chance(seed, name, "chooses", view.step).is(0.5);
+      return isChosen && (said === undefined || !("stop" in said)) ? { ...said, model } : said;
+    },
+  };
 }
 
 /** Hooks of a user with many wishes. What they answer hangs on what they are asked alone. */

@@ -49,6 +49,10 @@ export interface Came {
   answers: number;
   retries: number;
   fallbacks: number;
+  /** Answers asked of a model that was chosen for the step. */
+  chosen: number;
+  /** Calls that somebody gave their result. */
+  brought: number;
   tools: number;
   unknown: number;
   compactions: number;
@@ -65,6 +69,8 @@ export const emptyCame = (): Came => ({
   answers: 0,
   retries: 0,
   fallbacks: 0,
+  chosen: 0,
+  brought: 0,
   tools: 0,
   unknown: 0,
   compactions: 0,
@@ -245,7 +251,8 @@ class Walk {
         return;
       case "model_started":
         if (record.attempt > 1) came.retries += 1;
-        if (record.model > 0) came.fallbacks += 1;
+        if (record.model > (before.options?.fallbacks ?? Number.POSITIVE_INFINITY)) came.chosen += 1;
+        else if (record.model > 0) came.fallbacks += 1;
         return;
       case "model_finished":
         came.answers += 1;
@@ -299,10 +306,11 @@ class Walk {
     const call = callIn(before, record.call);
     const { code, isError } = record.result;
     if (code === "outcome_unknown") this.#came.unknown += 1;
+    if (code === "answered") this.#came.brought += 1;
     if (call === undefined || call.result !== undefined || !this.#judging.doers.has(call.name)) return;
     const key = `${this.#judging.id}:${record.call}`;
     const happened = this.#judging.effects.has(key);
-    if (call.interrupted && code !== "outcome_unknown" && code !== "reconciled")
+    if (call.interrupted && code !== "outcome_unknown" && code !== "reconciled" && code !== "answered")
       this.#found(`${call.name} (${record.call}) was cut off, and is told as ${code ?? "done"}`, "P4");
     // One that had begun before a crash may be told as aborted: that says that its effect is unknown.
     const isAdmitted = call.begun === true && code === "aborted";
