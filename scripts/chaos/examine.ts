@@ -93,18 +93,9 @@ function add(sum: Came, came: Came, isOwn: boolean): void {
   if (isOwn) sum.endings.push(...came.endings);
   for (const [kind, count] of Object.entries(came.failures))
     sum.failures[kind] = (sum.failures[kind] ?? 0) + count;
-  for (const count of [
-    "records",
-    "answers",
-    "retries",
-    "fallbacks",
-    "chosen",
-    "brought",
-    "tools",
-    "unknown",
-    "compactions",
-    "delivered",
-    "resumed",
-  ] as const)
-    sum[count] += came[count];
+  for (const [name, count] of Object.entries(came))
+    if (typeof count === "number") sum[name as Counted] += count;
 }
+
+/** The members of it that are numbers. */
+type Counted = { [name in keyof Came]: Came[name] extends number ? name : never }[keyof Came];
