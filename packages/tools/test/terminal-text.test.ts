@@ -75,3 +75,14 @@ test("an output window keeps both ends, whatever the pieces, and never half a ch
     ),
   );
 });
+
+test("the last line of an output is told in whole characters, wherever a piece of it begins and ends", () => {
+  for (const letter of ["é", "€", "🎉"]) {
+    const bytes = Buffer.from(letter.repeat(1_500));
+    for (let from = 0; from < 8; from += 1) {
+      const window = new OutputWindow(24_576);
+      window.push(bytes.subarray(from, bytes.length - 3));
+      expect(window.lastLine()).toMatch(new RegExp(`^${letter}+$`, "u"));
+    }
+  }
+});

@@ -43,7 +43,8 @@ export class OutputWindow {
   lastLine(): string {
     const bytes = this.#tail.at(-1) ?? this.#head.at(-1);
     if (bytes === undefined) return "";
-    const lines = cleanOutput(bytes.subarray(-2000).toString("utf8")).split("\n");
+    const end = wholeStart(wholeEnd(bytes.subarray(-2000)));
+    const lines = cleanOutput(end.toString("utf8")).split("\n");
     return lines.findLast((line) => line.trim() !== "")?.trim() ?? "";
   }
 
@@ -83,7 +84,17 @@ function isBinary(bytes: Buffer): boolean {
 /** Without the piece of a line at its end, or where the line is too long, without the piece of a character. */
 function cutEnd(bytes: Buffer): Buffer {
   const newline = bytes.lastIndexOf(10);
-  if (newline >= 0 && bytes.length - newline < bytes.length / 2) return bytes.subarray(0, newline + 1);
+  const cut = newline >= 0 && bytes.length - newline < bytes.length / 2;
+  return cut ? bytes.subarray(0, newline + 1) : wholeEnd(bytes);
+}
+
+function cutStart(bytes: Buffer): Buffer {
+  const newline = bytes.indexOf(10);
+  return newline >= 0 && newline < bytes.length / 2 ? bytes.subarray(newline + 1) : wholeStart(bytes);
+}
+
+/** Without the piece of a character at its end. */
+function wholeEnd(bytes: Buffer): Buffer {
   let end = bytes.length;
   let start = end;
   while (start > 0 && end - start < 4 && (bytes[start - 1]! & 0xc0) === 0x80) start--;
@@ -95,9 +106,8 @@ function cutEnd(bytes: Buffer): Buffer {
   return bytes.subarray(0, end);
 }
 
-function cutStart(bytes: Buffer): Buffer {
-  const newline = bytes.indexOf(10);
-  if (newline >= 0 && newline < bytes.length / 2) return bytes.subarray(newline + 1);
+/** Without the piece of a character at its start. */
+function wholeStart(bytes: Buffer): Buffer {
   let start = 0;
   while (start < 4 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;
   return bytes.subarray(start);
