@@ -27,8 +27,7 @@ export function readListing(text: string, path: string): Listing {
     /^\(?\[?[\d,]+ (folders?|director(y|ies))\b/i.test(line.trim());
   const told = lines.filter((line) => isTotal(line) || /^\[.*\]$/.test(line.trim()));
   const entries = lines.filter(
-    (line) =>
-      line.trim() !== "" && !told.includes(line) && !/^(no files|empty|\(empty\)|error:)/i.test(line.trim()),
+    (line) => line.trim() !== "" && !told.includes(line) && !nothing.test(line.trim()),
   );
   const folders: string[] = [];
   const files: string[] = [];
@@ -58,6 +57,9 @@ export function readListing(text: string, path: string): Listing {
     ignored: ignored === undefined ? undefined : number(ignored),
   };
 }
+
+/** What a tool says in place of a list; `empty.ts` is a name. */
+const nothing = /^(no files|error:)|^\(?empty( folder| directory)?\)?\.?$/i;
 
 /** Some listings are relative to the folder listed, some to the root. */
 function rooted(entry: string, path: string): string {
@@ -143,21 +145,19 @@ export function readHits(text: string): Hits {
   let totalFiles: number | undefined;
   let cut = false;
   for (const line of text.split("\n")) {
+    // A line that was found may say anything: notes are looked for among the others.
+    const hit = /^(.+?):(\d+):\s?(.*)$/.exec(line);
+    if (hit !== null) {
+      const shown = hit[3] ?? "";
+      if (/^\[\.\.\.\] | \[\.\.\.\]$/.test(shown)) cut = true;
+      hits.push({ path: cleanPath(hit[1] ?? ""), line: Number(hit[2]), text: shown });
+      continue;
+    }
     const head = /^\[?\(?([\d,]+) (?:match(?:es|ing lines?)?|lines?)(?: in ([\d,]+) files?)?/i.exec(line);
-    if (head !== null && totalLines === undefined && !/^\S+:\d+:/.test(line)) {
+    if (head !== null && totalLines === undefined) {
       totalLines = number(head[1] ?? "0");
       if (head[2] !== undefined) totalFiles = number(head[2]);
-      continue;
-    }
-    if (/^\[the first /.test(line) || /truncated/i.test(line.slice(0, 40))) {
-      cut = true;
-      continue;
-    }
-    const hit = /^(.+?):(\d+):\s?(.*)$/.exec(line);
-    if (hit === null) continue;
-    const shown = hit[3] ?? "";
-    if (/^\[\.\.\.\] | \[\.\.\.\]$/.test(shown)) cut = true;
-    hits.push({ path: cleanPath(hit[1] ?? ""), line: Number(hit[2]), text: shown });
+    } else if (/^\[the first /.test(line) || /truncated/i.test(line.slice(0, 40))) cut = true;
   }
   const files = new Set(hits.map((hit) => hit.path)).size;
   return {

@@ -162,6 +162,55 @@ describe("results", () => {
     expect(text).toContain("**4321**");
   });
 
+  const cut = (shown: string): string => `4,321 files, 100 folders\n${shown}\n[the first 2 entries of 4,421]`;
+  const src = "3 files, 2 folders\nsrc/a/\nsrc/b/\nsrc/c.ts\nsrc/d.md\nsrc/e.ts";
+
+  it.each([
+    ["how many items are in src?", "**5 entries** directly in it: 3 files and 2 folders"],
+    ["how many files are directly in src?", "**3** files directly in it (4321 counting subfolders)"],
+    ["how many .ts files are directly in src?", "**2** `.ts` files directly in it"],
+    ["how many folders are in src?", "**2 folders** (100 counting nested ones)"],
+    ["how many folders are in src, recursively?", "**100 folders** (2 directly in it)"],
+    ["how many files are in src?", "**4321** files, counting its subfolders"],
+    ["how many config files are in src?", "At least 1 file with “config” in the name"],
+    ["how many test files are in src?", "At least 0 test files"],
+    ["list the config files in src", "at least **1** file with “config” in the name"],
+    ["list the test files in src", "I see no test files in `src`. The listing was cut"],
+  ])("counts nothing from a list that was cut as if it were whole: %s", async (task, said) => {
+    const { text } = await run(task, (_, { recursive }) =>
+      recursive === true ? cut("src/a/\nsrc/config.ts") : src,
+    );
+    expect(text).toContain(said);
+  });
+
+  it("says of what is directly in a folder that cannot be listed by itself what is known with its subfolders", async () => {
+    const answers = await Promise.all(
+      [
+        "how many items are in src?",
+        "how many files are directly in src?",
+        "how many folders are in src?",
+      ].map((task) =>
+        run(task, (_, { recursive }) =>
+          recursive === true ? cut("src/a/\nsrc/config.ts") : new Error("Error: too busy"),
+        ),
+      ),
+    );
+    expect(answers.map(({ text }) => text.split("\n")[0])).toEqual([
+      "`src` has **4421 entries**, counting its subfolders: 4321 files and 100 folders.",
+      "`src` has **4321** files, counting its subfolders.",
+      "`src` has **100 folders**, counting nested ones.",
+    ]);
+  });
+
+  it("compares two folders by what it saw of them, and says where that is not all", async () => {
+    const { text } = await run("compare src and lib", (_, { path }) =>
+      path === "src" ? cut("src/a.ts\nsrc/b.ts") : "2 files, 0 folders\nlib/a.ts\nlib/c.ts",
+    );
+    expect(text).toContain("1 name in both that I saw");
+    expect(text).toContain("Only in `lib`, as far as I saw:\n\n- `c.ts`");
+    expect(text).toContain("The listing was cut");
+  });
+
   it("reads totals at the end, and paths relative to the folder, as well", async () => {
     const { text } = await run(
       "how many .ts files are in src?",
@@ -175,6 +224,20 @@ describe("results", () => {
     expect(
       (await run("how many .ts files are in src?", () => "src/a.ts\nsrc/b.ts\nsrc/c.ts")).text,
     ).toContain("**3**");
+  });
+
+  it("takes for a note no name and no line that was found", async () => {
+    const listed = await run("list files", () => "2 files, 0 folders\na.ts\nempty.ts");
+    expect(listed.text).toContain("- `empty.ts`");
+    const nothing = await run("list files", () => "(empty)");
+    expect(nothing.text).toContain("no files");
+    const found = await run(
+      "where is truncated used in src?",
+      () =>
+        "2 matching lines in 2 files\nsrc/a.ts:1: if (truncated) go();\nsrc/truncated.ts:7: f(truncated);",
+    );
+    expect(found.text).toContain("2 lines in 2 files");
+    expect(found.text).toContain("`src/truncated.ts:7`");
   });
 
   it("tells a tool's error in its answer", async () => {

@@ -3,7 +3,7 @@
 import type { Goal } from "../goal.ts";
 import { type Asking, type Finding, type Got, together, wholeFile } from "../plan.ts";
 import type { FileText } from "../results.ts";
-import { base, type Files, filesBelow } from "./folders.ts";
+import { base, cutNote, type Files, filesBelow } from "./folders.ts";
 import { type Context, type Found, open, type Thing } from "./where.ts";
 import { bullets, code, counted, fenced } from "./words.ts";
 
@@ -32,7 +32,8 @@ export function* compare(goal: Extract<Goal, { do: "compare" }>, context: Contex
       reached: false,
       subject: left.path,
     };
-  return { ...texts(left.path, a, right.path, b), text: `${note}${texts(left.path, a, right.path, b).text}` };
+  const said = texts(left.path, a, right.path, b);
+  return { ...said, text: `${note}${said.text}` };
 }
 
 function* all(path: string, opened: FileText): Asking<FileText> {
@@ -50,8 +51,8 @@ function texts(left: string, a: FileText, right: string, b: FileText): Finding {
     a.lines.every((line, at) => line === b.lines[at]) &&
     a.totalBytes === b.totalBytes;
   const lead = `${sizes(left, a)} ${sizes(right, b)}`;
-  const base_ = { subject: left, scope: left, reached: true, yes: same };
-  if (same) return { ...base_, text: `${code(left)} and ${code(right)} are the same. ${lead}`, number: 0 };
+  const about = { subject: left, scope: left, reached: true, yes: same };
+  if (same) return { ...about, text: `${code(left)} and ${code(right)} are the same. ${lead}`, number: 0 };
   const { common, onlyA, onlyB } = difference(a.lines, b.lines);
   const longer =
     a.lines.length === b.lines.length
@@ -65,7 +66,7 @@ function texts(left: string, a: FileText, right: string, b: FileText): Finding {
   const shown = [...show("-", onlyA), ...show("+", onlyB)];
   const rest = shown.length === 0 ? "" : `\n\nFirst differences (- ${left}, + ${right}):\n\n${fenced(shown)}`;
   return {
-    ...base_,
+    ...about,
     text: `They differ. ${lead} ${longer} ${counted(common, "line")} are common; ${counted(onlyA.length, "line")} only in ${code(left)}, ${counted(onlyB.length, "line")} only in ${code(right)}.${rest}`,
     number: onlyA.length + onlyB.length,
   };
@@ -119,18 +120,21 @@ function* folders(left: string, right: string, note: string): Asking<Finding> {
     Got<Files>,
   ];
   if (!a.ok || !b.ok) return { text: `${note}${a.ok ? (b.ok ? "" : b.why) : a.why}.`, reached: false };
-  const names = (path: string, paths: readonly string[]): string[] => paths.map((one) => base(one, path));
+  const names = (path: string, paths: readonly string[]): Set<string> =>
+    new Set(paths.map((one) => base(one, path)));
   const inA = names(left, a.value.paths);
   const inB = names(right, b.value.paths);
-  const both = inA.filter((one) => inB.includes(one));
-  const onlyA = inA.filter((one) => !both.includes(one));
-  const onlyB = inB.filter((one) => !both.includes(one));
+  const onlyA = [...inA].filter((one) => !inB.has(one));
+  const onlyB = [...inB].filter((one) => !inA.has(one));
+  const whole = !a.value.cut && !b.value.cut;
   const part = (path: string, list: readonly string[]): string =>
-    list.length === 0 ? "" : `\n\nOnly in ${code(path)}:\n\n${bullets(list.map(code), 20)}`;
+    list.length === 0
+      ? ""
+      : `\n\nOnly in ${code(path)}${whole ? "" : ", as far as I saw"}:\n\n${bullets(list.map(code), 20)}`;
   return {
-    text: `${note}${code(left)} has ${counted(a.value.total, "file")}, ${code(right)} ${counted(b.value.total, "file")}, counting subfolders; ${counted(both.length, "name")} are in both.${part(left, onlyA)}${part(right, onlyB)}\n\nI compared names, not contents.`,
+    text: `${note}${code(left)} has ${counted(a.value.total, "file")}, ${code(right)} ${counted(b.value.total, "file")}, counting subfolders; ${counted(inA.size - onlyA.length, "name")} in both${whole ? "" : " that I saw"}.${part(left, onlyA)}${part(right, onlyB)}\n\nI compared names, not contents.${whole ? "" : ` ${cutNote}`}`,
     number: onlyA.length + onlyB.length,
     scope: left,
-    reached: !a.value.cut && !b.value.cut,
+    reached: whole,
   };
 }

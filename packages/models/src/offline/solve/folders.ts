@@ -41,12 +41,12 @@ const globOf = (globs: readonly string[]): string =>
 export const globOption = (filter: Filter | undefined): { glob?: string } =>
   filter === undefined || filter.globs.length === 0 ? {} : { glob: globOf(filter.globs) };
 
-/** The files below a path that a filter lets pass, with an exact total. */
+/** The files below a path that a filter lets pass. */
 export interface Files {
   paths: string[];
   total: number;
-  /** How many lie directly in the folder. Undefined when the listing was cut. */
-  direct: number | undefined;
+  /** False: the listing was cut, and `total` is only what was seen of it. */
+  exact: boolean;
   folders: string[];
   totalFolders: number;
   ignored: number | undefined;
@@ -71,22 +71,38 @@ export function* filesBelow(path: string, filter: Filter | undefined): Asking<Go
     // Nothing: or a tool that knows no braces. One plain glob more settles it.
     const plain = yield* listing(path, { recursive: true, pattern: `**/${filter.globs[0]}` });
     if (plain.ok && plain.value.totalFiles > 0)
-      return { ok: true, value: filesOf(plain.value, passing(plain.value.files, filter), path, true) };
+      return { ok: true, value: filesOf(plain.value, passing(plain.value.files, filter), true) };
   }
-  return { ok: true, value: filesOf(all, paths, path, usable && paths.length === all.files.length) };
+  const counts = filter === undefined || (usable && paths.length === all.files.length);
+  return { ok: true, value: filesOf(all, paths, counts) };
 }
 
-function filesOf(all: Listing, paths: string[], path: string, exact: boolean): Files {
-  const filtered = paths.length !== all.files.length;
-  return {
-    paths,
-    total: exact || (!filtered && paths.length === all.files.length) ? all.totalFiles : paths.length,
-    direct: all.cut ? undefined : directIn(paths, path).length,
-    folders: all.folders,
-    totalFolders: all.totalFolders,
-    ignored: all.ignored,
-    cut: all.cut,
-  };
+/** @param counts whether the tool's own total is of these files */
+const filesOf = (all: Listing, paths: string[], counts: boolean): Files => ({
+  paths,
+  total: counts ? all.totalFiles : paths.length,
+  exact: counts || !all.cut,
+  folders: all.folders,
+  totalFolders: all.totalFolders,
+  ignored: all.ignored,
+  cut: all.cut,
+});
+
+/** How much lies directly in a folder. */
+interface Direct {
+  files: number;
+  folders: number;
+}
+
+/** What lies directly in a folder: listed by itself where the list of all below it was cut. Undefined: nobody knows. */
+function* directOf(path: string, filter: Filter | undefined, below: Files): Asking<Direct | undefined> {
+  if (!below.cut)
+    return { files: directIn(below.paths, path).length, folders: directIn(below.folders, path).length };
+  const listed = yield* listing(path);
+  if (!listed.ok) return undefined;
+  const { files, totalFiles, totalFolders, cut } = listed.value;
+  if (filter === undefined) return { files: totalFiles, folders: totalFolders };
+  return cut ? undefined : { files: passing(files, filter).length, folders: totalFolders };
 }
 
 const directIn = (paths: readonly string[], path: string): string[] => {
@@ -115,19 +131,21 @@ export function* count(goal: CountGoal, context: Context): Asking<Finding> {
   const found = yield* at(goal.place, context, "folder", (path) => filesBelow(path, goal.filter));
   if (!found.ok) return found.finding;
   const { path, note, value } = found;
-  const { cut, total, paths } = value;
-  if (cut && goal.filter?.tests === true && total === paths.length && total !== 0)
+  const { cut, exact, total, paths } = value;
+  const wantsDirect = goal.what !== "file" || goal.deep === false;
+  const direct = wantsDirect || !cut ? yield* directOf(path, goal.filter, value) : undefined;
+  if (!exact && !(goal.deep === false && direct !== undefined))
     return {
-      text: `${note}At least ${total} ${goal.filter.says} in ${placeName(path)}: the listing was too long to see all of it.`,
+      text: `${note}At least ${total} ${what(goal.filter, "file", total)} in ${placeName(path)}: the listing was too long to see all of it.`,
       reached: false,
       scope: path,
     };
   const told =
     goal.what === "folder"
-      ? countedFolders(goal, value, path)
+      ? countedFolders(goal, value, direct)
       : goal.what === "entry"
-        ? countedEntries(value, path)
-        : countedFiles(goal, value);
+        ? countedEntries(value, direct)
+        : countedFiles(goal, value, direct);
   return {
     text: `${note}${sentence(placeName(path))} has ${told.text}${ignoredNote(value.ignored)}`,
     number: told.number,
@@ -144,29 +162,38 @@ interface Told {
   number: number;
 }
 
-function countedFolders({ deep }: CountGoal, { cut, folders, totalFolders }: Files, path: string): Told {
-  const direct = cut ? undefined : directIn(folders, path).length;
-  const number = deep === true || direct === undefined ? totalFolders : direct;
-  const other = deep === true ? `${direct ?? "?"} directly in it` : `${totalFolders} counting nested ones`;
-  const aside = direct === undefined || direct === totalFolders ? "" : ` (${other})`;
+function countedFolders({ deep }: CountGoal, { totalFolders }: Files, direct: Direct | undefined): Told {
+  if (direct === undefined)
+    return { text: `**${counted(totalFolders, "folder")}**, counting nested ones.`, number: totalFolders };
+  const number = deep === true ? totalFolders : direct.folders;
+  const other = deep === true ? `${direct.folders} directly in it` : `${totalFolders} counting nested ones`;
+  const aside = direct.folders === totalFolders ? "" : ` (${other})`;
   return { text: `**${counted(number, "folder")}**${aside}.`, number };
 }
 
-function countedEntries({ paths, folders, direct = 0 }: Files, path: string): Told {
-  const number = directIn([...paths, ...folders], path).length;
-  const kinds = `${counted(direct, "file")} and ${counted(directIn(folders, path).length, "folder")}`;
-  return { text: `**${counted(number, "entry", "entries")}** directly in it: ${kinds}.`, number };
+function countedEntries({ total, totalFolders }: Files, direct: Direct | undefined): Told {
+  const { files, folders } = direct ?? { files: total, folders: totalFolders };
+  const where = direct === undefined ? ", counting its subfolders" : " directly in it";
+  const number = files + folders;
+  const kinds = `${counted(files, "file")} and ${counted(folders, "folder")}`;
+  return { text: `**${counted(number, "entry", "entries")}**${where}: ${kinds}.`, number };
 }
 
-function countedFiles({ deep, filter }: CountGoal, { total, direct, paths }: Files): Told {
-  const isDirect = deep === false;
-  const number = isDirect && direct !== undefined ? direct : total;
-  const differs = direct !== undefined && direct !== total;
-  const aside = !differs
-    ? ""
-    : isDirect
-      ? ` directly in it (${total} counting subfolders)`
-      : `, counting its subfolders (${direct} directly in it)`;
+function countedFiles(
+  { deep, filter }: CountGoal,
+  { total, paths, exact }: Files,
+  direct: Direct | undefined,
+): Told {
+  const isDirect = deep === false && direct !== undefined;
+  const number = isDirect ? direct.files : total;
+  const aside =
+    direct === undefined
+      ? ", counting its subfolders"
+      : direct.files === total
+        ? ""
+        : isDirect
+          ? ` directly in it (${exact ? "" : "at least "}${total} counting subfolders)`
+          : `, counting its subfolders (${direct.files} directly in it)`;
   const byName = filter?.tests === true ? testsAside(paths) : "";
   return { text: `**${number}** ${what(filter, "file", number)}${aside}.${byName}`, number };
 }
@@ -219,6 +246,9 @@ function* listDirect(goal: ListGoal, context: Context): Asking<Finding> {
   };
 }
 
+/** Said where a listing was cut and nobody knows what is behind the cut. */
+export const cutNote = "The listing was cut, so I did not see all of it.";
+
 /** What a filter lets pass of a folder, or all below it. */
 function* listBelow(goal: ListGoal, context: Context): Asking<Finding> {
   const found = yield* at(goal.place, context, "folder", (path) => filesBelow(path, goal.filter));
@@ -230,12 +260,14 @@ function* listBelow(goal: ListGoal, context: Context): Asking<Finding> {
   const items = [...folders, ...files].sort();
   const total =
     goal.what === "file" && isDirect ? files.length : totalOf(goal.what, value.total, value.totalFolders);
+  const unseen = value.cut && (isDirect || !value.exact);
   const text =
     total === 0
-      ? `${note}No ${what(goal.filter, goal.what, 2)} in ${placeName(path)}.`
-      : `${note}${sentence(placeName(path))} has **${total}** ${what(goal.filter, goal.what, total)}:\n\n${bullets(items.map(code), 100, total)}`;
+      ? `${note}${unseen ? "I see no" : "No"} ${what(goal.filter, goal.what, 2)} in ${placeName(path)}.`
+      : `${note}${sentence(placeName(path))} has ${unseen ? "at least " : ""}**${total}** ${what(goal.filter, goal.what, total)}:\n\n${bullets(items.map(code), 100, total)}`;
+  const left = unseen ? `${total > 0 ? "\n\n" : " "}${cutNote}` : "";
   return {
-    text: `${text}${ignoredNote(value.ignored, total > 0)}`.trimEnd(),
+    text: `${text}${left}${ignoredNote(value.ignored, total > 0)}`.trimEnd(),
     number: total,
     items,
     yes: total > 0,
@@ -268,7 +300,7 @@ export function* find(goal: Extract<Goal, { do: "find" }>, context: Context): As
       : { hits: exact, hint: "" };
   if (hits.length === 0)
     return {
-      text: `${note}There are no ${goal.filter.says} in ${placeName(path)}.${hint}${value.cut ? " The listing was cut, so I did not see all of it." : ""}${ignoredNote(value.ignored)}`,
+      text: `${note}There are no ${goal.filter.says} in ${placeName(path)}.${hint}${value.cut ? ` ${cutNote}` : ""}${ignoredNote(value.ignored)}`,
       number: 0,
       yes: false,
       items: [],
