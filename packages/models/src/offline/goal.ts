@@ -69,7 +69,6 @@ export type Goal =
       most: boolean;
       place: Place;
       filter?: Filter;
-      among?: readonly Place[];
     }
   | {
       do: "weigh";

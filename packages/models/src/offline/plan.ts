@@ -56,10 +56,9 @@ export function advance(solver: Solver, known: Known, toolbox: Toolbox, asked: S
     let waits = false;
     for (const step of turn.value) {
       const call = toolbox.call(step);
-      const result =
-        call === undefined ? { text: "", missing: "no_tool" as const } : known.results.get(call.key);
-      if (result !== undefined || call === undefined)
-        outcomes.push(result ?? { text: "", missing: "no_tool" });
+      const result = call === undefined ? undefined : known.results.get(call.key);
+      if (call === undefined) outcomes.push({ text: "", missing: "no_tool" });
+      else if (result !== undefined) outcomes.push(result);
       else if (known.toolsOff) outcomes.push({ text: "", missing: "tools_off" });
       // Another goal asks for the same: one call serves both.
       else if (asked.has(call.key)) waits = true;

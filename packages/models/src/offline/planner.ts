@@ -42,13 +42,21 @@ function mustRun(io: ModelIo): void {
     });
 }
 
+const meaningless = [
+  "temperature",
+  "topP",
+  "topK",
+  "frequencyPenalty",
+  "presencePenalty",
+  "stop",
+  "maxOutputTokens",
+  "reasoning",
+] as const;
+
 /** Sampling means nothing to a planner, nor does thinking: what was asked for and is not done is said. */
 function warn(request: ModelRequest, io: ModelIo): void {
   const { settings } = request;
-  const names = ["temperature", "topP", "topK", "frequencyPenalty", "presencePenalty", "stop"] as const;
-  const idle = ([...names, "maxOutputTokens", "reasoning"] as const).filter(
-    (name) => settings[name] !== undefined && settings[name] !== "off",
-  );
+  const idle = meaningless.filter((name) => settings[name] !== undefined && settings[name] !== "off");
   if (idle.length > 0)
     io.emit({
       type: "warning",

@@ -5,9 +5,9 @@ import type { Goal, OutlineGoal } from "../goal.ts";
 import type { Unit } from "../lexicon.ts";
 import { type Asking, type Finding, failureOf, hitsOf, readStep, wholeFile } from "../plan.ts";
 import { type FileText, type Listing, readText } from "../results.ts";
-import { base, filesBelow } from "./folders.ts";
+import { base, filesBelow, globOption } from "./folders.ts";
 import { type Context, open, sentence } from "./where.ts";
-import { bullets, clip, code, counted, humanList, placeName, plural } from "./words.ts";
+import { bullets, clip, code, counted, fenced, humanList, placeName, plural } from "./words.ts";
 
 const howSeen = "I went by the shape of the lines; I do not parse code.";
 
@@ -114,12 +114,7 @@ const marks: Partial<Record<Unit, string>> = {
 function* bySearch(path: string, note: string, goal: OutlineGoal): Asking<Finding | undefined> {
   const mark = goal.only === undefined ? undefined : marks[goal.only];
   if (mark === undefined || goal.filter?.tests === true) return undefined;
-  const globs = goal.filter?.globs ?? [];
-  const found = yield* hitsOf(
-    mark,
-    path,
-    globs.length === 0 ? {} : { glob: `**/${globs.length === 1 ? globs[0] : `{${globs.join(",")}}`}` },
-  );
+  const found = yield* hitsOf(mark, path, globOption(goal.filter));
   if (!found.ok || found.value.cut) return undefined;
   const declared = found.value.hits.flatMap((hit) =>
     (declarationsOf(hit.path, [hit.text]) ?? [])
@@ -234,7 +229,7 @@ export function* describe(goal: Extract<Goal, { do: "describe" }>, context: Cont
         : ` It declares ${humanList(declared.slice(0, 15).map((one) => `${one.kind} ${code(one.name)}`))}${declared.length > 15 ? ` and ${declared.length - 15} more` : ""}.`;
   const rest =
     opening === "" && declared.length === 0 && file.lines.length > 0
-      ? `\n\n\`\`\`\n${file.lines.slice(0, 10).join("\n").replaceAll("```", "'''")}\n\`\`\``
+      ? `\n\n${fenced(file.lines.slice(0, 10))}`
       : "";
   return {
     text: `${note}${code(path)} has ${size || "no known size"}.${opens}${has}${rest}`,
