@@ -5,6 +5,7 @@ import { listIn, objectIn } from "../json-values.ts";
 import { putMember } from "../own-member.ts";
 import type { Goal } from "./goal.ts";
 import type { Finding } from "./plan.ts";
+import { clip } from "./solve/words.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** Says in every answer what answered, and how to get a language model. */
@@ -56,9 +57,7 @@ export function answerText(
     } else parts.push(finding.text);
   });
   if (missed !== undefined)
-    parts.push(
-      `Of what came in between I could make nothing: “${missed.length > 120 ? `${missed.slice(0, 120)}…` : missed}”`,
-    );
+    parts.push(`Of what came in between I could make nothing: “${clip(missed, 120)}”`);
   if (offers) parts.push(abilities(toolbox));
   return [...parts, closing].join("\n\n");
 }

@@ -76,8 +76,12 @@ const operators: [RegExp, string][] = [
 
 const functions = /\b(?:sqrt|cbrt|abs|min|max|round|floor|ceil|log|ln|exp|sin|cos|tan|pi)\b/g;
 
+/** Longer than any sum that somebody puts in words, and than calculators take. */
+const longest = 4000;
+
 /** The expression a clause asks for, with `^` for powers; undefined when the clause is no sum. */
 export function expressionOf(clause: string): string | undefined {
+  if (clause.length > longest) return undefined;
   let text = clause
     .toLowerCase()
     .replace(/[`"“”]/g, " ")

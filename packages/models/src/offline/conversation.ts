@@ -101,11 +101,15 @@ function turnsOf(messages: MessageList): Turn[] {
 const isAnswer = (message: Message): boolean =>
   message.role === "assistant" && callsOf(message).length === 0 && textOf(message).trim() !== "";
 
-/** What loops say to models in the user's place: limits, repeats, formats. */
+/** What loops say to models in the user's place: limits, repeats, formats. None begins as an order of the user's does, which may speak of all that. */
 const isNotice = (text: string): boolean =>
+  !/^\s*(please\s+)?(how|what|which|where|who|is|are|do|does|list|show|find|search|count|read|open|print|grep|look|locate|compare|describe|explain|outline)\b/i.test(
+    text,
+  ) &&
   /\b(no more tools|tool calls?|JSON format|final (answer|response)|best answer you can|last answer was empty|has been called|reached (a|its) limit|same arguments)\b/i.test(
     text,
-  ) && !/\?\s*$/.test(text);
+  ) &&
+  !/\?\s*$/.test(text);
 
 const joins = /^\s*(also|and|plus|additionally|as well|one more)\b/i;
 

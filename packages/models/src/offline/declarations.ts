@@ -54,7 +54,7 @@ const curly: Shape[] = [
   ["type", /^\s*(?:pub\s+)?type\s+(\w+)/],
   [
     "function",
-    /^\s*(?:public|private|protected|static|final|\s)+[\w<>[\],\s]+\s+(\w+)\s*\([^;]*\)\s*(?:throws [\w, ]+)?\{/,
+    /^(?:\s|(?:public|private|protected|static|final)\b)[\w<>[\],\s]*?\s(?!(?:if|for|foreach|while|switch|catch|synchronized|using|lock)\b)(\w+)\s*\([^;]*\)\s*(?:throws [\w, ]+)?\{/,
   ],
   ["import", /^\s*(?:import|use|#include)\s+["<]?([^\s;">]+)/],
 ];

@@ -10,6 +10,7 @@ import { filtersOf, placesOf, type Rule, tally, withFilter } from "./grammar-rul
 import { findRule, searchRule, valueRule } from "./grammar-search.ts";
 import type { Unit } from "./lexicon.ts";
 import { isFileName } from "./places.ts";
+import { clip } from "./solve/words.ts";
 import { clausesOf, tokenize } from "./tokens.ts";
 
 /**
@@ -18,6 +19,7 @@ import { clausesOf, tokenize } from "./tokens.ts";
  */
 export function goalsOf(task: string, before: readonly Goal[] = []): Goal[] {
   const goals: Goal[] = [];
+  const known = new Set<string>();
   const clauses = clausesOf(tokenize(task));
   clauses.forEach((tokens, at) => {
     const clause = readClause(tokens, task, goals, before.length > 0 && at === 0);
@@ -25,8 +27,12 @@ export function goalsOf(task: string, before: readonly Goal[] = []): Goal[] {
     for (const rule of rules) {
       const found = rule(clause, goals, before);
       if (found === undefined) continue;
-      for (const goal of found)
-        if (!goals.some((one) => JSON.stringify(one) === JSON.stringify(goal))) goals.push(goal);
+      for (const goal of found) {
+        const key = JSON.stringify(goal);
+        if (known.has(key)) continue;
+        known.add(key);
+        goals.push(goal);
+      }
       break;
     }
   });
@@ -312,10 +318,8 @@ const bareRule: Rule = (clause) => {
 };
 
 const beyond: Rule = (clause) => [
-  { do: "beyond", why: `I could not make out an action I know in “${clip(clause.text)}”` },
+  { do: "beyond", why: `I could not make out an action I know in “${clip(clause.text, 120)}”` },
 ];
-
-const clip = (text: string): string => (text.length <= 120 ? text : `${text.slice(0, 120)}…`);
 
 const rules: readonly Rule[] = [
   aboutMe,

@@ -4,6 +4,7 @@
 // never pays for it.
 
 import type { Model } from "@rondo/core";
+import { checkGiven, from0, membersOf } from "@rondo/core/checks";
 import { loadOnce } from "../load-once.ts";
 import { origin } from "./origin.ts";
 
@@ -12,10 +13,13 @@ export interface OfflineOptions {
   maxCalls?: number;
 }
 
+const optionChecks = membersOf<OfflineOptions>({ maxCalls: from0 });
+
 const planner = loadOnce(() => import("./planner.ts"));
 
 /** The embedded default model: a deterministic planner that needs no key and no network, and drives the tools it is given. */
 export function offline(options: OfflineOptions = {}): Model {
+  checkGiven(optionChecks, options, "offline");
   const bound = options.maxCalls ?? 12;
   return {
     id: "offline/planner",

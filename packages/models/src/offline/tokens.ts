@@ -65,7 +65,11 @@ function chunkEnd(text: string, from: number): number {
   return end;
 }
 
+/** No name and no path is longer, and what surrounds it is not looked for then. */
+const longestName = 1000;
+
 function chunk(text: string, from: number, to: number): Token[] {
+  if (to - from > longestName) return [make(text.slice(from, to), "word", from, to)];
   let start = from;
   let end = to;
   while (start < end && /[([{<,;:!?"'“”‘’]/.test(text[start] as string) && !balanced(text.slice(start, end)))

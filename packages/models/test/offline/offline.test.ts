@@ -98,6 +98,62 @@ describe("the offline model", () => {
     },
   );
 
+  it("tells a list of objects in JSON as what they are, whatever their members are called", async () => {
+    const people = [{ toString: 1, valueOf: 1 }, "Ann"];
+    const { text } = await run("what are the people in data.json?", () => JSON.stringify({ people }), {
+      outputSchema: { type: "array", items: { type: "string" } },
+    });
+    expect(JSON.parse(text)).toEqual(['{"toString":1,"valueOf":1}', "Ann"]);
+  });
+
+  it("takes no key for another because neither has a Latin letter", async () => {
+    const told = (key: string) =>
+      run(`what does data.json say about "${key}"?`, () => JSON.stringify({ 版本: 1, "*": 2 }));
+    expect((await told("名前")).text).toContain("says nothing about “名前”");
+    expect((await told("版本")).text).toContain("is **1**");
+    expect((await told("@")).text).toContain("says nothing about “@”");
+  });
+
+  it("cuts what it quotes at no half of a character", async () => {
+    const line = `${"x".repeat(159)}😀 foo_bar`;
+    const { text } = await run("find foo_bar in src", () => `1 matching line in 1 file\nsrc/a.ts:1: ${line}`);
+    expect(text).toContain(`${"x".repeat(159)}…`);
+    expect(text.isWellFormed()).toBe(true);
+  });
+
+  it("counts the methods of a class, and no branches, at any depth of its lines in no time", async () => {
+    const lines = [
+      "class A {",
+      "    public static void main(String[] args) {",
+      "        if (args.length > 0) {",
+      "        while (true) {",
+      "    List<String> names(int most) throws Exception {",
+      `${" ".repeat(2000)}x;`,
+    ];
+    const started = performance.now();
+    const { text } = await run(
+      "how many functions are in A.java?",
+      () => `${lines.join("\n")}\n[6 lines, 2200 bytes, the whole file]`,
+    );
+    expect(performance.now() - started).toBeLessThan(5000);
+    expect(text).toContain("**2 functions**");
+    expect(text).toContain("function `main`, line 2");
+    expect(text).toContain("function `names`, line 5");
+  });
+
+  it("reads a long text that is no task in no time", async () => {
+    const prose = Array.from({ length: 3000 }, (_, at) => `Then the quick fox ${at} jumps over a dog`);
+    const started = performance.now();
+    await step([userText(prose.join(". "))]);
+    for (const sign of ["!", "(", '"', "1"]) await step([userText(sign.repeat(20_000))]);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it("refuses an option that it cannot use", () => {
+    expect(() => offline({ maxCalls: Number.NaN })).toThrow(/maxCalls/);
+    expect(() => offline({ maxCals: 3 } as never)).toThrow(/maxCals/);
+  });
+
   it("streams its answer in pieces that join to the whole, and leaves the unknown usage out", async () => {
     const { answer, events, text } = await step([userText("hello")]);
     const deltas = events.filter((event) => event.type === "text_delta");
@@ -335,6 +391,16 @@ describe("the conversation", () => {
     );
     expect(both.text).toContain("docs");
     expect(both.text).toContain("MIT");
+  });
+
+  it("takes an order that speaks of a loop's words for no note of the loop's", async () => {
+    const first = await run("how many files are in src?", () => "1 file, 0 folders\nsrc/a.ts");
+    const order = userText('find "final answer" in docs');
+    const { text } = await run(
+      [...first.messages, order],
+      () => "1 matching line in 1 file\ndocs/a.md:3: the final answer",
+    );
+    expect(text).toContain("`docs/a.md:3`");
   });
 
   it("looks again when the same question comes again", async () => {

@@ -51,7 +51,9 @@ function shown({ path: key, value: found }: Hit, path: string): Said {
       yes: true,
       ...(typeof found === "number" ? { number: found } : {}),
     };
-  const items = Array.isArray(found) ? found.map(String) : Object.keys(found);
+  const items = Array.isArray(found)
+    ? found.map((one) => (typeof one === "string" ? one : JSON.stringify(one)))
+    : Object.keys(found);
   const lines = JSON.stringify(found, null, 2).split("\n").slice(0, 80);
   return {
     text: `${where} has ${counted(items.length, "entry", "entries")}:\n\n${fenced(lines)}`,
@@ -71,7 +73,7 @@ interface Hit {
 const flat = (text: string): string =>
   text
     .toLowerCase()
-    .replace(/[^a-z0-9]/g, "")
+    .replace(/[^\p{L}\p{N}]/gu, "")
     .replace("licence", "license");
 
 const entriesOf = (node: unknown): [name: string, value: unknown][] =>
@@ -80,6 +82,7 @@ const entriesOf = (node: unknown): [name: string, value: unknown][] =>
 /** Whether two names are one: singular and plural are. */
 function isSame(name: string, wanted: string): boolean {
   const [one, other] = [flat(name), flat(wanted)];
+  if (one === "" || other === "") return name === wanted;
   return (
     one === other ||
     one === `${other}s` ||

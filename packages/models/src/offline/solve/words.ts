@@ -28,8 +28,9 @@ export function fenced(lines: readonly string[]): string {
   return [fence, ...lines, fence].join("\n");
 }
 
+/** The beginning of a text, and no half of a character. */
 export const clip = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit)}…`;
+  text.length <= limit ? text : `${text.slice(0, limit).replace(/[\ud800-\udbff]$/, "")}…`;
 
 export const plural: Record<string, string> = {
   file: "files",
