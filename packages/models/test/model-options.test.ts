@@ -2,7 +2,20 @@
 
 import { RondoError } from "@rondo/core";
 import { expect, test } from "vitest";
-import { anthropic, azure, bedrock, google, ollama, openai, openaiCompatible } from "../src/index.ts";
+import {
+  anthropic,
+  azure,
+  bedrock,
+  fromAiSdk,
+  google,
+  modelFromName,
+  offline,
+  ollama,
+  openai,
+  openaiCompatible,
+  promptedJson,
+  toAiSdk,
+} from "../src/index.ts";
 
 const wordsOf = (make: () => unknown): string => {
   try {
@@ -86,4 +99,46 @@ test("what each provider has of its own is taken, and what is undefined is as if
       () => ollama("m", { contextSize: 4096, keepAlive: "5m" }),
     ].map(wordsOf),
   ).toEqual(Array.from({ length: 5 }, () => "it was taken"));
+});
+
+const abroad = { specificationVersion: "v4", provider: "p", modelId: "m" };
+
+test.each<[() => unknown, string]>([
+  [
+    () => ollama("m", { toolProtocol: "Native" } as never),
+    "ollama/m: option toolProtocol: one of auto, native",
+  ],
+  [() => ollama("m", { onPromptCut: "error" } as never), "ollama/m: option onPromptCut: one of warn, fail"],
+  [() => ollama("m", { contextSize: "8k" } as never), "ollama/m: option contextSize: "],
+  [() => ollama("m", { prompted: { mod: "strict" } } as never), "option mod: there is no such option"],
+  [
+    () => azure("m", { endpoint: "https://x", protocol: "chatt" } as never),
+    'azure/m: option protocol: one of responses, chat is needed, not "chatt"',
+  ],
+  [
+    () => promptedJson(offline(), { mode: "Strict" } as never),
+    "promptedJson: option mode: one of tolerant, strict",
+  ],
+  [() => promptedJson(offline(), { startInThought: true } as never), "did you mean startsInThought?"],
+  [
+    () => fromAiSdk(abroad as never, { streaming: false } as never),
+    "fromAiSdk: option streaming: there is no such",
+  ],
+  [
+    () => fromAiSdk(abroad as never, { providerTools: [{}] } as never),
+    "fromAiSdk: option providerTools[0].id: ",
+  ],
+  [
+    () => toAiSdk(offline(), { specification: "v2" } as never),
+    "toAiSdk: option specification: one of v3, v4",
+  ],
+])("an option of one kind of model alone is looked at as well: %s", (make, words) => {
+  expect(wordsOf(make)).toContain(words);
+});
+
+test("a name that is no text is told as such", async () => {
+  await expect(modelFromName(undefined as never)).rejects.toMatchObject({
+    kind: "invalid_request",
+    message: expect.stringContaining('takes a text like "anthropic/claude-sonnet-5"'),
+  });
 });

@@ -11,6 +11,7 @@ import {
   type Origin,
   RondoError,
 } from "@rondo/core";
+import { anything, checkGiven, flag, listOf, membersOf, object, text } from "@rondo/core/checks";
 import { factsOf } from "../catalogue/catalogue.ts";
 import { loadOnce } from "../load-once.ts";
 import type { ForeignCalls } from "./foreign-calls.ts";
@@ -30,6 +31,16 @@ export interface FromAiSdkOptions {
   raw?: boolean;
 }
 
+const optionChecks = membersOf<FromAiSdkOptions>({
+  id: text,
+  facts: object,
+  stream: flag,
+  providerTools: listOf(
+    membersOf<ProviderTool>({ id: text, name: text, args: anything }, ["id", "name"], "let_pass"),
+  ),
+  raw: flag,
+});
+
 const calls = loadOnce(() => import("./foreign-calls.ts"));
 
 /**
@@ -40,7 +51,7 @@ const calls = loadOnce(() => import("./foreign-calls.ts"));
  * tool result become one; an error result has text only; files at addresses the model does not fetch become a note;
  * approvals of tools that the provider runs. See docs/guide/ai-sdk.md.
  *
- * @throws RondoError `invalid_request` for a specification that is not known
+ * @throws RondoError `invalid_request` for a specification that is not known, or naming the option that cannot be used
  */
 export function fromAiSdk(model: AiSdkModelLike, options: FromAiSdkOptions = {}): Model {
   if (typeof model !== "object" || model === null)
@@ -48,6 +59,7 @@ export function fromAiSdk(model: AiSdkModelLike, options: FromAiSdkOptions = {})
       "invalid_request",
       `fromAiSdk takes a model as a provider's package makes it, e.g. mistral("mistral-large-latest"), not ${JSON.stringify(model)}`,
     );
+  checkGiven(optionChecks, options, "fromAiSdk");
   const version = Number(/^v(\d+)$/.exec(model.specificationVersion)?.[1]);
   if (!(version >= 2 && version <= 4))
     throw new RondoError(

@@ -3,6 +3,7 @@
 // What answers there is loaded with the first call (`calls-abroad.ts`): who has no such model never pays for it.
 
 import type { Model } from "@rondo/core";
+import { checkGiven, membersOf, object, oneOf } from "@rondo/core/checks";
 import { loadOnce } from "../load-once.ts";
 import type { AiSdkCall, CallsAbroad } from "./calls-abroad.ts";
 import type { GenerateResult, StreamPart, Version } from "./spec.ts";
@@ -26,6 +27,8 @@ export interface AiSdkModel<V extends Version = "v4"> {
   doStream(options: AiSdkCall): Promise<{ stream: ReadableStream<StreamPart<V>> }>;
 }
 
+const optionChecks = membersOf<ToAiSdkOptions>({ specification: oneOf("v3", "v4"), supportedUrls: object });
+
 const calls = loadOnce(() => import("./calls-abroad.ts"));
 
 /**
@@ -36,10 +39,13 @@ const calls = loadOnce(() => import("./calls-abroad.ts"));
  * this bridge put there itself; citations; files of an answer whose address is no URL; in version 3 blocks of tools that the
  * provider ran, and files at any address. Opaque data (signatures, encrypted reasoning) is kept in the provider metadata
  * under `rondo` and comes back with the prompt. See docs/guide/ai-sdk.md.
+ *
+ * @throws RondoError `invalid_request` naming the option that cannot be used
  */
 export function toAiSdk(model: Model, options?: ToAiSdkOptions & { specification?: "v4" }): AiSdkModel<"v4">;
 export function toAiSdk(model: Model, options: ToAiSdkOptions & { specification: "v3" }): AiSdkModel<"v3">;
 export function toAiSdk(model: Model, options: ToAiSdkOptions = {}): AiSdkModel<Version> {
+  checkGiven(optionChecks, options, "toAiSdk");
   return new RondoModel(model, options);
 }
 

@@ -112,6 +112,8 @@ interface Loaded {
   weights: LlamaWeights;
   chat: LlamaChatLike;
   contextSize: number;
+  /** By schema. A grammar is its runtime's, and goes with it. */
+  grammars: Map<string, Promise<object>>;
 }
 
 /** The file as a model that speaks text only, and can be held to a schema. */
@@ -120,7 +122,6 @@ class LlamaFile implements Model {
   readonly origin: Origin;
   readonly facts: ModelFacts;
   readonly #options: LlamaOptions;
-  readonly #grammars = new Map<string, Promise<object>>();
   #loaded: Promise<Loaded> | undefined;
   /** Settles when the call before is over. */
   #queue: Promise<void> = Promise.resolve();
@@ -160,7 +161,6 @@ class LlamaFile implements Model {
   async dispose(): Promise<void> {
     const loaded = this.#loaded;
     this.#loaded = undefined;
-    this.#grammars.clear();
     await this.#queue;
     // What never loaded holds nothing.
     const held = await loaded?.catch(() => undefined);
@@ -194,7 +194,7 @@ class LlamaFile implements Model {
         ...(threads === undefined ? {} : { threads }),
       });
       const chat = new LlamaChat({ contextSequence: context.getSequence() });
-      return { runtime, weights, chat, contextSize: context.contextSize };
+      return { runtime, weights, chat, contextSize: context.contextSize, grammars: new Map() };
     } catch (thrown) {
       // Not kept: the file may be there the next time. What was loaded until then would fill the memory.
       this.#loaded = undefined;
@@ -209,10 +209,9 @@ class LlamaFile implements Model {
   }
 
   async #generate(loaded: Loaded, request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
-    const { chat, contextSize, weights } = loaded;
+    const { chat, contextSize } = loaded;
     const history = turns(request, io);
-    const { contextText } = chat.chatWrapper.generateContextState({ chatHistory: history });
-    const inputTokens = contextText.tokenize(weights.tokenizer as never).length;
+    const inputTokens = this.#tokensOf(history, loaded);
     const room = contextSize - inputTokens - spareTokens;
     if (room <= 0)
       throw new RondoError(
@@ -254,19 +253,33 @@ class LlamaFile implements Model {
     }
   }
 
+  /** How long the conversation is in the model's own template, which may refuse it. */
+  #tokensOf(history: LlamaTurn[], { chat, weights }: Loaded): number {
+    try {
+      const { contextText } = chat.chatWrapper.generateContextState({ chatHistory: history });
+      return contextText.tokenize(weights.tokenizer as never).length;
+    } catch (thrown) {
+      throw new RondoError(
+        "invalid_request",
+        `${this.id}: the conversation does not go into the model's chat template: ${messageOf(thrown)}`,
+        { cause: thrown },
+      );
+    }
+  }
+
   async #grammar(
-    { runtime }: Loaded,
+    { runtime, grammars }: Loaded,
     schema: JsonObject | undefined,
     io: ModelIo,
   ): Promise<object | undefined> {
     if (schema === undefined) return undefined;
     const key = JSON.stringify(schema);
-    let made = this.#grammars.get(key);
+    let made = grammars.get(key);
     if (made === undefined) {
-      if (this.#grammars.size >= maxGrammars) this.#grammars.clear();
+      if (grammars.size >= maxGrammars) grammars.clear();
       const { forGrammar } = await import("../prompted/envelope.ts");
       made = runtime.createGrammarForJsonSchema(forGrammar(schema) as never);
-      this.#grammars.set(key, made);
+      grammars.set(key, made);
     }
     try {
       return await made;

@@ -3,6 +3,7 @@
 // The protocol itself is loaded with the first call (`text-protocol.ts`): who only has models with tools never pays for it.
 
 import type { AssistantMessage, Model, ModelFacts, ModelIo, ModelRequest, Origin } from "@rondo/core";
+import { checkGiven, flag, having, membersOf, oneOf, text } from "@rondo/core/checks";
 import { loadOnce } from "../load-once.ts";
 import type { PromptedOptions, TextProtocol } from "./text-protocol.ts";
 
@@ -10,8 +11,21 @@ export type { PromptedOptions };
 
 const protocol = loadOnce(() => import("./text-protocol.ts"));
 
-/** The model with tools: any model that answers in text can be given them. */
+const optionChecks = membersOf<PromptedOptions>({
+  mode: oneOf("tolerant", "strict"),
+  neutralise: flag,
+  startsInThought: flag,
+  constrain: flag,
+  id: text,
+  origin: having("an origin (api, provider, model)", { api: text, provider: text, model: text }),
+});
+
+/**
+ * The model with tools: any model that answers in text can be given them.
+ * @throws RondoError `invalid_request` naming the option that cannot be used
+ */
 export function promptedJson(model: Model, options: PromptedOptions = {}): Model {
+  checkGiven(optionChecks, options, "promptedJson");
   return new PromptedModel(model, options);
 }
 

@@ -1,6 +1,7 @@
 // The room of Azure OpenAI: OpenAI's protocols under a resource of one's own; the model is the deployment's name.
 
 import { type Model, RondoError } from "@rondo/core";
+import { checkGiven, membersOf, oneOf, text } from "@rondo/core/checks";
 import { compatibleServers, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
@@ -16,9 +17,15 @@ export interface AzureOptions extends ProviderOptions {
   protocol?: "responses" | "chat";
 }
 
+const ownChecks = membersOf<Pick<AzureOptions, "endpoint" | "protocol">>({
+  endpoint: text,
+  protocol: oneOf("responses", "chat"),
+});
+
 /** A deployment on Azure, over its `v1` API. `apiKey` is the resource's key; tokens of Entra come from `credentials`. */
 export function azure(deployment: string, options: AzureOptions = {}): Model {
   const { endpoint, protocol = "responses", ...rest } = options;
+  checkGiven(ownChecks, { endpoint, protocol }, `azure/${deployment}`);
   const resource = endpoint ?? fromEnvironment(processEnvironment(), ["AZURE_OPENAI_ENDPOINT"]);
   const baseURL = rest.baseURL ?? (resource && `${resource.replace(/\/+$/, "")}/openai/v1`);
   if (!baseURL)

@@ -17,13 +17,16 @@ const makers: { readonly [provider: string]: Maker } = {
   bedrock: async (model, options) => (await import("./bedrock.ts")).bedrock(model, options),
   azure: async (model, options) => (await import("./azure.ts")).azure(model, options),
   ollama: async (model, options) => (await import("./ollama.ts")).ollama(model, options),
-  llama: async (model) => {
+  llama: async (model, { facts }) => {
     if (!/\.gguf$/i.test(model))
       throw new RondoError(
         "invalid_request",
         `llama/ takes the path of a GGUF file, and ${JSON.stringify(model)} is none; a model of Ollama is ollama/${model}`,
       );
-    return (await import("../llama/llama.ts")).llama({ modelPath: model });
+    return (await import("../llama/llama.ts")).llama({
+      modelPath: model,
+      ...(facts === undefined ? {} : { facts }),
+    });
   },
   llamacpp: async (model, options) => (await import("./local.ts")).localModel("llamacpp", model, options),
   lmstudio: async (model, options) => (await import("./local.ts")).localModel("lmstudio", model, options),
@@ -71,6 +74,11 @@ export async function modelFromName(
   env: Environment = processEnvironment(),
   options: ProviderOptions = {},
 ): Promise<Model> {
+  if (typeof name !== "string")
+    throw new RondoError(
+      "invalid_request",
+      `modelFromName takes a text like "anthropic/claude-sonnet-5", not ${JSON.stringify(name)}`,
+    );
   const slash = name.indexOf("/");
   const given = slash === -1 ? "" : name.slice(0, slash).toLowerCase();
   const model = name.slice(slash + 1).trim();

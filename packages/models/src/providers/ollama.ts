@@ -13,6 +13,7 @@ import {
   type Origin,
   RondoError,
 } from "@rondo/core";
+import { checkGiven, count, either, flag, membersOf, number, oneOf, text } from "@rondo/core/checks";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { neutralTokens } from "../prompted/control-tokens.ts";
@@ -52,6 +53,18 @@ export function ollama(model: string, options: OllamaOptions = {}): Model {
   return new OllamaModel(model, options);
 }
 
+/** What is no option of every model's; `prompted` is looked at where it is used. */
+const ownChecks = membersOf<
+  Pick<OllamaOptions, "toolProtocol" | "contextSize" | "keepAlive" | "format" | "neutralise" | "onPromptCut">
+>({
+  toolProtocol: oneOf("auto", "native", "prompted"),
+  contextSize: count,
+  keepAlive: either(text, number),
+  format: oneOf("json"),
+  neutralise: flag,
+  onPromptCut: oneOf("warn", "fail"),
+});
+
 /** Where the environment says that Ollama is. `OLLAMA_HOST` is the server's own variable and may be an address to listen on. */
 export function ollamaURL(env: Environment = processEnvironment()): string {
   const base = fromEnvironment(env, ["OLLAMA_BASE_URL"]);
@@ -82,6 +95,8 @@ class OllamaModel implements Model {
   constructor(name: string, options: OllamaOptions) {
     const { toolProtocol, prompted, contextSize, keepAlive, format, neutralise, onPromptCut, ...rest } =
       options;
+    const own = { toolProtocol, contextSize, keepAlive, format, neutralise, onPromptCut };
+    checkGiven(ownChecks, own, `ollama/${name}`);
     const numCtx = contextSize ?? rest.facts?.contextWindow;
     this.facts = {
       tools: true,

@@ -2,7 +2,7 @@ import { Agent, type JsonObject, type SchemaLike, tool } from "@rondo/core";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import type { LlamaLibrary } from "../../src/index.ts";
-import { llama } from "../../src/index.ts";
+import { llama, modelFromName } from "../../src/index.ts";
 import { ask, hear } from "../prompted/model.ts";
 import { errorFrom } from "../transport/loopback.ts";
 
@@ -136,4 +136,46 @@ it("llama names the option that it has not, or that is missing, in place of fail
   );
   expect(given({})).toThrow("llama: option modelPath: a text is needed");
   expect(given("/m.gguf")).toThrow('an object is needed, not "/m.gguf"');
+});
+
+it("what is known of a model file by its name can be told, as of any model", async () => {
+  const model = await modelFromName("llama//m.gguf", {}, { facts: { contextWindow: 1234 } });
+  expect(model.facts?.contextWindow).toBe(1234);
+});
+
+it("a chat template that refuses the conversation is an error that no retry mends", async () => {
+  const { library } = played("hi");
+  const refusing = async (): Promise<LlamaLibrary> => {
+    const given = await library();
+    class LlamaChat {
+      readonly chatWrapper = {
+        generateContextState: () => {
+          throw new Error("roles must alternate");
+        },
+      };
+      dispose(): void {}
+    }
+    return { ...given, LlamaChat } as unknown as LlamaLibrary;
+  };
+  const error = await errorFrom(hear(llama({ modelPath: "/m.gguf", library: refusing }), ask));
+  expect([error.kind, error.retryable]).toEqual(["invalid_request", false]);
+  expect(error.message).toContain("chat template: roles must alternate");
+});
+
+it("a grammar goes with the runtime it was made in", async () => {
+  const { library, schemas } = played('{"value":["Rome"]}');
+  const loading = Promise.withResolvers<void>();
+  const told = () => {
+    loading.resolve();
+    return library();
+  };
+  const model = llama({ modelPath: "/m.gguf", library: told });
+  const outputSchema = { type: "array", items: { type: "string" } };
+  const first = hear(model, { ...ask, tools: [], outputSchema });
+  // It is disposed of while the call is on its way: what it makes then is of the runtime that goes.
+  await loading.promise;
+  const gone = model.dispose();
+  await Promise.all([first, gone]);
+  await hear(model, { ...ask, tools: [], outputSchema });
+  expect(schemas).toHaveLength(2);
 });
