@@ -328,6 +328,20 @@ describe("messages", () => {
     expect(messages[4]?.content[0]?.tool_use_id).toBe("call_0_r2");
   });
 
+  it("gives calls of one answer that share an id the results in their order", () => {
+    const alike = answered([call("c"), call("c")]);
+    const results = [result("c"), result("c")].map((one, at) => ({
+      ...one,
+      content: [{ type: "text" as const, text: `result ${at}` }],
+    }));
+    const { messages, codes } = send([userText("go"), alike, ...results]);
+    expect(messages[2]?.content).toMatchObject([
+      { tool_use_id: "c", content: [text("result 0")] },
+      { tool_use_id: "c_r2", content: [text("result 1")] },
+    ]);
+    expect(codes).toEqual([]);
+  });
+
   it("folds a later system message into the conversation, and an early one into the system prompt", () => {
     const system = (words: string): Message => ({ role: "system", content: [{ type: "text", text: words }] });
     const { body, messages } = send([system("first"), userText("go"), system("later")], { system: "own" });

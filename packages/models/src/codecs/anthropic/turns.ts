@@ -42,7 +42,8 @@ class TurnReader {
   /** The list they came in. */
   #list: MessageList = [];
   #used = new Set<string>();
-  #open = new Map<string, Answered>();
+  /** Calls of the last answer, by their own ids, which histories from elsewhere repeat. */
+  #open = new Map<string, Answered[]>();
   #forgotten = new Set<string>();
   /** System messages before everything else. */
   lead: SystemMessage[] = [];
@@ -106,7 +107,11 @@ class TurnReader {
       return;
     }
     const calls = found.map((call): Answered => ({ id: unused(this.#wireId(call.id), this.#used), call }));
-    for (const answered of calls) this.#open.set(answered.call.id, answered);
+    for (const answered of calls) {
+      const alike = this.#open.get(answered.call.id);
+      if (alike === undefined) this.#open.set(answered.call.id, [answered]);
+      else alike.push(answered);
+    }
     this.turns.push({ kind: "assistant", message, calls });
     if (message.content.some(({ type }) => type === "native")) this.natives.push(message);
     if (calls.length > 0) this.turns.push({ kind: "results", message, calls });
@@ -114,7 +119,8 @@ class TurnReader {
 
   #result(message: ToolMessage): void {
     const asked = this.#open.get(message.callId);
-    if (asked !== undefined && asked.result === undefined) asked.result = message;
+    const next = asked?.find(({ result }) => result === undefined);
+    if (next !== undefined) next.result = message;
     else if (asked !== undefined)
       this.warnings.push({
         code: "second_result",
