@@ -1,8 +1,8 @@
 // Files on their way to a model: the same judgement of what it takes, and of what a text file holds, in every protocol.
 
-import type { FilePart, ModelRequest } from "@rondo/core";
+import { type FilePart, type Message, type ModelRequest, type Part, userText } from "@rondo/core";
 import { describe, expect, it } from "vitest";
-import type { Codec } from "../src/codec.ts";
+import type { Codec, WireRequest } from "../src/codec.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
@@ -68,6 +68,29 @@ describe.each(protocols)("a file over %s", (_name, codec) => {
     expect(sent(codec, table("text/csv; charset=utf-8"))).toBe(sent(codec, table()));
   });
 });
+
+it.each(protocols.filter(([name]) => name !== "Google"))(
+  "a picture that an answer held is named where it stood, and told, over %s, which takes none back",
+  (_name, codec) => {
+    const stop = { kind: "end_turn", wire: "end_turn" } as const;
+    const origin = { api: "google-generative-ai", provider: "google", model: "gemini-3-pro" };
+    const answer = (content: Part[]): Message => ({ role: "assistant", content, origin, stop });
+    const encoded = (content: Part[]): WireRequest =>
+      codec.encoder(targetOf(codec.api, "p", "m")).encode({
+        messages: [userText("draw"), answer(content), userText("and now?")],
+        tools: [],
+        toolChoice: "auto",
+        settings: {},
+      });
+    const said = encoded([
+      { type: "text", text: "Here it is." },
+      { ...image(), name: "cat.png" },
+    ]);
+    expect(said.body).toMatch(/Here it is\..*cat\.png.*image\/png.*not shown.*and now\?/);
+    expect(said.warnings.map(({ code }) => code)).toEqual(["unsupported_file"]);
+    expect(encoded([image()]).body).toMatch(/draw.*not shown.*and now\?/);
+  },
+);
 
 describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses/.test(name)))(
   "a text file over %s",

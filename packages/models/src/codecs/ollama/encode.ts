@@ -22,6 +22,7 @@ import { argsJson } from "../anthropic/json.ts";
 import { isAccepted } from "../files.ts";
 import { History } from "../history.ts";
 import { knownType } from "../media-types.ts";
+import { answeredNote } from "../openai/files.ts";
 import type { Warning } from "../warn.ts";
 
 interface Piece {
@@ -147,7 +148,7 @@ export class OllamaEncoder implements Encoder {
         return withContent({ role: "user" }, message.content, this.#target);
       case "tool":
         return withContent(
-          { role: "tool", tool_name: message.name, tool_call_id: message.callId },
+          { role: "tool", tool_name: named(message.name), tool_call_id: message.callId },
           message.content,
           this.#target,
         );
@@ -158,9 +159,12 @@ export class OllamaEncoder implements Encoder {
         const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
         const calls = callsOf(message).map(
           (call) =>
-            `{"id":${jsonOf(call.id)},"function":{"name":${jsonOf(call.name)},"arguments":${argsJson(call)}}}`,
+            `{"id":${jsonOf(call.id)},"function":{"name":${jsonOf(named(call.name))},"arguments":${argsJson(call)}}}`,
         );
-        const said = textOf(message) + refusal;
+        const notes = message.content.flatMap((part) => (part.type === "file" ? [answeredNote(part)] : []));
+        const said = [textOf(message) + refusal, ...notes.map(({ note }) => note)]
+          .filter((text) => text !== "")
+          .join("\n");
         // A blank message says nothing, and templates take it for a turn (F122).
         if (said.trim() === "" && calls.length === 0) return { json: "", warnings: [] };
         const json = jsonOf({
@@ -170,12 +174,15 @@ export class OllamaEncoder implements Encoder {
         });
         return {
           json: calls.length === 0 ? json : `${json.slice(0, -1)},"tool_calls":[${calls.join(",")}]}`,
-          warnings: [],
+          warnings: notes.map(({ note, code }) => ({ code, message: note })),
         };
       }
     }
   }
 }
+
+/** A call that named no tool was answered with that, and needs some name in its history. */
+const named = (tool: string): string => (tool === "" ? "unnamed_tool" : tool);
 
 function append(joined: Joined, json: string): void {
   joined.messages.append(joined.begun ? `,${json}` : json);

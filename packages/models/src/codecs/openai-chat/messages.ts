@@ -17,7 +17,7 @@ import {
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
 import { textOfFile } from "../files.ts";
-import { type WireFile, wireFile } from "../openai/files.ts";
+import { answeredNote, type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import { foreignSignature } from "../thought-signatures.ts";
 import type { Warning } from "../warn.ts";
@@ -185,6 +185,10 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
       said.reasoning += part.text;
       said.opaque = part.opaque?.reasoning_opaque ?? said.opaque;
       said.details.push(...listIn(part.opaque?.reasoning_details));
+    } else if (part.type === "file") {
+      const { note, code } = answeredNote(part);
+      room.warn({ code, message: note });
+      said.text += said.text === "" ? note : `\n${note}`;
     } else if (part.type === "native" && part.kind === "audio" && own)
       said.audio = objectIn(part.opaque.audio)?.id;
   }

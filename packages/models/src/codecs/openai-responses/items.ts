@@ -20,7 +20,7 @@ import {
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, textIn } from "../../json-values.ts";
 import { textOfFile } from "../files.ts";
-import { type FileNote, wireFile } from "../openai/files.ts";
+import { answeredNote, type FileNote, wireFile } from "../openai/files.ts";
 import { responsesIds, wireId, wireName } from "../openai/names.ts";
 import { argumentsText } from "../openai-chat/messages.ts";
 import type { Warning } from "../warn.ts";
@@ -170,6 +170,13 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") {
       items.say(part, own);
+      continue;
+    }
+    if (part.type === "file") {
+      const { note, code } = answeredNote(part);
+      room.warn({ code, message: note });
+      items.close();
+      items.say({ type: "text", text: note }, false);
       continue;
     }
     items.close();

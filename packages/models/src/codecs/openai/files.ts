@@ -24,6 +24,13 @@ export interface FileNote {
   code: WarningCode;
 }
 
+/** What stands for a file of an answer's: none of these protocols takes one back. */
+export function answeredNote({ name, mediaType: given }: FilePart): FileNote {
+  const mediaType = knownType(given);
+  const note = `[${name ?? `file.${extension(mediaType)}`} (${mediaType}) of this answer is not shown]`;
+  return { note, code: "unsupported_file" };
+}
+
 /** A file as it can be sent, or the note that stands for it. */
 export function wireFile(part: FilePart, target: Target): WireFile | FileNote {
   const mediaType = knownType(part.mediaType);
