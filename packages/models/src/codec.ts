@@ -12,6 +12,7 @@ import type {
   ModelRequest,
   Origin,
   RondoError,
+  Usage,
 } from "@rondo/core";
 import type { Likeness } from "./frame-json.ts";
 import type { BodyParts } from "./kept-text.ts";
@@ -72,6 +73,8 @@ export interface Decoder {
   end(): AssistantMessage;
   /** What has arrived: finished text and reasoning, no unfinished call. Undefined when there is nothing. */
   partial(): AssistantMessage | undefined;
+  /** What was counted so far, also where nothing has arrived that `partial` holds. Absent: only `partial` tells. */
+  readonly usage?: Usage | undefined;
 }
 
 export interface ErrorResponse {

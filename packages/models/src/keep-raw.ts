@@ -2,7 +2,7 @@
 //
 // Only on request: a raw answer is journaled with its message, and is as large again.
 
-import type { AssistantMessage, Json } from "@rondo/core";
+import type { AssistantMessage, Json, Usage } from "@rondo/core";
 import type { Codec, Decoder, Frame } from "./codec.ts";
 import { asNumbers } from "./exact-json.ts";
 
@@ -52,6 +52,10 @@ class RawKeeper implements Decoder {
 
   partial(): AssistantMessage | undefined {
     return this.#decoder.partial();
+  }
+
+  get usage(): Usage | undefined {
+    return this.#decoder.usage;
   }
 }
 

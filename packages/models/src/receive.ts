@@ -288,11 +288,12 @@ function decodeWhole(
 function withArrived(thrown: unknown, decoder: Decoder): unknown {
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined) return thrown;
   const partial = decoder.partial();
-  if (partial === undefined) return thrown;
+  const usage = thrown.usage ?? partial?.usage ?? decoder.usage;
+  if (partial === undefined) return usage === undefined ? thrown : errorWith(thrown, { usage });
   const aborted = thrown.kind === "aborted";
   return errorWith(thrown, {
     partial: aborted ? { ...partial, stop: { ...partial.stop, kind: "aborted" } } : partial,
-    usage: thrown.usage ?? partial.usage,
+    usage,
   });
 }
 

@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type ModelEvent,
   RondoError,
+  type Usage,
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
@@ -21,7 +22,7 @@ import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { bareName } from "./bare-name.ts";
 import { foreignStop } from "./foreign-stops.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
-import { freshId } from "./openai/names.ts";
+import { settle } from "./openai/settle.ts";
 import { withRepair, withStreamRepair } from "./with-repair.ts";
 
 /** `POST /api/chat` of Ollama. */
@@ -78,14 +79,12 @@ class OllamaDecoder implements Decoder {
   }
 
   push(frame: Frame): void {
-    const body = parseJson(frame.data, parseExact);
+    const body = objectIn(parseJson(frame.data, parseExact));
     if (body === undefined)
       throw new RondoError(
         "stream_error",
-        `Ollama sent a line that is no JSON: ${frame.data.slice(0, 120)}`,
-        {
-          raw: cutRaw(frame.data),
-        },
+        `Ollama sent a line that is no JSON object: ${frame.data.slice(0, 120)}`,
+        { raw: cutRaw(frame.data) },
       );
     this.take(body);
   }
@@ -122,15 +121,19 @@ class OllamaDecoder implements Decoder {
     if (!this.finished) throw this.#answer.truncated("Ollama");
     const raw = this.#reason;
     // Servers before 0.1.34 gave no reason: an answer that is done is over.
-    if (raw === undefined) return this.#answer.finish({ wire: "end_turn" });
+    if (raw === undefined) return settle(this.#answer.finish({ wire: "end_turn" }));
     // Ollama's own words are those of all: `stop` and `length`. `load` and `unload` come when nothing was asked.
     const wire = foreignStop(raw);
     if (wire === "error") throw this.#answer.brokenOff(raw);
-    return this.#answer.finish({ wire, raw });
+    return settle(this.#answer.finish({ wire, raw }));
   }
 
   partial(): AssistantMessage | undefined {
     return this.#answer.partial();
+  }
+
+  get usage(): Usage | undefined {
+    return this.#answer.usage;
   }
 
   #text({ reasoning, body }: { reasoning: string; body: string }): void {
@@ -140,10 +143,9 @@ class OllamaDecoder implements Decoder {
 
   #call(call: JsonObject | undefined): void {
     const told = objectIn(call?.function);
-    const name = bareName(textIn(told?.name) ?? "");
-    if (call === undefined || told === undefined || name === "") return;
+    if (call === undefined || told === undefined) return;
     const key = `call/${this.#calls++}`;
-    this.#answer.call(key, { id: textIn(call.id) || freshId(), name });
+    this.#answer.call(key, { id: textIn(call.id), name: bareName(textIn(told.name) ?? "") });
     this.#answer.argsWhole(key, told.arguments ?? {});
     // A call comes in one piece, or not at all.
     this.#answer.callEnd(key);

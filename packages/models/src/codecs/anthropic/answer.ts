@@ -4,7 +4,14 @@
 // that is no text, thinking or client call is kept as it came, whatever it is: the provider ran it, or it is newer
 // than this code.
 
-import { type AssistantMessage, type Json, type JsonObject, type ModelEvent, RondoError } from "@rondo/core";
+import {
+  type AssistantMessage,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  RondoError,
+  type Usage,
+} from "@rondo/core";
 import { isNothing } from "../../answer/call-args.ts";
 import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
@@ -135,6 +142,10 @@ export class AnthropicAnswer {
 
   partial(): AssistantMessage | undefined {
     return this.#answer.partial();
+  }
+
+  get usage(): Usage | undefined {
+    return this.#answer.usage;
   }
 
   #start(message: JsonObject): void {

@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type ModelEvent,
   RondoError,
+  type Usage,
 } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
@@ -131,6 +132,10 @@ class BedrockAnswer implements Decoder {
 
   partial(): AssistantMessage | undefined {
     return this.#answer.partial();
+  }
+
+  get usage(): Usage | undefined {
+    return this.#answer.usage;
   }
 
   #start(index: number, start: JsonObject): void {

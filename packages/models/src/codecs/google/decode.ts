@@ -14,6 +14,7 @@ import {
   type Opaque,
   type Part,
   RondoError,
+  type Usage,
 } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
@@ -94,7 +95,8 @@ export class GoogleDecoder implements Decoder {
 
   push(frame: Frame): void {
     const data = frame.data.trim();
-    if (data === "") return;
+    // Some gateways wrap their heartbeat into a data line (F148).
+    if (data === "" || data.startsWith(":")) return;
     if (data === "[DONE]") {
       this.#finished = true;
       return;
@@ -135,6 +137,11 @@ export class GoogleDecoder implements Decoder {
   partial(): AssistantMessage | undefined {
     this.#count();
     return this.#answer.partial();
+  }
+
+  get usage(): Usage | undefined {
+    this.#count();
+    return this.#answer.usage;
   }
 
   #take(value: Json): void {

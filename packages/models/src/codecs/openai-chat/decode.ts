@@ -4,7 +4,7 @@
 // chunks come without choices, choices without delta, usage in four places; the finish word may come twice, early, or
 // never, so nothing is decided before the end; a call is judged only when all of it is there (F074).
 
-import type { AssistantMessage, Json, JsonObject, ModelEvent } from "@rondo/core";
+import type { AssistantMessage, Json, JsonObject, ModelEvent, Usage } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
@@ -189,6 +189,10 @@ export class ChatDecoder implements Decoder {
 
   partial(): AssistantMessage | undefined {
     return this.#answer.partial();
+  }
+
+  get usage(): Usage | undefined {
+    return this.#answer.usage;
   }
 
   #delta(delta: JsonObject, isWhole: boolean, at: number): void {

@@ -12,6 +12,7 @@ import {
   type ModelEvent,
   RondoError,
   type StopKind,
+  type Usage,
 } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
@@ -85,6 +86,10 @@ export class ResponsesDecoder implements Decoder {
 
   partial(): AssistantMessage | undefined {
     return this.#answer.partial();
+  }
+
+  get usage(): Usage | undefined {
+    return this.#answer.usage;
   }
 
   #event(type: string, event: JsonObject): void {

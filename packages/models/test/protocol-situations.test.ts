@@ -1,0 +1,180 @@
+// The same situation over every protocol: it ends alike, or the table says where it cannot, and the row why.
+
+import { type AssistantMessage, type Part, RondoError } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import type { Frame, Target } from "../src/codec.ts";
+import { receiveFrames } from "../src/receive.ts";
+import { type Name, names, protocols, type Step, type Told } from "./situations.ts";
+
+const targetOf = (name: Name): Target => {
+  const { codec, model } = protocols[name];
+  return { origin: { api: codec.api, provider: "p", model }, facts: {} };
+};
+
+function framesOf(name: Name, script: readonly Step[]): Frame[] {
+  let at = 0;
+  return script.flatMap((step) => {
+    const isBlock =
+      step === "hologram" ||
+      (typeof step === "object" && ("text" in step || "call" in step || "thought" in step));
+    const frames = protocols[name].frames(step, at);
+    if (isBlock) at += 1;
+    return frames.map(({ data, ...rest }) => ({
+      ...rest,
+      data: typeof data === "string" ? data : JSON.stringify(data),
+    }));
+  });
+}
+
+function worded(part: Part): string {
+  if (part.type === "text") return part.text.trim();
+  if (part.type === "reasoning") return `(${part.text})`;
+  if (part.type === "tool_call")
+    return `${part.name}:${part.argsError === undefined ? JSON.stringify(part.args) : "fault"}`;
+  return part.type === "native" ? part.kind : part.type;
+}
+
+const told = ({ content, stop }: AssistantMessage): string =>
+  [...content.map(worded), `[${stop.kind}]`].join(" ");
+
+/** What comes of a script: the answer, or the error with what had come before it. */
+function outcome(name: Name, script: readonly Step[]): string {
+  const decoder = protocols[name].codec.decoder(targetOf(name), () => {});
+  try {
+    for (const one of framesOf(name, script)) if (!decoder.finished) decoder.push(one);
+    return told(decoder.end());
+  } catch (thrown) {
+    if (!(thrown instanceof RondoError)) throw thrown;
+    const before = thrown.partial ?? decoder.partial();
+    return `${thrown.kind}${thrown.retryable ? "" : " for good"}${before === undefined ? "" : ` after ${told(before)}`}`;
+  }
+}
+
+const whole: Told = { id: "c1", name: "f", args: '{"a":1}' };
+const cut: Told = { id: "c1", name: "f", args: '{"a":', open: true };
+const hi: Step = { text: "hi" };
+
+type Row = [situation: string, script: Step[], outcome: string, but?: { [name in Name]?: string }];
+
+const rows: Row[] = [
+  ["a text, and no end", [hi], "stream_truncated after hi [error]"],
+  ["a whole call, and no end", [{ call: whole }], "stream_truncated"],
+  // Google streams members that are whole each: only its end says that there are no more.
+  [
+    "a cut call under a word for calls",
+    [{ call: cut }, { stop: "tool" }, "end"],
+    "f:fault [tool_use]",
+    { google: 'f:{"a":1} [tool_use]' },
+  ],
+  ["a cut call at the limit", [{ call: cut }, { stop: "max" }, "end"], "f:fault [max_tokens]"],
+  // Chat Completions does not say where a call ends.
+  [
+    "a whole call at the limit",
+    [{ call: whole }, { stop: "max" }, "end"],
+    'f:{"a":1} [max_tokens]',
+    { chat: "f:fault [max_tokens]" },
+  ],
+  ["nothing at all", [{ stop: "end" }, "end"], "[end_turn]"],
+  ["nothing under a word for calls", [{ stop: "tool" }, "end"], "[end_turn]"],
+  ["nothing at the limit", [{ stop: "max" }, "end"], "[max_tokens]"],
+  ["nothing, filtered", [{ stop: "filter" }, "end"], "[content_filter]"],
+  ["nothing, as the window is full", [{ stop: "overflow" }, "end"], "context_overflow for good"],
+  ["reasoning alone", [{ thought: "hm" }, { stop: "end" }, "end"], "(hm) [end_turn]"],
+  // Ollama's lines have no place for blocks.
+  [
+    "a block that nobody knows",
+    ["hologram", hi, { stop: "end" }, "end"],
+    "hologram hi [end_turn]",
+    { ollama: "hi [end_turn]" },
+  ],
+  ["an event that nobody knows", ["news", hi, "news", { stop: "end" }, "end"], "hi [end_turn]"],
+  [
+    "a word that nobody knows",
+    [hi, { stop: "odd" }, "end"],
+    "hi [unknown]",
+    { responses: "hi [max_tokens]" },
+  ],
+  ["an error before anything", [{ error: "Overloaded" }], "overloaded"],
+  ["an error after a text", [hi, { error: "Overloaded" }], "overloaded after hi [error]"],
+  ["an error after a whole call", [{ call: whole }, { error: "Overloaded" }], "overloaded"],
+  // Over these two the word is the end: nothing behind it is read.
+  [
+    "an error behind the end of a text",
+    [hi, { stop: "end" }, { error: "Overloaded" }, "end"],
+    "overloaded after hi [error]",
+    { responses: "hi [end_turn]", ollama: "hi [end_turn]" },
+  ],
+  [
+    "an error behind the end of a call",
+    [{ call: whole }, { stop: "tool" }, { error: "Overloaded" }, "end"],
+    "overloaded",
+    { responses: 'f:{"a":1} [tool_use]', ollama: 'f:{"a":1} [tool_use]' },
+  ],
+  [
+    "a frame that is no JSON",
+    [hi, { line: "{broken" }, { stop: "end" }, "end"],
+    "stream_error after hi [error]",
+  ],
+  ["a frame that is no object", [hi, { line: "7" }, { stop: "end" }, "end"], "stream_error after hi [error]"],
+  // A line of JSON is no event, and has no comments.
+  [
+    "a heartbeat in a payload",
+    [hi, { line: ": keep-alive" }, { stop: "end" }, "end"],
+    "hi [end_turn]",
+    { ollama: "stream_error after hi [error]" },
+  ],
+  [
+    "two calls under one id",
+    [{ call: whole }, { call: { ...whole, name: "g" } }, { stop: "tool" }, "end"],
+    'f:{"a":1} g:{"a":1} [tool_use]',
+  ],
+  [
+    "calls without ids",
+    [{ call: { name: "f", args: "{}" } }, { call: { name: "g", args: "{}" } }, { stop: "tool" }, "end"],
+    "f:{} g:{} [tool_use]",
+  ],
+  // Where a name is all that makes a call, there is none; elsewhere one without a name is answered as any unknown tool.
+  [
+    "a call without a name",
+    [{ call: { id: "c1", args: '{"a":1}' } }, { stop: "tool" }, "end"],
+    ":fault [tool_use]",
+    { anthropic: ':{"a":1} [tool_use]', bedrock: ':{"a":1} [tool_use]', google: "[malformed_call]" },
+  ],
+  [
+    "a list for arguments",
+    [{ call: { ...whole, args: "[1]" } }, { stop: "tool" }, "end"],
+    "f:fault [tool_use]",
+  ],
+  [
+    "arguments in a text of their own",
+    [{ call: { ...whole, args: '"{\\"a\\":1}"' } }, { stop: "tool" }, "end"],
+    'f:{"a":1} [tool_use]',
+  ],
+  ["no arguments", [{ call: { ...whole, args: "null" } }, { stop: "tool" }, "end"], "f:{} [tool_use]"],
+  ["a call under the word for an end", [{ call: whole }, { stop: "end" }, "end"], 'f:{"a":1} [tool_use]'],
+  ["a filtered call", [{ call: whole }, { stop: "filter" }, "end"], 'f:{"a":1} [content_filter]'],
+];
+
+describe.each(rows)("%s", (_situation, script, expected, but = {}) => {
+  test.each(names)("%s", (name) => {
+    expect(outcome(name, script)).toBe(but[name] ?? expected);
+  });
+});
+
+test.each(names.filter((name) => name !== "responses"))(
+  "an abort inside a call tells what was counted before it: %s",
+  async (name) => {
+    const decoder = protocols[name].codec.decoder(targetOf(name), () => {});
+    const stop = new AbortController();
+    async function* frames(): AsyncGenerator<Frame> {
+      yield* framesOf(name, [{ usage: [11, 2] }, { call: cut }]);
+      stop.abort("enough");
+      await new Promise(() => {});
+    }
+    const aborted = (): RondoError => new RondoError("aborted", "the model call was aborted");
+    const answer = receiveFrames(frames(), decoder, stop.signal, aborted);
+    const thrown: unknown = await answer.catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ kind: "aborted", usage: { inputTokens: 11, outputTokens: 2 } });
+    expect((thrown as RondoError).partial).toBeUndefined();
+  },
+);
