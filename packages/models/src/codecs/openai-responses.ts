@@ -33,7 +33,7 @@ export const openaiResponses: Codec = {
       throw new RondoError("protocol", `${speaker(target)} answered with something that is no response`, {
         raw: cutRaw(body),
       });
-    if (!Array.isArray(whole.output) && whole.status === undefined)
+    if (!Array.isArray(whole.output) && !isResponseStatus(whole.status))
       throw streamError(whole, target, new Answer(target.origin, () => {}));
     const decoder = new ResponsesDecoder(target, emit);
     decoder.take(whole);
@@ -50,6 +50,19 @@ export const openaiResponses: Codec = {
 
   learned,
 };
+
+/** Without any output only its status makes it a response: what stands at another address may have one of its own, such as `ok`. */
+const isResponseStatus = (status: Json | undefined): boolean =>
+  typeof status === "string" && statuses.has(status);
+
+const statuses: ReadonlySet<string> = new Set([
+  "completed",
+  "incomplete",
+  "failed",
+  "cancelled",
+  "in_progress",
+  "queued",
+]);
 
 /** Models that do not think have no encrypted reasoning to give, and say so (F134). */
 const noEncrypted: RegExp =

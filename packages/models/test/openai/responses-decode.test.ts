@@ -571,6 +571,13 @@ describe("how a response ended", () => {
         () => {},
       ),
     ).toThrow(expect.objectContaining({ kind: "invalid_request" }));
+    // What stands at another address has a status of its own, and is no empty answer.
+    const failing = { status: "error", message: "no such tenant" };
+    for (const [body, words] of [
+      [{ status: "ok" }, "(ok)"],
+      [failing, "no such tenant"],
+    ] as const)
+      expect(() => openaiResponses.decodeWhole(body, origin, () => {})).toThrow(words);
     expect(() => openaiResponses.decodeWhole([], origin, () => {})).toThrow(
       expect.objectContaining({ kind: "protocol" }),
     );
