@@ -701,6 +701,26 @@ describe("files", () => {
     expect(codes).toEqual([]);
   });
 
+  it("stand behind all results where theirs is an error, which holds text alone", () => {
+    const { messages } = send([
+      userText("go"),
+      answered([call("a"), call("b")]),
+      result("a", [{ type: "text", text: "it threw" }, file("image/png")], true),
+      result("b"),
+    ]);
+    expect(messages[2]?.content).toEqual([
+      {
+        type: "tool_result",
+        tool_use_id: "a",
+        content: [text("it threw"), text("(Its files stand behind the results.)")],
+        is_error: true,
+      },
+      { type: "tool_result", tool_use_id: "b", content: [text("ok")] },
+      text("(Files that weather returned:)"),
+      { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } },
+    ]);
+  });
+
   it("go by address or by file id", () => {
     const { data: _, ...byUrl } = file("image/png", { url: "https://example.org/a.png" }) as ContentPart & {
       type: "file";

@@ -143,17 +143,35 @@ function isDocument(mediaType: string): boolean {
   return mediaType === "application/pdf" || mediaType.startsWith("text/");
 }
 
-/** The result of one call. Exactly one, never empty. */
-export function resultBlock(answered: Answered, target: Target, warn: Warn, sameOrigin: boolean): Block {
+/** The result of one call: exactly one, never empty; and behind all results the files of one that is an error, which holds text alone. */
+export function resultBlocks(answered: Answered, target: Target, warn: Warn, sameOrigin: boolean): Block[] {
   const { id, call, result } = answered;
-  const blocks = result === undefined ? [] : contentBlocks(result.content, target, warn);
-  const content = resultContent(blocks, answered, (text) => jsonOf({ type: "text", text }));
+  const all = result === undefined ? [] : contentBlocks(result.content, target, warn);
   const isError = result?.isError ?? true;
+  const text = (words: string): string => jsonOf({ type: "text", text: words });
+  const { within, behind } = isError ? hoisted(all, call.name, text) : { within: all, behind: [] };
+  const content = resultContent(within, answered, text);
   const toolset = sameOrigin ? textIn(call.opaque?.toolset_name) : undefined;
   const json = `{"type":"tool_result","tool_use_id":${jsonOf(id)},"content":${content}${isError ? ',"is_error":true' : ""}${
     toolset === undefined ? "" : `,"toolset_name":${jsonOf(toolset)}`
   }}`;
-  return withLastMark(json, blocks);
+  return [withLastMark(json, within), ...behind];
+}
+
+/** A result without its files, and these with a word before them: whose they are, and that a document does not stand alone. */
+export function hoisted(
+  all: readonly Block[],
+  tool: string,
+  text: (text: string) => string,
+): { within: Block[]; behind: Block[] } {
+  // A text begins alike whatever it says.
+  const begins = text("").slice(0, -2);
+  const within = all.filter(({ json }) => json.startsWith(begins));
+  const files = all.filter((block) => !within.includes(block));
+  if (files.length === 0) return { within, behind: [] };
+  within.push({ json: text("(Its files stand behind the results.)") });
+  const behind = [{ json: text(`(Files that ${tool} returned:)`) }, ...files];
+  return { within, behind: behind.map((block): Block => ({ ...block, behind: true })) };
 }
 
 /** What a result says, as a JSON list that is never empty. */

@@ -8,7 +8,7 @@ import { isSameOrigin, type ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import { type Told, warnOnce } from "../warn.ts";
-import { answerBlocks, anthropicAnswer, type Block, contentBlocks, resultBlock } from "./blocks.ts";
+import { answerBlocks, anthropicAnswer, type Block, contentBlocks, resultBlocks } from "./blocks.ts";
 import { placeMarks } from "./cache.ts";
 import { carriedOn } from "./carried.ts";
 import { withoutDeclined } from "./fallback.ts";
@@ -105,9 +105,8 @@ const dialectOf = (target: Target): Dialect => ({
     const blocks = answerBlocks(withoutDeclined(message), calls, target, warn, anthropicAnswer);
     return filled(blocks, calls.length > 0, target);
   },
-  result: (answered, message, warn) => [
-    resultBlock(answered, target, warn, isSameOrigin(message.origin, target.origin)),
-  ],
+  result: (answered, message, warn) =>
+    resultBlocks(answered, target, warn, isSameOrigin(message.origin, target.origin)),
   text: (text) => jsonOf({ type: "text", text }),
   list,
   alternate: target.compat?.alternate === true,

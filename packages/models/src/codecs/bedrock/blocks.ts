@@ -11,6 +11,7 @@ import {
   answeredFileNote,
   type Block,
   fileNote,
+  hoisted,
   resultContent,
   withLastMark,
 } from "../anthropic/blocks.ts";
@@ -124,24 +125,17 @@ function documentName(file: FilePart): string {
 export function bedrockResult(answered: Answered, target: Target, warn: Warn): Block[] {
   const { id, call, result } = answered;
   const all = result === undefined ? [] : bedrockContent(result.content, target, warn);
-  const hoisted = takesFilesInResults(target) ? [] : all.filter((block) => !block.json.startsWith('{"text"'));
-  const blocks = all.filter((block) => !hoisted.includes(block));
-  if (hoisted.length > 0) blocks.push({ json: jsonOf({ text: "(Its files stand behind the results.)" }) });
-  const content = resultContent(blocks, answered, (text) => jsonOf({ text }));
   // Only some families know a status; to the others the text must say it, and ours does.
   const status = (result?.isError ?? true) && knowsStatus(target) ? ',"status":"error"' : "";
+  const text = (words: string): string => jsonOf({ text: words });
+  const takesFiles = status === "" && takesFilesInResults(target);
+  const { within, behind } = takesFiles ? { within: all, behind: [] } : hoisted(all, call.name, text);
+  const content = resultContent(within, answered, text);
   const json = `{"toolResult":{"toolUseId":${jsonOf(id)},"content":${content}${status}}}`;
-  return [
-    withLastMark(json, blocks),
-    // A document wants a text beside it, and the model is told whose files these are.
-    ...(hoisted.length === 0
-      ? []
-      : [{ json: jsonOf({ text: `(Files that ${call.name} returned:)` }) }, ...hoisted]
-    ).map((block): Block => ({ ...block, behind: true })),
-  ];
+  return [withLastMark(json, within), ...behind];
 }
 
-/** To the other families a file in a result is a mistake, and one in a message none. */
+/** To the other families a file in a result is a mistake, and one in a message none. To Claude it is one in a result that is an error. */
 const takesFilesInResults = (target: Target): boolean =>
   knowsStatus(target) || /llama4/.test(target.origin.model);
 

@@ -143,6 +143,8 @@ function checkBlock(block: JsonObject, path: string, say: Say): void {
       checkText(inner, `${path}.content.${nth}`, "messages", say);
       if (isObject(inner)) checkBlock(inner, `${path}.content.${nth}`, say);
     }
+    if (block.is_error === true && objectsIn(block.content).some((inner) => inner.type !== "text"))
+      say(path, `${path}.tool_result: all content must be type \`text\` if \`is_error\` is true`);
   }
   if (type === "thinking" && typeof block.signature !== "string")
     say(path, `${path}.thinking.signature: Field required`);

@@ -123,6 +123,8 @@ function checkMessage(message: JsonObject, at: number, ids: Set<string>, say: Sa
       );
     const inner = listIn(result.content);
     if (inner.length === 0) say(path, `The content field in the ToolResultBlock at ${path} is empty.`);
+    if (result.status === "error" && objectsIn(inner).some((one) => typeof one.text !== "string"))
+      say(path, `${path}.tool_result: all content must be type \`text\` if \`is_error\` is true`);
     for (const [n, one] of inner.entries()) checkBlank(one, `${path}.toolResult.content.${n}`, say);
   }
   checkDocuments(content, at, say);
