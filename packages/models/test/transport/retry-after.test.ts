@@ -63,6 +63,31 @@ describe("the wait in a body", () => {
     ["milliseconds", "Please try again in 850ms.", 850],
     ["seconds in full", "Please wait 20 seconds and try again", 20_000],
     ["a minute in full", "try again after 1 minute", 60_000],
+    ["a minute and seconds in full", "Try again in 1 minute and 30 seconds.", 90_000],
+    ["short names of units", "Weekly usage limit reached. Resets in 6hr 29min.", 23_340_000],
+    ["an unsure plural", "Please retry after 20 second(s).", 20_000],
+    ["days", "Your limit resets in 2 days.", 172_800_000],
+    ["a quota that resets", "Your quota will reset after 18h31m10s.", 66_670_000],
+    ["a date", "It will reset at 2026-10-21 15:28:05 +0800 CST.", 5000],
+    ["a timestamp", "Rate limit exceeded, retry after 2026-10-21T07:28:05Z", 5000],
+    ["a date that names no zone", "Your limit will reset at 2026-10-21 15:28:05", undefined],
+    ["a date gone by", "Resets at 2026-10-21T07:27:05Z", undefined],
+    ["Code Assist's metadata", { error: { details: [{ metadata: { quotaResetDelay: "3.95s" } }] } }, 3950],
+    ["seconds of a gateway", { error: { message: "slow down", retry_after: 12 } }, 12_000],
+    ["seconds as a text", { retryAfter: "12" }, 12_000],
+    ["milliseconds of a gateway", { error: { retry_after_ms: 1500 } }, 1500],
+    ["seconds of a plan", { error: { resets_in_seconds: 30, resets_at: 1_792_567_700 } }, 30_000],
+    [
+      "the moment a plan starts anew",
+      { error: { resets_at: Date.parse("2026-10-21T07:28:30Z") / 1000 } },
+      30_000,
+    ],
+    ["how long a model loads", { error: "Model m is currently loading", estimated_time: 20.5 }, 20_500],
+    [
+      "nothing in a member",
+      { error: { retry_after: null, retryAfter: 0, retry_after_ms: "soon" } },
+      undefined,
+    ],
     ["no number", "Please try again later", undefined],
     ["a number that is no wait", "Limit 6000, Requested 3s", undefined],
     ["an address", "retry in v2.0.1", undefined],
@@ -97,8 +122,46 @@ describe("the reset headers", () => {
     ["Anthropic's date", { "anthropic-ratelimit-tokens-reset": "2026-10-21T07:28:20Z" }, 20_000],
     ["a date gone by", { "anthropic-ratelimit-tokens-reset": "2026-10-21T07:27:20Z" }, undefined],
     ["garbage", { "x-ratelimit-reset-requests": "later" }, undefined],
+    [
+      "Cerebras's, which counts below zero",
+      {
+        "x-ratelimit-remaining-tokens-minute": "-300",
+        "x-ratelimit-reset-tokens-minute": "11.382867",
+        "x-ratelimit-remaining-requests-day": "14000",
+        "x-ratelimit-reset-requests-day": "33011.38",
+      },
+      11_383,
+    ],
+    ["Mistral's", { "ratelimitbysize-remaining": "0", "ratelimitbysize-reset": "35" }, 35_000],
+    [
+      "seconds of a limit without a name",
+      { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "12" },
+      12_000,
+    ],
+    ["seconds since the epoch", { "x-ratelimit-reset": String(now / 1000 + 30) }, 30_000],
+    ["milliseconds since the epoch", { "x-ratelimit-reset": String(now + 30_000) }, 30_000],
+    [
+      "a limit without a name of which something is left",
+      { "x-ratelimit-remaining": "9", "x-ratelimit-reset": "12" },
+      undefined,
+    ],
+    ["the older field of a draft", { "ratelimit-remaining": "0", "ratelimit-reset": "17" }, 17_000],
+    ["the newer field of a draft", { ratelimit: '"default";r=0;t=17' }, 17_000],
+    ["one field for all", { ratelimit: "limit=100, remaining=0, reset=17" }, 17_000],
+    ["one field of a limit that is not reached", { ratelimit: '"default";r=9;t=17' }, undefined],
   ])("%s", (_title, headers, expected) => {
     expect(wait(headers)).toBe(expected);
+  });
+
+  it("are read where OpenRouter tells them, in the body", () => {
+    const headers = {
+      "X-RateLimit-Limit": "20",
+      "X-RateLimit-Remaining": "0",
+      "X-RateLimit-Reset": String(now + 30_000),
+    };
+    expect(wait({}, { error: { message: "Rate limit exceeded", code: 429, metadata: { headers } } })).toBe(
+      30_000,
+    );
   });
 
   it("come after the retry-after header, and count only for a rate limit", () => {

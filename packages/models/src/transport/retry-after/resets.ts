@@ -1,0 +1,79 @@
+// The room of limits that start anew: what providers say of theirs in the headers of every response, by many names.
+//
+// A limit that is known to be exhausted counts first, and of several the longest; else the first of the list that says
+// anything. Names that say of no limit what it is count only where nothing is known to be left.
+
+import { objectIn } from "../../json-values.ts";
+import type { WaitSource } from "../retry-after.ts";
+import { number, positive, untilMs } from "./duration.ts";
+
+type Names = readonly [reset: string, remaining: string];
+
+const both = (limit: string): Names => [`x-ratelimit-reset-${limit}`, `x-ratelimit-remaining-${limit}`];
+const anthropic = (limit: string): Names => [
+  `anthropic-ratelimit-${limit}-reset`,
+  `anthropic-ratelimit-${limit}-remaining`,
+];
+
+const named: readonly Names[] = [
+  // OpenAI, Azure, Groq, Fireworks
+  both("requests"),
+  both("tokens"),
+  // Cerebras
+  both("requests-minute"),
+  both("tokens-minute"),
+  both("requests-hour"),
+  both("tokens-hour"),
+  both("requests-day"),
+  both("tokens-day"),
+  anthropic("requests"),
+  anthropic("tokens"),
+  anthropic("input-tokens"),
+  ["anthropic-ratelimit-unified-reset", "anthropic-ratelimit-unified-status"],
+  anthropic("output-tokens"),
+];
+
+const unnamed: readonly Names[] = [
+  // OpenRouter, Together, and most gateways
+  ["x-ratelimit-reset", "x-ratelimit-remaining"],
+  ["ratelimit-reset", "ratelimit-remaining"],
+  // Mistral
+  ["ratelimitbysize-reset", "ratelimitbysize-remaining"],
+  ["x-ratelimitbysize-reset", "x-ratelimitbysize-remaining"],
+];
+
+/** How long until a limit starts anew that a response tells of. */
+export function resetMs(source: WaitSource, now: number): number | undefined {
+  const header = toldHeaders(source);
+  const read = ([reset, remaining]: Names): { wait: number | undefined; left: string | null } => {
+    const value = header(reset);
+    return { wait: value === null ? undefined : untilMs(value, now), left: header(remaining) };
+  };
+  const limits = named.map(read);
+  const others = unnamed.map(read).filter(({ left }) => left === null || isExhausted(left));
+  const all = [...limits, ...others, ...fieldLimits(header("ratelimit"))];
+  const exhausted = all.flatMap(({ wait, left }) => (wait !== undefined && isExhausted(left) ? [wait] : []));
+  if (exhausted.length > 0) return Math.max(...exhausted);
+  return all.find(({ wait }) => wait !== undefined)?.wait;
+}
+
+/** Cerebras counts below zero. */
+const isExhausted = (left: string | null): boolean =>
+  left !== null && (left === "rejected" || /^\s*-?\d+(?:\.\d+)?\s*$/.test(left)) && !(Number(left) > 0);
+
+/** One field for a limit, as the IETF's drafts have it: `"default";r=0;t=17`, `limit=100, remaining=0, reset=17`. */
+function fieldLimits(field: string | null): { wait: number | undefined; left: string | null }[] {
+  if (field === null) return [];
+  const seconds = /\b(?:t|reset)=(\d+)/.exec(field)?.[1] ?? null;
+  const left = /\b(?:r|remaining)=(\d+)/.exec(field)?.[1] ?? null;
+  const wait = positive((number(seconds) ?? 0) * 1000);
+  return left !== null && !isExhausted(left) ? [] : [{ wait, left }];
+}
+
+/** The response's headers, and those that OpenRouter tells in the body. */
+function toldHeaders({ header, body }: WaitSource): (name: string) => string | null {
+  const error = objectIn(objectIn(body)?.error);
+  const told = objectIn(objectIn(error?.metadata)?.headers) ?? {};
+  const lower = new Map(Object.entries(told).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  return (name) => header(name) ?? lower.get(name) ?? null;
+}
