@@ -75,6 +75,7 @@ function messageIn(root: JsonObject, said: JsonObject): string {
     words(said.msg) ??
     words(said.error_msg) ??
     words(said.error_message) ??
+    words(said.errorMessage) ??
     firstDetail(root.errors) ??
     "";
   // Whatever else was said: OpenRouter's upstream, or what MiMo calls a parameter.
@@ -96,6 +97,7 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     said.status,
     said.status_code,
     said.error_code,
+    said.errorCode,
     said.http_code,
     ...(said === root ? [] : [root.code, root.type]),
     // Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`.

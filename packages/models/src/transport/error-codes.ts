@@ -58,6 +58,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     setlimitexceeded: "quota_exhausted",
     accountoverdueerror: "quota_exhausted",
     arrearage: "quota_exhausted",
+    accountquotaexceeded: "quota_exhausted",
+    insufficient_user_quota: "quota_exhausted",
     servicequotaexceededexception: "quota_exhausted",
     rate_limit_exceeded: "rate_limit",
     rate_limit_error: "rate_limit",
@@ -74,6 +76,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     slow_down: "overloaded",
     capacity_exceeded: "overloaded",
     server_overload: "overloaded",
+    serveroverloaded: "overloaded",
+    queue_exceeded: "overloaded",
     upstream_unavailable: "overloaded",
     server_is_overloaded: "overloaded",
     service_unavailable_error: "overloaded",
@@ -94,6 +98,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     permission_error: "permission",
     permission_denied: "permission",
     accessdeniedexception: "permission",
+    key_model_access_denied: "permission",
+    team_model_access_denied: "permission",
     context_length_exceeded: "context_overflow",
     exceed_context_size_error: "context_overflow",
     prompt_too_long: "context_overflow",
@@ -108,6 +114,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     image_content_policy_violation: "content_filter",
     bio_policy: "content_filter",
     cyber_policy: "content_filter",
+    sensitive_words_detected: "content_filter",
+    hooks_failed: "content_filter",
     tool_use_failed: "malformed_tool_call",
     unsupported_country_region_territory: "permission",
     server_error: "server_error",
@@ -127,5 +135,9 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
   } satisfies { [code: string]: ErrorKind }),
 );
 
-/** The kind of the first code that has a meaning of its own. */
-export const kindOfCode = (code: string): ErrorKind | undefined => codeKinds.get(code.replace(/^.*[#/]/, ""));
+/** Volcengine says in its code what was sensitive: the text, an image, the output. */
+const sensitive = /sensitivecontentdetected/;
+
+/** What a code means that has a meaning of its own. */
+export const kindOfCode = (code: string): ErrorKind | undefined =>
+  codeKinds.get(code.replace(/^.*[#/]/, "")) ?? (sensitive.test(code) ? "content_filter" : undefined);

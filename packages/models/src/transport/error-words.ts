@@ -50,13 +50,25 @@ const overflowWords: RegExp = new RegExp(
 export const rateWords: RegExp =
   /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 export const moneyWords: RegExp =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:hour|week|month) allocated quota exceeded/i;
 export const keyWords: RegExp =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
 export const filterWords: RegExp =
-  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b/i;
+  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b|unsafe or sensitive content|may contain sensitive information|sensitive words? detected/i;
+/**
+ * Alibaba's words for its tokens of a minute, and the place in its documents that it points to: beside them stands OpenAI's code for
+ * an account without money.
+ */
+export const minuteQuotaWords: RegExp =
+  /(?<!free |hour |week |month )\ballocated quota exceeded\b|\berror-code#token-limit\b/i;
+/** A limit of a moment, whatever status it is said with. */
+export const passingLimitWords: RegExp =
+  /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/i;
+/** What an account may not do, or not from where it is. */
+export const permissionWords: RegExp =
+  /\b(?:location|region|country) is not supported\b|\bmatching your (?:data policy|guardrail)/i;
 export const capabilityWords: RegExp =
-  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
+  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image inputs?|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
 /**
  * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know; what it can
  * make no grammar of; and what Alibaba's guard against loops finds. Sent again unchanged it fails again, for ever (F097, F128, F129).
@@ -66,9 +78,9 @@ export const templateWords: RegExp =
 /** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio, vLLM. */
 export const callWords: RegExp =
   /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)|error parsing tool call|tool call(?:s|ing)? could not be parsed|xml syntax error on line \d|expected element type <\w+> but have|unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/i;
-/** What a gateway says of the server behind it, whatever status it says it with. */
+/** What a gateway says of the server behind it, and a server of the model it had loaded, whatever status it says it with. */
 export const upstreamWords: RegExp =
-  /failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
-export const overloadWords: RegExp = /overloaded|at capacity|high demand/i;
+  /\bdegraded function cannot be invoked\b|\bmodel has crashed\b|^model unloaded\b|failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
+export const overloadWords: RegExp = /\boverload(?:ed)?\b|at capacity|high demand|\btoo busy\b/i;
 export const busyWords: RegExp =
-  /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
+  /\boverload(?:ed)?\b|unavailable|high demand|at capacity|timed out|timeout|temporarily|\btoo busy\b|resource[ _]?exhausted/i;

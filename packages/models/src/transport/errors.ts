@@ -15,8 +15,11 @@ import {
   filterWords,
   isOverflowText,
   keyWords,
+  minuteQuotaWords,
   moneyWords,
   overloadWords,
+  passingLimitWords,
+  permissionWords,
   rateWords,
   templateWords,
   upstreamWords,
@@ -124,8 +127,9 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
     if (own !== undefined) return own;
   }
   const byCode = codes.map(kindOfCode).find((kind) => kind !== undefined);
-  const text = facts.message;
+  const text = wordsOf(facts);
 
+  if (status !== 402 && minuteQuotaWords.test(facts.message)) return "rate_limit";
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
   if (byCode === "overloaded" && status !== 400) return "overloaded";
   if (status === 429 && byCode === undefined && isBusy(text)) return "overloaded";
@@ -133,8 +137,9 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (byCode !== undefined && byCode !== "server_error") return byCode;
   if (status === 401) return moneyWords.test(text) ? "quota_exhausted" : "auth";
   if (status === 403) {
-    if (moneyWords.test(text)) return "quota_exhausted";
-    return filterWords.test(text) ? "content_filter" : "permission";
+    // "No credits were charged" says who had the prompt looked at.
+    if (filterWords.test(text)) return "content_filter";
+    return moneyWords.test(text) ? "quota_exhausted" : "permission";
   }
   if (status === 408) return "timeout";
   // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.
@@ -162,19 +167,28 @@ function kindOfWords(
   byCode: ErrorKind | undefined,
   facts: ErrorFacts,
 ): ErrorKind {
-  const text = facts.message;
+  const text = wordsOf(facts);
   if (keyWords.test(text)) return "auth";
   if (callWords.test(text)) return "malformed_tool_call";
   if (upstreamWords.test(text)) return "server_error";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text)) return "capability";
-  if (/(?:payload|body) size exceeds the limit: \d+ bytes|payload is below \d+ bytes/i.test(text))
+  if (
+    /(?:payload|body) size exceeds the limit: \d+ bytes|payload is below \d+ bytes|total message size \d+ exceeds/i.test(
+      text,
+    )
+  )
     return "payload_too_large";
   // Whatever status Alibaba, or who stands before it, says it with.
   if (/request rate increased too quickly/i.test(text)) return "rate_limit";
+  if (permissionWords.test(text)) return "permission";
   if (status === 413) return "payload_too_large";
-  if (status !== undefined) return moneyWords.test(text) ? "quota_exhausted" : "invalid_request";
+  if (status !== undefined) {
+    if (moneyWords.test(text)) return "quota_exhausted";
+    if (passingLimitWords.test(text)) return limitKind(facts, []);
+    return /\btoo busy\b/i.test(text) ? "overloaded" : "invalid_request";
+  }
   if (byCode !== undefined) return byCode;
   if (moneyWords.test(text)) return limitKind(facts, []);
   if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return "invalid_request";
@@ -184,6 +198,9 @@ function kindOfWords(
   if (rateWords.test(text) && !/\binternal (?:server )?error\b/i.test(text)) return limitKind(facts, []);
   return busyWords.test(`${facts.codes.join(" ")} ${text}`) ? "overloaded" : "stream_error";
 }
+
+/** What was said, without the addresses in it: where one pays is told beside a limit of a minute as well. */
+const wordsOf = ({ message }: ErrorFacts): string => message.replace(/\bhttps?:\/\/\S+/gi, "");
 
 /** Load, and nobody's limit. */
 function isBusy(text: string): boolean {
@@ -195,13 +212,15 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   const quotas = quotaIds(facts.json);
   if (quotas.length > 0 && !/limit: 0\b/.test(facts.message))
     return quotas.some((id) => /perday/i.test(id)) ? "quota_exhausted" : "rate_limit";
-  const text = facts.message;
+  if (codes.includes("model_capacity_exhausted")) return "overloaded";
+  const text = wordsOf(facts);
   // Google has one status for all limits; beside it stands which one it was, or that the money is gone.
   if (codes.includes("quota_exhausted") || /credits are depleted|spending cap/i.test(text))
     return "quota_exhausted";
   // OpenAI gives a day's requests back one by one: of ten thousand the next one is there in nine seconds.
   if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
-  if (/\bper day\b|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text)) return "quota_exhausted";
+  if (/(?:\bper|\/) ?(?:day|month|86400s)\b|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text))
+    return "quota_exhausted";
   const limit = /limit:? (\d+)/i.exec(text)?.[1];
   const requested = /requested:? (\d+)/i.exec(text)?.[1];
   if (/request too large/i.test(text) || (limit && requested && Number(requested) > Number(limit)))

@@ -15,6 +15,16 @@ type Row = [title: string, status: number, body: Json];
 
 const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   context_overflow: [
+    [
+      "a proxy whose members have long names",
+      400,
+      {
+        errorMessage: "prompt is too long: 208423 tokens > 200000 maximum",
+        errorCode: "INVALID_REQUEST_BODY",
+        statusCode: 400,
+      },
+    ],
+
     ["llama.cpp, which finds out as it goes", 500, says("Context size has been exceeded.", { code: 500 })],
     [
       "DeepInfra, under detail",
@@ -111,6 +121,50 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["Cohere, of the output", 400, says("too many tokens: max tokens must be less than or equal to 4096")],
   ],
   quota_exhausted: [
+    [
+      "Anthropic's extra usage",
+      400,
+      says("You're out of extra usage. Add more at claude.ai/settings/usage and keep going.", {
+        type: "invalid_request_error",
+      }),
+    ],
+    [
+      "New API's user",
+      403,
+      says("用户额度不足, 剩余额度: ＄0.000000 (request id: 2026)", {
+        type: "new_api_error",
+        code: "insufficient_user_quota",
+      }),
+    ],
+    ["New API's reserve", 403, says("预扣费额度失败, 用户剩余额度: ＄0.12, 需要预扣费额度: ＄0.5")],
+    [
+      "Nous, of an empty account",
+      404,
+      says("Model 'x' requires available credits. Your account balance is too low to use paid models."),
+    ],
+    [
+      "Volcengine's hours",
+      429,
+      says("You have exceeded the 5-hour usage quota. It will reset at 2026-01-10 14:11:16 +0800 CST.", {
+        code: "AccountQuotaExceeded",
+        type: "TooManyRequests",
+      }),
+    ],
+    ["Alibaba's plan", 429, says("week allocated quota exceeded.", { code: "throttling" })],
+    [
+      "Cohere's month",
+      429,
+      { message: "You are using a Trial key, which is limited to 1000 API calls / month." },
+    ],
+    [
+      "GitHub's day",
+      429,
+      says(
+        "Rate limit of 50 per 86400s exceeded for UserByModelByDay. Please wait 61542 seconds before retrying.",
+        { code: "RateLimitReached" },
+      ),
+    ],
+
     ["OpenCode's 401", 401, says("Insufficient balance. Manage your billing here: https://x.test")],
     [
       "OpenAI's credits",
@@ -198,6 +252,46 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   content_filter: [
     [
+      "OpenRouter's moderation, which costs nothing",
+      403,
+      says(
+        'openai/gpt-4o requires moderation on OpenAI. Your input was flagged for "violence/graphic". No credits were charged.',
+        { code: 403 },
+      ),
+    ],
+    [
+      "Z.ai in English",
+      400,
+      says(
+        "System detected potentially unsafe or sensitive content in input or generation. Please avoid using prompts that may generate sensitive content.",
+        { code: "1301" },
+      ),
+    ],
+    [
+      "Volcengine, of the input",
+      400,
+      says("The request failed because the input text may contain sensitive information.", {
+        code: "InputTextSensitiveContentDetected",
+        type: "BadRequest",
+      }),
+    ],
+    [
+      "Volcengine by its code alone",
+      400,
+      says("Request id: 02", { code: "OutputImageSensitiveContentDetected" }),
+    ],
+    [
+      "New API's list of words",
+      400,
+      says("sensitive words detected (request id: x)", { code: "sensitive_words_detected" }),
+    ],
+    [
+      "Portkey's guardrails",
+      446,
+      says("The guardrail checks defined in the config failed.", { type: "hooks_failed" }),
+    ],
+
+    [
       "OpenRouter's moderation",
       403,
       says("Your chosen model requires moderation and your input was flagged", { code: 403 }),
@@ -209,7 +303,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
     ["MiniMax", 400, says("invalid params, input new_sensitive (1026)")],
   ],
-  payload_too_large: [["NVIDIA", 400, says("Please make sure your payload is below 26214400 bytes in size")]],
+  payload_too_large: [
+    [
+      "Moonshot",
+      400,
+      says("total message size 10176584 exceeds limit 2097152", { type: "invalid_request_error" }),
+    ],
+    ["NVIDIA", 400, says("Please make sure your payload is below 26214400 bytes in size")],
+  ],
   malformed_tool_call: [
     ["llama.cpp", 500, says("Failed to parse input at pos 184: <tool_call>", { type: "server_error" })],
     ["Ollama", 500, { error: "error parsing tool call: raw='{}]', err=invalid character ']'" }],
@@ -235,6 +336,8 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
   ],
   capability: [
+    ["xAI", 400, { code: "x", error: "Image inputs are not supported by this model." }],
+
     [
       "llama.cpp without its projector",
       500,
@@ -246,6 +349,33 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   // What sounds like one of those and is none.
   rate_limit: [
+    [
+      "Groq's minute, which names where one pays",
+      429,
+      says(
+        "Rate limit reached for model `m` in organization `o` service tier `on_demand` on tokens per minute (TPM): Limit 6000, Used 5800, Requested 500. Please try again in 3s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing",
+        { type: "tokens", code: "rate_limit_exceeded" },
+      ),
+    ],
+    [
+      "Alibaba's tokens of a minute",
+      429,
+      says("Allocated quota exceeded, please increase your quota limit.", {
+        type: "insufficient_quota",
+        code: "insufficient_quota",
+      }),
+    ],
+    [
+      "Alibaba's in OpenAI's words",
+      429,
+      says(
+        "You exceeded your current quota, please check your plan and billing details. For details, see: https://help.aliyun.com/zh/model-studio/error-code#token-limit",
+        { type: "insufficient_quota", code: "insufficient_quota" },
+      ),
+    ],
+    ["a limit as a 400", 400, says("rate limit exceeded on this model")],
+    ["Bedrock's, through a gateway", 400, says("ThrottlingException: Too many concurrent requests")],
+
     [
       "Scaleway, in whose words every limit is a quota",
       429,
@@ -267,8 +397,40 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       ),
     ],
   ],
-  permission: [["a plain no", 403, says("You have no access to this model")]],
+  permission: [
+    [
+      "OpenRouter's settings of an account",
+      404,
+      says(
+        "No endpoints found matching your data policy (Paid model training). Configure: https://openrouter.ai/settings/privacy",
+        { code: 404 },
+      ),
+    ],
+    [
+      "Google, from elsewhere",
+      400,
+      says("User location is not supported for the API use.", { status: "FAILED_PRECONDITION" }),
+    ],
+    [
+      "LiteLLM's key",
+      401,
+      says("key not allowed to access model.", { type: "key_model_access_denied", code: "401" }),
+    ],
+    ["a plain no", 403, says("You have no access to this model")],
+  ],
   server_error: [
+    [
+      "NVIDIA's function",
+      400,
+      { status: 400, title: "Bad Request", detail: "Function id 'x': DEGRADED function cannot be invoked" },
+    ],
+    [
+      "LM Studio's crash",
+      400,
+      { error: "The model has crashed without additional information. (Exit code: 6)" },
+    ],
+    ["LM Studio's model that is gone", 400, { error: "Model unloaded." }],
+
     [
       "Cloudflare's gateway, in a list and as a 400",
       400,
@@ -281,6 +443,41 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a plain 500", 500, says("The context of this request was lost")],
   ],
   overloaded: [
+    [
+      "SiliconFlow",
+      429,
+      { code: 50609, message: "System is too busy now. Please try again later.", data: null },
+    ],
+    [
+      "SiliconFlow, whatever the status",
+      400,
+      { code: 50508, message: "System is too busy now. Please try again later.", data: null },
+    ],
+    [
+      "Volcengine",
+      429,
+      says("The service is currently unable to handle additional requests due to server overload.", {
+        code: "ServerOverloaded",
+      }),
+    ],
+    [
+      "Cerebras's queue",
+      429,
+      {
+        message: "We're experiencing high traffic right now!",
+        type: "too_many_requests_error",
+        code: "queue_exceeded",
+      },
+    ],
+    [
+      "Google's servers",
+      429,
+      says("No capacity available for model m on the server", {
+        status: "RESOURCE_EXHAUSTED",
+        details: [{ reason: "MODEL_CAPACITY_EXHAUSTED" }],
+      }),
+    ],
+
     [
       "Z.ai",
       429,
