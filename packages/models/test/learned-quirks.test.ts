@@ -94,6 +94,7 @@ describe("a refusal tells of a quirk", () => {
 
   it.each([
     "Thinking mode does not support this tool_choice",
+    "Value error, The `required` option for tool_choice is not yet supported.",
     "deepseek-reasoner does not support this tool_choice",
     "The tool_choice parameter does not support being set to required or object in thinking mode",
     "tool_choice 'specified' is incompatible with thinking enabled",

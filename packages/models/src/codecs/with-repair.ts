@@ -37,7 +37,7 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
   }
   if (status === 500 && failsGrammar(words)) return "schema";
   if (status === 500 && failsFile(words)) return "files";
-  if (error.kind !== "invalid_request" || ![400, 404, 422].includes(status)) return undefined;
+  if (error.kind !== "invalid_request" || ![400, 404, 412, 422].includes(status)) return undefined;
   if (refusesReasoning(words)) return "reasoning";
   if (refusesFiles(words)) return "files";
   if (refusesSchema(words)) return "schema";
@@ -45,4 +45,5 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
   return refusedSetting(error.message) ?? (param === undefined ? undefined : settingOfField(param));
 }
 
-const lacksThinking: RegExp = /not support(?:ed)? (?:thinking|reasoning)/i;
+const lacksThinking: RegExp =
+  /not support(?:ed)? (?:thinking|reasoning)|\b(?:thinking|reasoning)(?: level \w+)? is not supported/i;

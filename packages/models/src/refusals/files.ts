@@ -4,13 +4,16 @@
 const file: RegExp =
   /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
 const refused: RegExp =
-  /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required|modality is not enabled|no pages/i;
+  /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required|modality is not enabled|no pages|not represent a valid|password protected/i;
 /** A server that takes text alone says so of the list that holds a file. */
 const textOnly: RegExp =
   /\bcontent\b[^{}]{0,40}(?:must be a string|should be a valid string)|\bcontent\.type[^{}]{0,40}\['text'\]/i;
 /** Bytes that a local server could not read, whatever status it says so with. */
 const unreadable: RegExp =
   /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b/i;
+/** An address from which nothing came: OpenAI's words, which name no image, and Anthropic's. */
+const unreached: RegExp =
+  /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b|\bdisallowed by the website's robots\.txt\b|\bwhen downloading image\b/i;
 /** Words between what is refused and why. */
 const near = 120;
 
@@ -25,5 +28,5 @@ export function refusesFiles(said: string): boolean {
   const words = said.replace(listed, "");
   for (const { 0: found, index } of words.matchAll(new RegExp(file, "gi")))
     if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
-  return textOnly.test(words) || failsFile(words);
+  return textOnly.test(words) || unreached.test(words) || failsFile(words);
 }

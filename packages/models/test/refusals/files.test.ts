@@ -32,6 +32,18 @@ describe("a refusal that is about a file in the history says so in the error", (
       "messages.8.content.0.image.source.base64: image exceeds 5 MB maximum: 5923816 bytes > 5242880 bytes",
     ],
     [anthropicMessages, "Could not process image"],
+    [
+      anthropicMessages,
+      "messages.0.content.1.document.source.base64.data: The PDF specified is password protected.",
+    ],
+    [anthropicMessages, "Unable to download the file. Please verify the URL and try again."],
+    [anthropicMessages, "This URL is disallowed by the website's robots.txt file."],
+    [openaiResponses, "Timeout while downloading https://x.example/a.png."],
+    [openaiResponses, "Error while downloading https://x.example/a.png. Upstream status code: 404."],
+    [
+      openaiResponses,
+      "The image data you provided does not represent a valid image. Please check your input and try again.",
+    ],
     [anthropicMessages, "messages.0.content.0.document: The PDF specified was not valid."],
     [
       anthropicMessages,
