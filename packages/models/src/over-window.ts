@@ -1,7 +1,7 @@
 // The room of prompts that were larger than the model's window, and were not refused (F185).
 //
-// Some cut the prompt to the window, in which there is no room then for a word of an answer: that is a refusal, whatever
-// they call it. Others answer.
+// Some cut the prompt to the window, in which there is no room then for a word of an answer; others end well and say nothing
+// to more than it holds: that is a refusal, whatever they call it. Others answer.
 // The provider's own count says so. What it left out it does not say; the history is made smaller before the next request,
 // and this answer is told as one that may have been given without all of it. Where the provider ran tools of its own, its
 // count is the sum of what each round of that answer read, and says nothing of the window.
@@ -18,12 +18,15 @@ import {
 /** A window is as good as full from here: not all count as its size is told. */
 const full = 0.99;
 
-/** @throws RondoError `context_overflow` where the prompt was cut to the window, and the limit was reached without a word (F185) */
+/** @throws RondoError `context_overflow` where the prompt was cut to the window or goes beyond it, and not a word was said to it (F185) */
 export function demandRoom(id: string, answer: AssistantMessage, facts: ModelFacts | undefined): void {
   const { content, stop, usage } = answer;
   const { contextWindow: window = Number.POSITIVE_INFINITY } = facts ?? {};
-  if (stop.kind !== "max_tokens" || usage?.outputTokens !== 0 || textOf(answer).trim() !== "") return;
-  if ((usage.inputTokens ?? 0) < window * full || content.some(({ type }) => type !== "text")) return;
+  if (usage === undefined || (usage.outputTokens ?? 0) > 0 || textOf(answer).trim() !== "") return;
+  const read = usage.inputTokens ?? 0;
+  const isCut = stop.kind === "max_tokens" && usage.outputTokens === 0 && read >= window * full;
+  const isSilent = stop.kind === "end_turn" && read > window;
+  if (!(isCut || isSilent) || content.some(({ type }) => type !== "text")) return;
   throw new RondoError("context_overflow", `the conversation leaves ${id} no room for an answer`, {
     usage,
     ...(stop.raw === undefined ? {} : { raw: { finish_reason: stop.raw } }),

@@ -55,6 +55,7 @@ const cut = async (finish: string, counts: object, message: object = {}): Promis
 test.each([
   ["a limit that was reached without a word", "length", { prompt_tokens: 99_500, completion_tokens: 0 }],
   ["the word for it", "model_context_window_exceeded", { prompt_tokens: 1, completion_tokens: 0 }],
+  ["silence to more than the window holds", "stop", { prompt_tokens: 100_001, completion_tokens: 0 }],
 ])("a prompt that left no room for an answer is too long: %s", async (_title, finish, counts) => {
   expect(await cut(finish, counts)).toBe(
     "context_overflow: the conversation leaves xiaomi/m no room for an answer",
@@ -69,6 +70,10 @@ test.each([
   ["a word, and the window is full", "model_context_window_exceeded", {}, { content: "W" }],
 ])("another answer that was cut off is what it was: %s", async (_title, finish, counts, message) => {
   expect(await cut(finish, counts, message)).toBe("truncated");
+});
+
+test("silence to a prompt that fits is an empty answer", async () => {
+  expect(await cut("stop", { prompt_tokens: 100_000, completion_tokens: 0 })).toMatch(/^empty_response/);
 });
 
 test("a full window is no more than that", async () => {
