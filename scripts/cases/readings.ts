@@ -42,8 +42,11 @@ export function readingsOf(seen: Observation, response: SeenResponse): Reading[]
 
 function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun | undefined): Reading[] {
   // The transport asked again within one model call: for a refused credential, or to a server it knows better by then.
-  if (!response.lastOfCall)
-    return [{ stop: "error", error: response.status === 401 ? "auth" : "invalid_request" }];
+  if (!response.lastOfCall) {
+    const { status } = response;
+    const refused: Reading = { stop: "error", error: status === 401 ? "auth" : "invalid_request" };
+    return status === 403 ? [refused, { stop: "error", error: "auth" }] : [refused];
+  }
   const { failure, message, judged } = response;
   if (failure?.kind === "aborted") return [{ stop: "aborted", error: null }];
   // The cases have one word for a stream that says nothing, whether it ever said anything or not.

@@ -143,10 +143,10 @@ class HttpModel implements Model {
     throw unrepaired(again.refused);
   }
 
-  /** The answer to the same request with a fresh token, after a 401 and where there is another. */
+  /** The answer to the same request with a fresh token, where the one it had is not taken (Amazon says so with a 403) and there is another. */
   async #renewed(refused: RondoError, call: Call): Promise<AssistantMessage> {
     // A 401 may speak of money: that no other token mends.
-    const renews = refused.status === 401 && refused.kind !== "quota_exhausted";
+    const renews = refused.kind === "auth" || (refused.status === 401 && refused.kind !== "quota_exhausted");
     if (!renews || this.#options.credentials === undefined) throw refused;
     const fresh = await this.#credentials(true, call.io.signal);
     if (JSON.stringify(fresh) === JSON.stringify(call.credentials)) throw refused;

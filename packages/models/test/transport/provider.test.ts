@@ -479,6 +479,24 @@ describe("credentials", () => {
     });
   });
 
+  it("are renewed where a token has expired, though Amazon says so with a 403, and not where something is not allowed", async () => {
+    for (const [code, kind, times] of [
+      ["ExpiredTokenException", "auth", 2],
+      ["AccessDeniedException", "permission", 1],
+    ] as const)
+      await served(
+        (_request, response) => {
+          response.writeHead(403, { "content-type": "application/json", "x-amzn-errortype": code });
+          response.end(JSON.stringify({ message: "no" }));
+        },
+        async ({ url, seen }) => {
+          const model = tiny(url, { credentials: ({ refresh }) => (refresh ? "new" : "old") });
+          expect((await errorFrom(model.call(tinyRequest, watch()))).kind).toBe(kind);
+          expect(seen.length).toBe(times);
+        },
+      );
+  });
+
   it("are not renewed for a 401 that speaks of money", async () => {
     const broke = {
       status: 401,
