@@ -118,6 +118,18 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, { plainSchemas: true })).toBeUndefined();
   });
 
+  it.each([
+    ["Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.", { idForm: "mistral9" }],
+    ["Unexpected role 'user' after role 'tool'", { bridgeToolUser: true }],
+    [
+      "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+      { noAssistantLast: true },
+    ],
+  ])("that a Mistral stands behind it: %s", (message, quirks) => {
+    expect(told({ message })).toEqual(quirks);
+    expect(told({ message }, quirks)).toBeUndefined();
+  });
+
   it("what stands beside calls where no text does", () => {
     const empty = "messages: text content blocks must be non-empty";
     expect(told({ message: empty }, { nullContent: false })).toEqual({ nullContent: true });

@@ -47,6 +47,11 @@ const noToolFiles: RegExp =
 /** Text and calls, each taken without the other. */
 const noTextBesideCalls: RegExp = /either content or tool_calls,? but not both/i;
 
+/** Mistral's own rules, where one of its models stands behind another name: its ids (F055), and who speaks behind whom (F046). */
+const mistralIds: RegExp = /must be a-z, A-Z, 0-9, with a length of 9\b/i;
+const noUserAfterTool: RegExp = /unexpected role [`'"\\]*user[`'"\\]* after role [`'"\\]*tool\b/i;
+const noAssistantLast: RegExp = /expected last role user or tool\b/i;
+
 /** What a template says, whatever status it fails with. */
 const noAlternation: RegExp =
   /\broles? must alternate\b|\b(?:consecutive|adjacent) (?:user |assistant )?messages\b|\bmessages in a row\b/i;
@@ -90,6 +95,11 @@ export function learned(
   if ((compat.nullContent ? noNullContent : noEmptyContent).test(words))
     return { ...target.compat, nullContent: !compat.nullContent };
   if (!compat.signCalls && lacksSignature.test(words)) return { ...target.compat, signCalls: true };
+  if (compat.idForm !== "mistral9" && mistralIds.test(words)) return { ...target.compat, idForm: "mistral9" };
+  if (!compat.bridgeToolUser && noUserAfterTool.test(words))
+    return { ...target.compat, bridgeToolUser: true };
+  if (!compat.noAssistantLast && noAssistantLast.test(words))
+    return { ...target.compat, noAssistantLast: true };
   if (compat.textBesideCalls && noTextBesideCalls.test(words))
     return { ...target.compat, textBesideCalls: false };
   if (missingReasoning.test(words)) {
