@@ -390,6 +390,33 @@ describe("how a response ended", () => {
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
   });
 
+  test("two responses in one stream are none, and nothing of the second is told (F077)", () => {
+    const begun = (id: string): Loose => ({
+      type: "response.created",
+      response: { id, status: "in_progress" },
+    });
+    const cut = {
+      type: "response.function_call_arguments.delta",
+      item_id: "fc_1",
+      output_index: 0,
+      delta: '{"a":',
+    };
+    const opened = added(0, call({ arguments: "", status: "in_progress" }));
+    const error = thrown([begun("resp_1"), opened, cut, begun("resp_2"), done(0, call()), completed()]);
+    expect(error).toMatchObject({ kind: "protocol", retryable: true });
+    expect(error.message).toContain("resp_2");
+    // Nothing of the first had come, or it is the same.
+    const whole = [opened, done(0, call()), completed()];
+    for (const ids of [
+      ["resp_1", "resp_2"],
+      ["resp_1", "resp_1"],
+    ])
+      expect(callsOf(read([...ids.map(begun), ...whole]))).toHaveLength(1);
+    expect(
+      callsOf(read([begun("resp_1"), opened, begun("resp_1"), done(0, call()), completed()])),
+    ).toHaveLength(1);
+  });
+
   test("items that a gateway gives one output index are told apart by their ends and their calls (F068)", () => {
     const twin = call({ id: "fc_2", call_id: "call_2", name: "g", arguments: '{"b":2}' });
     const piece = (item_id: string, delta: string): Loose => ({

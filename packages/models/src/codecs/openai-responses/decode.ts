@@ -2,7 +2,8 @@
 //
 // Hazards: item ids change from event to event on some routes, so `output_index` is what correlates (F079); arguments
 // may come only with a `done` event, and whole items only with the terminal one, or the other way round (F078, F080);
-// an error comes as an event and again as a failed response, and is one error (F153).
+// an error comes as an event and again as a failed response, and is one error (F153); a proxy puts two responses into one
+// stream (F077).
 
 import {
   type AssistantMessage,
@@ -31,6 +32,8 @@ export class ResponsesDecoder implements Decoder {
   readonly #answer: Answer;
   readonly #items: ResponseItems;
   readonly #frames = new FrameJson([["delta"]], parseExact);
+  /** The id of the response that began. */
+  #begun: string | undefined;
   /** The response as its terminal event gave it. */
   #response: JsonObject | undefined;
   #failed = false;
@@ -111,6 +114,8 @@ export class ResponsesDecoder implements Decoder {
         this.#end(ended(objectIn(event.response) ?? {}, type.slice("response.".length)));
         return;
       case "response.created":
+        this.#begin(textIn(objectIn(event.response)?.id));
+        return;
       case "response.in_progress":
       case "response.queued":
         return;
@@ -119,6 +124,22 @@ export class ResponsesDecoder implements Decoder {
         if (type === "" && event.error !== undefined && event.error !== null) throw this.#fail(event);
         this.#items.event(type, event);
     }
+  }
+
+  /** Two responses in one stream are no answer: calls of the one would stand beside what the other says (F077). */
+  #begin(id: string | undefined): void {
+    const isOther = id !== undefined && this.#begun !== undefined && id !== this.#begun;
+    if (isOther && this.#items.any)
+      throw this.#fault(
+        this.#answer.failed(
+          new RondoError(
+            "protocol",
+            `${speaker(this.#target)} began another response (${id}) before the first (${this.#begun}) had ended`,
+            { retryable: true },
+          ),
+        ),
+      );
+    this.#begun = id ?? this.#begun;
   }
 
   #end(response: JsonObject): void {

@@ -49,6 +49,11 @@ export class ResponseItems {
     this.#alive = alive;
   }
 
+  /** Whether there is any. */
+  get any(): boolean {
+    return this.#items.size > 0;
+  }
+
   event(type: string, event: JsonObject): void {
     const index = this.#placeOf(event, type === "response.output_item.added");
     const item = objectIn(event.item);
