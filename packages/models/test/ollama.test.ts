@@ -93,6 +93,24 @@ describe("Ollama's own chat", () => {
     });
   });
 
+  it("reads gpt-oss's channels where its own parser fails, calls among them, and nobody else's (F236)", async () => {
+    const leaked = [
+      line({ content: "<|channel|>analysis<|message|>hm<|end|><|start|>assistant" }),
+      line({ content: '<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{"city":' }),
+      line({ content: '"Linz"}<|call|>' }),
+      done(),
+    ];
+    const request: ModelRequest = { ...ask, tools: [weather] };
+    await withServer(playing(leaked), async ({ url }) => {
+      const { answer, text, reasoning } = await hear(ollama("gpt-oss:20b", { baseURL: url }), request);
+      expect([text, reasoning]).toEqual(["", "hm"]);
+      expect(answer.content.filter(({ type }) => type === "tool_call")).toMatchObject([
+        { name: "weather", args: { city: "Linz" } },
+      ]);
+      expect((await hear(ollama("qwen3:8b", { baseURL: url }), request)).text).toContain("<|channel|>");
+    });
+  });
+
   it("never runs from text while it has tools of its own (F234)", async () => {
     const lines = [line({ content: '<tool_call>{"name":"weather","arguments":{}}</tool_call>' }), done()];
     await withServer(playing(lines), async ({ url }) => {

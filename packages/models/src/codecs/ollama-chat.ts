@@ -22,7 +22,9 @@ import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { bareName } from "./bare-name.ts";
 import { foreignStop } from "./foreign-stops.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
+import { freshId } from "./openai/names.ts";
 import { settle } from "./openai/settle.ts";
+import { type HarmonyCalls, HarmonySplitter } from "./openai-chat/harmony.ts";
 import { withRepair, withStreamRepair } from "./with-repair.ts";
 
 /** `POST /api/chat` of Ollama. */
@@ -71,11 +73,15 @@ class OllamaDecoder implements Decoder {
   finished = false;
   readonly #answer: Answer;
   readonly #thoughts = new ThoughtSplitter();
+  /** For gpt-oss, whose channels leak where the server's own parser fails (F236). */
+  readonly #harmony: HarmonySplitter | undefined;
   #calls = 0;
   #reason: string | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#answer = new Answer(target.origin, emit);
+    if (/gpt-oss/i.test(target.origin.model))
+      this.#harmony = new HarmonySplitter((kind, text) => this.#say(kind, text), this.#leaks());
   }
 
   push(frame: Frame): void {
@@ -105,7 +111,7 @@ class OllamaDecoder implements Decoder {
     const thinking = textIn(message?.thinking);
     if (thinking) this.#answer.reasoning("thinking", thinking);
     const content = textIn(message?.content);
-    if (content) this.#text(this.#thoughts.push(content));
+    if (content) this.#content(content);
     for (const call of listIn(message?.tool_calls)) this.#call(objectIn(call));
     this.#answer.count({
       inputTokens: numberIn(body.prompt_eval_count),
@@ -113,6 +119,7 @@ class OllamaDecoder implements Decoder {
     });
     if (body.done !== true) return;
     this.#text(this.#thoughts.end());
+    this.#harmony?.end();
     this.#reason = textIn(body.done_reason);
     this.finished = true;
   }
@@ -136,15 +143,40 @@ class OllamaDecoder implements Decoder {
     return this.#answer.usage;
   }
 
+  #content(text: string): void {
+    if (this.#harmony === undefined) this.#text(this.#thoughts.push(text));
+    else this.#harmony.push(text);
+  }
+
   #text({ reasoning, body }: { reasoning: string; body: string }): void {
-    if (reasoning !== "") this.#answer.reasoning("thinking", reasoning);
-    if (body !== "") this.#answer.text("text", body);
+    this.#say("reasoning", reasoning);
+    this.#say("text", body);
+  }
+
+  #say(kind: "text" | "reasoning", text: string): void {
+    if (text === "") return;
+    if (kind === "reasoning") this.#answer.reasoning("thinking", text);
+    else this.#answer.text("text", text);
+  }
+
+  /** Calls among the channels. */
+  #leaks(): HarmonyCalls {
+    const key = (): string => `call/${this.#calls}`;
+    return {
+      open: (name) => {
+        this.#calls += 1;
+        this.#answer.call(key(), { id: freshId(), name: bareName(name) });
+      },
+      args: (piece) => this.#answer.args(key(), piece),
+      close: () => this.#answer.callEnd(key()),
+    };
   }
 
   #call(call: JsonObject | undefined): void {
     const told = objectIn(call?.function);
     if (call === undefined || told === undefined) return;
-    const key = `call/${this.#calls++}`;
+    this.#calls += 1;
+    const key = `call/${this.#calls}`;
     this.#answer.call(key, { id: textIn(call.id), name: bareName(textIn(told.name) ?? "") });
     this.#answer.argsWhole(key, told.arguments ?? {});
     // A call comes in one piece, or not at all.
