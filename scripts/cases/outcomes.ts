@@ -193,7 +193,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
       : reduced(subject),
   drop_images: following((next, response) => {
     const images = (one: SeenResponse): number =>
-      [...one.request.text.matchAll(/"(?:image|image_url|input_image|inlineData)"/g)].length;
+      [...one.request.text.matchAll(/"(?:image|image_url|input_image|inlineData|images)"/g)].length;
     return images(next) < images(response)
       ? undefined
       : `there are as many images as before: ${images(next)}`;
