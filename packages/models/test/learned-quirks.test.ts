@@ -73,14 +73,15 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message })).toBeUndefined();
   });
 
-  it.each(["System role not supported", "Developer instruction is not enabled for models/gemma-3-27b-it"])(
-    "that there is no system, and that it goes to the user, whose turns are joined: %s",
-    (message) => {
-      const quirks = { systemRole: "user", systemFirstOnly: true, alternate: true };
-      expect(told({ message })).toEqual(quirks);
-      expect(told({ message }, quirks)).toBeUndefined();
-    },
-  );
+  it.each([
+    "System role not supported",
+    'Error rendering prompt with jinja template: "Only user and assistant roles are supported!".',
+    "Developer instruction is not enabled for models/gemma-3-27b-it",
+  ])("that there is no system, and that it goes to the user, whose turns are joined: %s", (message) => {
+    const quirks = { systemRole: "user", systemFirstOnly: true, alternate: true };
+    expect(told({ message })).toEqual(quirks);
+    expect(told({ message }, quirks)).toBeUndefined();
+  });
 
   it("that the system speaks first or not at all, and that roles alternate", () => {
     const first = "invalid params, chat content has invalid message role: system (2013)";

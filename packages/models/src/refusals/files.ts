@@ -4,16 +4,16 @@
 const file: RegExp =
   /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
 const refused: RegExp =
-  /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required|modality is not enabled|no pages|not represent a valid|password protected/i;
+  /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required|modality is not enabled|no pages|not represent a valid|password protected|not meet the model restrictions/i;
 /** A server that takes text alone says so of the list that holds a file. */
 const textOnly: RegExp =
   /\bcontent\b[^{}]{0,40}(?:must be a string|should be a valid string)|\bcontent\.type[^{}]{0,40}\['text'\]/i;
 /** Bytes that a local server could not read, whatever status it says so with. */
 const unreadable: RegExp =
   /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b/i;
-/** An address from which nothing came: OpenAI's words, which name no image, and Anthropic's. */
+/** An address from which nothing came, or nothing that could be read: words of OpenAI's, Anthropic's, xAI's, Alibaba's and Z.ai's that name no image, or in their own way. */
 const unreached: RegExp =
-  /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b|\bdisallowed by the website's robots\.txt\b|\bwhen downloading image\b/i;
+  /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b|\bdisallowed by the website's robots\.txt\b|\bwhen downloading image\b|\bdownload multimodal \w+ timed out\b|\bprovided URL does not appear to be valid\b|图片[^。{}]{0,12}(?:错误|失败)/i;
 /** Words between what is refused and why. */
 const near = 120;
 

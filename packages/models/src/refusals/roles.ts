@@ -4,7 +4,7 @@
 const noDeveloper: RegExp =
   /\bdeveloper[`'"\\]*(?: role)? is (?:not one of|not (?:supported|allowed|valid)|unsupported)|(?:unknown variant|invalid (?:value|role)|unsupported (?:value|role)|unexpected (?:message )?role|unknown role|not support|one of)[^{}]{0,60}\bdeveloper\b|(?:unexpected|unknown) message role\b|incorrect role information/i;
 const noSystem: RegExp =
-  /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|not support [`'"\\]*system\b|developer instruction is not enabled/i;
+  /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|not support [`'"\\]*system\b|developer instruction is not enabled|\bonly user and assistant roles are supported\b/i;
 
 /** The first message may be the system's, no other. */
 export const refusesLaterSystem: RegExp = /invalid message role: system\b/i;

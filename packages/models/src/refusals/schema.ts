@@ -5,7 +5,7 @@
 
 /** The fields of all protocols, and what people call them. Effort stands beside the schema in one of them. */
 const field: RegExp =
-  /\bresponse[ _]?format\b|\bjson[ _]?schema\b|\bresponse[ _]?(?:json[ _]?)?schema\b|\bresponse[ _]?mime[ _]?type\b|\boutput[ _]?format\b|\boutput[ _]?config\b(?!\.effort)|\bstructured[ _]outputs?\b|\bjson[ _]mode\b|\btext\.format\b|\bcompiled grammar\b|\bspecified schema\b|\bschema in generation_?config\b|\binvalid format\b/gi;
+  /\bresponse[ _]?format\b|\bjson[ _]?schema\b|\bresponse[ _]?(?:json[ _]?)?schema\b|\bresponse[ _]?mime[ _]?type\b|\boutput[ _]?format\b|\boutput[ _]?config\b(?!\.effort)|\bstructured[ _]outputs?\b|\bjson[ _]mode\b|\btext\.format\b|\bcompiled grammar\b|\bspecified schema\b|\bschema(?= is too complex\b)|\bschema in generation_?config\b|\binvalid format\b/gi;
 const refused: RegExp =
   /unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)|(?:not|n't) support|unavailable|only (?:available|enabled)|is enabled only|unknown|unrecogni[sz]ed|extra inputs|extraneous|invalid|too (?:large|complex|many|deep)|(?:cannot|can't) be (?:combined|used)|must be\b|exceeds the maximum allowed nesting/i;
 /** Tools have schemas as well, which another way to the output would not mend. */
@@ -13,6 +13,8 @@ const ofTools: RegExp =
   /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
 /** A grammar that some servers fail to make; where a tool's is meant, the output is asked for in another way in vain, once. */
 const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|failed to initialize samplers/i;
+/** Groq's words for a model that did not keep to the schema. */
+const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Words between what is refused and why. */
 const near = 120;
 
@@ -21,7 +23,7 @@ export const failsGrammar = (words: string): boolean => noGrammar.test(words);
 
 /** Whether the words of a refused request complain of the schema of its output. */
 export function refusesSchema(words: string): boolean {
-  if (failsGrammar(words)) return true;
+  if (failsGrammar(words) || notKept.test(words)) return true;
   if (ofTools.test(words)) return false;
   for (const { 0: found, index } of words.matchAll(field))
     if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;

@@ -39,6 +39,9 @@ const settings: { readonly [field: string]: Repair } = {
   enable_thinking: "settings.reasoning",
   thinking_budget: "settings.reasoning",
   "thinking budget": "settings.reasoning",
+  "thinking.enabled.budget_tokens": "settings.reasoning",
+  "adaptive thinking": "settings.reasoning",
+  effort: "settings.reasoning",
   thinkingconfig: "settings.reasoning",
   parallel_tool_calls: "settings.parallelToolCalls",
 };
@@ -53,7 +56,19 @@ const refused: RegExp =
   /unsupported|not (?:be )?(?:supported|permitted|allowed)|does(?: not|n't) support|must be unset|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
 /** A value that this model does not take: what it does take is its own. */
 const value: RegExp = new RegExp(
-  `(?:^|: |[\`'"])(${named})[\`'"]*,? (?:must be (?:one of|between|at most|[\\d.]+\\b)|should be (?:in|between)|参数非法)|range of (${named}) should be|\\bhas an? (${named}) value of \\S+ but the supported range\\b|\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
+  [
+    `(?:^|: |, |\\bthe |[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:must be (?:one of|between|at most|in |a positive|[\\d.]+\\b)|should be (?:in|between)|参数非法)`,
+    `range of (${named}) should be`,
+    `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
+    `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
+    // Pydantic's words, before the field and behind it: Anthropic, vLLM, Mistral.
+    `(?<![\\w.])(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each )`,
+    `\\binput should be [^:{}]{1,80}: (${named})(?:\\.|$)`,
+    `\\binvalid value at [\`'"](?:\\w+\\.)*(${named})[\`'"]`,
+    `\\bextraneous key \\[(${named})\\]`,
+    `\\b(adaptive thinking) is not supported\\b`,
+    `\\bnot support the (effort) parameter\\b`,
+  ].join("|"),
   "i",
 );
 

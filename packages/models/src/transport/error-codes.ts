@@ -117,6 +117,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     sensitive_words_detected: "content_filter",
     hooks_failed: "content_filter",
     tool_use_failed: "malformed_tool_call",
+    output_parse_failed: "malformed_tool_call",
     unsupported_country_region_territory: "permission",
     server_error: "server_error",
     internal_server_error: "server_error",

@@ -68,7 +68,7 @@ export const passingLimitWords: RegExp =
 export const permissionWords: RegExp =
   /\b(?:location|region|country) is not supported\b|\bmatching your (?:data policy|guardrail)/i;
 export const capabilityWords: RegExp =
-  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image inputs?|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
+  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that (?:support|can handle)|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
 /**
  * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know; what it can
  * make no grammar of; and what Alibaba's guard against loops finds. Sent again unchanged it fails again, for ever (F097, F128, F129).

@@ -39,6 +39,13 @@ describe("a refusal that is about a file in the history says so in the error", (
     [anthropicMessages, "Unable to download the file. Please verify the URL and try again."],
     [anthropicMessages, "This URL is disallowed by the website's robots.txt file."],
     [openaiResponses, "Timeout while downloading https://x.example/a.png."],
+    [
+      openaiChat,
+      "<400> InternalError.Algo.InvalidParameter: The image length and width do not meet the model restrictions.",
+    ],
+    [openaiChat, "<400> InternalError.Algo.InvalidParameter: Download multimodal file timed out"],
+    [openaiChat, "The provided URL does not appear to be valid. Ensure it is correctly formatted."],
+    [openaiChat, "图片输入格式/解析错误"],
     [openaiResponses, "Error while downloading https://x.example/a.png. Upstream status code: 404."],
     [
       openaiResponses,

@@ -18,6 +18,9 @@ const repairOf = (error: object | string, status: number = 400): string | undefi
 describe("a refusal that is about the schema of an output says so in the error", () => {
   it.each([
     "This response_format type is unavailable now",
+    "Schema is too complex for compilation",
+    "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details.",
+    "Failed to validate JSON. Please adjust your prompt.",
     "A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.",
     "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about supported models at the structured outputs guide.",
     "This model does not support response format `json_schema`. See supported models.",

@@ -57,6 +57,24 @@ describe("a refusal that is about a setting says so in the error", () => {
       "maxOutputTokens",
     ],
     ["The model returned the following errors: Unknown parameter: 'reasoningConfig'.", "reasoning"],
+    ["thinking.enabled.budget_tokens: Input should be greater than or equal to 1024", "reasoning"],
+    ["adaptive thinking is not supported on this model", "reasoning"],
+    ["This model does not support the effort parameter.", "reasoning"],
+    ["stop_sequences: each stop sequence must contain non-whitespace", "stop"],
+    ["Invalid value at 'generation_config.seed' (TYPE_INT32), 99999999999", "seed"],
+    [
+      "Malformed input request: #: extraneous key [top_k] is not permitted, please reformat your input and try again.",
+      "topK",
+    ],
+    ["invalid params, temperature must be in (0, 1] (2013)", "temperature"],
+    [
+      "InternalError.Algo.InvalidParameter: The thinking_budget parameter must be a positive integer and not greater than 38912",
+      "reasoning",
+    ],
+    [
+      "[{'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low', 'medium' or 'high'\", 'input': 'minimal'}]",
+      "reasoning",
+    ],
   ])("%s", (message, setting) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBe(`settings.${setting}`);
   });
@@ -69,10 +87,24 @@ describe("a refusal that is about a setting says so in the error", () => {
     "the model m does not exist; temperature was fine",
     "Thinking may not be enabled when tool_choice forces tool use.",
     "`max_tokens` must be greater than `thinking.budget_tokens`.",
+    "tools.0.custom.input_schema.properties.stop: Input should be a valid dictionary",
+    "Malformed input request: #: extraneous key [messages] is not permitted",
     "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",
   ])("and is told apart from other complaints: %s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBeUndefined();
   });
+});
+
+it("a value that Mistral refuses by its place is left out", () => {
+  const detail = [
+    {
+      type: "less_than_equal",
+      loc: ["body", "temperature"],
+      msg: "Input should be less than or equal to 1.5",
+    },
+  ];
+  const body = JSON.stringify({ detail });
+  expect(openaiChat.errorOf({ status: 422, header: () => null, body }).repair).toBe("settings.temperature");
 });
 
 describe("a refusal that names the field apart from its words", () => {

@@ -312,6 +312,13 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["NVIDIA", 400, says("Please make sure your payload is below 26214400 bytes in size")],
   ],
   malformed_tool_call: [
+    [
+      "Groq's parser",
+      400,
+      says("Parsing failed. The model generated output that could not be parsed.", {
+        code: "output_parse_failed",
+      }),
+    ],
     ["llama.cpp", 500, says("Failed to parse input at pos 184: <tool_call>", { type: "server_error" })],
     ["Ollama", 500, { error: "error parsing tool call: raw='{}]', err=invalid character ']'" }],
     [
@@ -336,6 +343,16 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
   ],
   capability: [
+    [
+      "llama.cpp, of sounds",
+      500,
+      says("audio input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
+    ],
+    [
+      "OpenRouter, of settings",
+      404,
+      says("No endpoints found that can handle the requested parameters.", { code: 404 }),
+    ],
     ["xAI", 400, { code: "x", error: "Image inputs are not supported by this model." }],
 
     [
