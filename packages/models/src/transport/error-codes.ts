@@ -78,6 +78,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     server_overload: "overloaded",
     serveroverloaded: "overloaded",
     queue_exceeded: "overloaded",
+    no_capacity: "overloaded",
     upstream_unavailable: "overloaded",
     server_is_overloaded: "overloaded",
     service_unavailable_error: "overloaded",

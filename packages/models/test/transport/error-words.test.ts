@@ -461,6 +461,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   overloaded: [
     [
+      "Azure's capacity",
+      503,
+      says("The system is currently experiencing high demand.", {
+        type: "server_error",
+        code: "no_capacity",
+      }),
+    ],
+    [
       "SiliconFlow",
       429,
       { code: 50609, message: "System is too busy now. Please try again later.", data: null },
