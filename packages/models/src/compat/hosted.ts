@@ -202,6 +202,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
     keyVariables: ["ZAI_API_KEY", "ZHIPU_API_KEY"],
     compat: {
       maxTokensField: "max_tokens",
+      needsUser: true,
       echoReasoning: "reasoning_content",
       structuredOutput: "json_object",
       reasoningParam: "thinking",
@@ -268,6 +269,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
     keyVariables: ["DASHSCOPE_API_KEY", "ALIBABA_API_KEY"],
     compat: {
       maxTokensField: "max_tokens",
+      needsUser: true,
       nullContent: false,
       topK: true,
       structuredOutput: "json_object",
