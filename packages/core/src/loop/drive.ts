@@ -336,7 +336,8 @@ export class Driver {
   #callModel(action: Action & { do: "call_model" }): Promise<void> | undefined {
     const { gate } = this.#shell;
     if (gate !== undefined && !gate.pass()) {
-      gate.open = () => this.#stir();
+      const stir = (): void => this.#stir();
+      gate.open = stir;
       // Whoever is waited for may take longer than the run has.
       const { until } = untilWake(this.#state, this.#shell.rules);
       return this.#wait(until, () => gate.pass());

@@ -3,20 +3,10 @@
 // The rule: a wait is a positive number of milliseconds or it is unknown. Garbage, a negative number, a date gone by
 // and an absent header are all `undefined`, never 0: a zero here is a client that hammers.
 
-import type { Json } from "@rondo/core";
 import { durationMs, number, positive } from "./retry-after/duration.ts";
 import { waitInBody } from "./retry-after/in-body.ts";
 import { resetMs } from "./retry-after/resets.ts";
-
-export interface WaitSource {
-  header(name: string): string | null;
-  /** The body's text, or the value parsed from it. */
-  body?: Json;
-  /** Milliseconds since the epoch, for dates in a response without a `Date` header. Default: now. */
-  now?: number;
-  /** Read the reset times that rate-limited providers put on every response. Only sensible for a 429. */
-  resets?: boolean;
-}
+import type { WaitSource } from "./retry-after/source.ts";
 
 /**
  * The wait a response asks for, in milliseconds; undefined where it asks for none that can be understood.

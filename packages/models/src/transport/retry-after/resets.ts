@@ -4,8 +4,8 @@
 // anything. Names that say of no limit what it is count only where nothing is known to be left.
 
 import { objectIn } from "../../json-values.ts";
-import type { WaitSource } from "../retry-after.ts";
 import { number, positive, untilMs } from "./duration.ts";
+import type { WaitSource } from "./source.ts";
 
 type Names = readonly [reset: string, remaining: string];
 
