@@ -30,10 +30,10 @@ const failed = (words: string, code: CallResult["code"] = "threw"): CallResult =
 function run(
   change: Partial<Tool>,
   call: Partial<Call> = {},
-  { aborted = false, ...how }: { aborted?: boolean } & Partial<Failures> = {},
+  { aborted = false, signal, ...how }: { aborted?: boolean; signal?: AbortSignal } & Partial<Failures> = {},
 ): Promise<CallResult | ChildWaits> {
   const context = {
-    signal: aborted ? AbortSignal.abort() : new AbortController().signal,
+    signal: signal ?? (aborted ? AbortSignal.abort() : new AbortController().signal),
   } as ToolContext;
   const report = (why: string): never => {
     throw new Error(`${why} was reported`);
@@ -111,6 +111,27 @@ describe("a tool", () => {
     );
     expect(await run({ execute }, {}, { aborted: true })).toStrictEqual(failed("Error: boom", "aborted"));
     expect(await run({ execute: () => "late" }, {}, { aborted: true })).toStrictEqual(text("late"));
+  });
+
+  test("that only says it was told to stop is answered as any call that an abort cut off", async () => {
+    const signal = AbortSignal.abort(new Error("no longer wanted"));
+    const nodes = Object.assign(new Error("The operation was aborted", { cause: signal.reason }), {
+      name: "AbortError",
+    });
+    const cutOff = failed(defaultTexts.aborted("look"), "aborted");
+    const passedOn = [
+      () => signal.throwIfAborted(),
+      () => Promise.reject(signal.reason),
+      () => Promise.reject(nodes),
+    ];
+    for (const execute of passedOn)
+      expect(await run({ execute }, {}, { signal, masked: true })).toStrictEqual(cutOff);
+    // What it says of its own is kept, whatever it says it with.
+    const said = new Error("3 of 5 are written", { cause: signal.reason });
+    const execute = (): Promise<never> => Promise.reject(said);
+    expect(await run({ execute }, {}, { signal, report: () => {} })).toStrictEqual(
+      failed("Error: 3 of 5 are written", "aborted"),
+    );
   });
 
   test("that returns an error has failed as surely as one that throws it", async () => {

@@ -307,6 +307,22 @@ describe("going on", () => {
     ]);
   });
 
+  test("B9.52 after a cancellation says so of a tool that heard it too: being stopped is no result", async () => {
+    const reached = deferred();
+    const slow = echo("slow", {
+      execute: (_args, { signal }) => {
+        reached.resolve();
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    });
+    const { talk: one, model } = await talk([call("slow"), say("done")], { tools: [slow] });
+    one.run("go");
+    await reached.promise;
+    await one.cancel();
+    await one.resume().result;
+    expect(model.lastRequest.messages.slice(2).map(textOf)).toEqual([cutOff, goOn]);
+  });
+
   test("B9.52 after a cancellation while somebody was asked does the same", async () => {
     const { talk: one, model } = await talk([call("ask_user", { question: "?" }), say("done")]);
     const run = one.run("go");

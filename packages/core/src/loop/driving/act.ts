@@ -38,13 +38,22 @@ export async function act(
   } catch (thrown) {
     if (areWordsMissing(thrown)) throw thrown;
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
+    const { signal } = context;
+    if (isPassedOn(thrown, signal)) return { ...renderThrown(texts.aborted(tool.name)), code: "aborted" };
     const message = messageOf(thrown);
     const why = withCauses(thrown);
     if (masked || why !== message) report(why);
     const result = renderThrown(masked ? texts.masked(tool.name) : texts.threw(tool.name, message));
     // Whatever is thrown once the signal has fired comes of that.
-    return context.signal.aborted ? { ...result, code: "aborted" } : result;
+    return signal.aborted ? { ...result, code: "aborted" } : result;
   }
+}
+
+/** Whether a tool only says that it was told to stop: with the signal's own reason, or around it as Node does. That is no word about the call. */
+function isPassedOn(thrown: unknown, { aborted, reason }: AbortSignal): boolean {
+  if (!aborted) return false;
+  const [first, second] = causesOf(thrown);
+  return first === reason || (second === reason && isA(Error, first) && first.name === "AbortError");
 }
 
 /** The words of what was thrown, and of what caused that, as far as they say more: `fetch failed: getaddrinfo ENOTFOUND example`. */
