@@ -86,6 +86,8 @@ function playing(tape: Tape, { id, origin, facts }: ModelRef, at: number | undef
     async call(request: ModelRequest, io: ModelIo) {
       // A summary is asked of the model in use where there is none for it: those requests are told by their names.
       const outcome = tape.answer(request, tape.nextIsSummary ? undefined : at);
+      // Also where there is nothing to wait for: no model emits before its promise is there.
+      await undefined;
       if (outcome.type === "model_finished" || outcome.type === "summary_finished") {
         outcome.message.content.forEach((part, index) => {
           if (part.type === "text") io.emit({ type: "text_delta", index, text: part.text });

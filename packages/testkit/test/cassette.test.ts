@@ -11,6 +11,7 @@ import {
   type Session,
   type Tool,
   tool,
+  userText,
 } from "@rondo/core";
 import {
   call,
@@ -222,6 +223,23 @@ describe("a cassette", () => {
     expect(results[2]?.content).toMatchObject([
       { text: expect.stringMatching(/no result is left of weather/) },
     ]);
+  });
+
+  test("emits nothing before its call has returned, as no model does", async () => {
+    const played = cassette(await recorded([[say("It snows.")]], { tools: [] }));
+    let returned = false;
+    const heard: boolean[] = [];
+    const request = {
+      messages: [userText("How is Oslo?")],
+      tools: [],
+      toolChoice: "auto",
+      settings: {},
+    } as const;
+    const io = { signal: new AbortController().signal, emit: () => void heard.push(returned) };
+    const answering = played.call(request, io);
+    returned = true;
+    expect((await answering).content).toEqual([{ type: "text", text: "It snows." }]);
+    expect(heard).toEqual([true]);
   });
 
   test("of nothing is refused", () => {

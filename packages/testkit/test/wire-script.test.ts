@@ -1,5 +1,6 @@
 // Scripts as files: everything that a script can say, and what is said of one that cannot be read.
 
+import type { AssistantMessage, LogRecord, Stop, TextPart, ToolCallPart } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { badArgs, call, empty, fail, part, refuse, say, stop, think, usage } from "../src/index.ts";
 import {
@@ -13,6 +14,7 @@ import {
   garbage,
   plainJson,
   raw,
+  recordedScript,
   reset,
   slow,
   stallAfter,
@@ -113,5 +115,46 @@ describe("a script file", () => {
     ['["a",{"plainJson":false}]', /turns\[1\]\.plainJson: "plainJson" is false; needed is true/],
   ])("%s is refused, naming the place", (text, words) => {
     expect(() => readScript(text)).toThrow(words);
+  });
+});
+
+describe("a recorded script", () => {
+  const answer = (content: AssistantMessage["content"], stop: Stop): LogRecord =>
+    ({
+      type: "model_finished",
+      message: { role: "assistant", content, origin: { api: "a", provider: "b", model: "c" }, stop },
+    }) as unknown as LogRecord;
+  const text: TextPart = { type: "text", text: "so far" };
+  const read: ToolCallPart = { type: "tool_call", id: "c1", name: "read", args: {}, rawArgs: "{}" };
+
+  it.each<[string, LogRecord, unknown[]]>([
+    [
+      "a refusal that has no part of its own",
+      answer([text], { kind: "refusal", wire: "refusal", raw: "refusal", detail: "not that" }),
+      [{ say: "so far" }, { stop: "refusal", detail: "not that" }],
+    ],
+    [
+      "a refusal that has one",
+      answer([{ type: "refusal", text: "no" }], { kind: "refusal", wire: "end_turn" }),
+      [{ refuse: "no" }],
+    ],
+    [
+      "a word that is new",
+      answer([text], { kind: "unknown", wire: "unknown", raw: "tired" }),
+      [{ say: "so far" }, { stop: "unknown", raw: "tired" }],
+    ],
+    [
+      "a limit of one provider's, in a word that all know",
+      answer([text], { kind: "max_tokens", wire: "max_tokens", raw: "length" }),
+      [{ say: "so far" }, { stop: "max_tokens" }],
+    ],
+    [
+      "calls, and nothing to say of their end",
+      answer([text, read], { kind: "tool_use", wire: "end_turn" }),
+      [{ say: "so far" }, { call: "read", args: {}, id: "c1" }],
+    ],
+  ])("tells how an answer ended: %s", (_, record, turn) => {
+    expect(recordedScript([record])).toEqual([turn]);
+    expect(readScript(JSON.stringify([turn])).script).toHaveLength(1);
   });
 });

@@ -3,7 +3,7 @@
 // A journal holds answers and not bytes, so what was recorded of one provider plays over another's protocol. What only
 // its own provider understands (signatures, ids of items) is left out; rondo-wire makes up its own.
 
-import type { AssistantMessage, Json, JsonObject, LogRecord, Part } from "@rondo/core";
+import type { AssistantMessage, Json, JsonObject, LogRecord, Part, Stop } from "@rondo/core";
 import { type Recording, recordsOf } from "../cassette/tape.ts";
 
 /**
@@ -46,11 +46,22 @@ function turnOf(record: LogRecord): Json[] | undefined {
 
 function answered({ content, stop, usage }: AssistantMessage): Json[] {
   const words = content.flatMap(wordOf);
+  const holds = (type: Part["type"]): boolean => content.some((part) => part.type === type);
+  const byContent = holds("tool_call") ? "tool_use" : holds("refusal") ? "refusal" : "end_turn";
   return [
     ...(words.length === 0 ? [{ empty: true }] : words),
     ...(usage === undefined ? [] : [{ usage: { ...usage } as JsonObject }]),
-    ...(["end_turn", "tool_use", "refusal"].includes(stop.kind) ? [] : [{ stop: stop.kind }]),
+    ...(stop.kind === byContent ? [] : [stopWord(stop)]),
   ];
+}
+
+/** How an answer ended. A provider's own word is nothing to another, unless there is none for what it says. */
+function stopWord({ kind, raw, detail }: Stop): JsonObject {
+  return {
+    stop: kind,
+    ...(kind === "unknown" && raw !== undefined ? { raw } : {}),
+    ...(detail === undefined ? {} : { detail }),
+  };
 }
 
 function wordOf(part: Part): JsonObject[] {
