@@ -255,7 +255,7 @@ class HttpModel implements Model {
       if (!(Symbol.asyncIterator in sent))
         return this.#roomed(codec.decodeWhole(sent.whole, target, io.emit), io);
       const decoder = codec.decoder(target, io.emit);
-      return this.#roomed(await receiveFrames(sent, decoder, io.signal, () => abortedError(io.signal)), io);
+      return this.#roomed(await receiveFrames(sent, decoder, io.signal), io);
     } catch (thrown) {
       if (io.signal.aborted && !(thrown instanceof RondoError)) throw abortedError(io.signal);
       const response = responseIn(thrown);

@@ -22,6 +22,7 @@ import { parseExact } from "./exact-json.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
 import { NdjsonDecoder } from "./transport/ndjson.ts";
+import { waitingUnless } from "./transport/network.ts";
 import { SseDecoder } from "./transport/sse.ts";
 import { Utf8Stream } from "./transport/utf8.ts";
 import { Tray } from "./tray.ts";
@@ -216,20 +217,12 @@ export async function receiveFrames(
   frames: AsyncIterable<Frame>,
   decoder: Decoder,
   signal: AbortSignal,
-  aborted: () => RondoError,
 ): Promise<AssistantMessage> {
   const source = frames[Symbol.asyncIterator]();
-  let leave: (error: RondoError) => void = () => {};
-  const gone = new Promise<never>((_, reject) => {
-    leave = reject;
-  });
-  gone.catch(() => {});
-  const onAbort = (): void => leave(aborted());
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  const waiting = waitingUnless(signal);
   try {
     for (;;) {
-      const { done, value } = await Promise.race([source.next(), gone]);
+      const { done, value } = await waiting.for(source.next());
       if (done === true) break;
       decoder.push(value);
       if (decoder.finished) {
@@ -242,7 +235,7 @@ export async function receiveFrames(
     close(source);
     throw withArrived(thrown, decoder);
   } finally {
-    signal.removeEventListener("abort", onAbort);
+    waiting.end();
   }
 }
 

@@ -171,8 +171,7 @@ test.each(names.filter((name) => name !== "responses"))(
       stop.abort("enough");
       await new Promise(() => {});
     }
-    const aborted = (): RondoError => new RondoError("aborted", "the model call was aborted");
-    const answer = receiveFrames(frames(), decoder, stop.signal, aborted);
+    const answer = receiveFrames(frames(), decoder, stop.signal);
     const thrown: unknown = await answer.catch((error: unknown) => error);
     expect(thrown).toMatchObject({ kind: "aborted", usage: { inputTokens: 11, outputTokens: 2 } });
     expect((thrown as RondoError).partial).toBeUndefined();

@@ -11,7 +11,7 @@ import {
   type ModelRequest,
   RondoError,
 } from "@rondo/core";
-import { abortedError } from "../transport/network.ts";
+import { abortedError, type Waiting, waitingUnless } from "../transport/network.ts";
 import { errorFrom } from "./errors.ts";
 import { PartReader } from "./read-parts.ts";
 import type { AiSdkModelLike, CallOptions } from "./spec.ts";
@@ -41,19 +41,10 @@ export class ForeignCalls {
 
   async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
     const reader = new PartReader(this.#face.origin, io.emit);
-    // A listener of its own for each wait would gather on a long stream.
-    let leave: (error: RondoError) => void = () => {};
-    const gone = new Promise<never>((_, reject) => {
-      leave = reject;
-    });
-    gone.catch(() => {});
-    const onAbort = (): void => leave(abortedError(io.signal));
-    io.signal.addEventListener("abort", onAbort, { once: true });
-    if (io.signal.aborted) onAbort();
-    const unlessGone = <T>(work: PromiseLike<T>): Promise<T> => Promise.race([gone, work]);
+    const waiting = waitingUnless(io.signal);
     try {
-      const call = await this.#callOptions(request, io, unlessGone);
-      await this.#ask(call, reader, unlessGone);
+      const call = await this.#callOptions(request, io, waiting);
+      await this.#ask(call, reader, waiting);
       if (reader.error !== undefined) throw errorFrom(reader.error.thrown, this.#face.id, true);
       const message = reader.finish(this.#options.raw === true);
       if (reader.failed)
@@ -65,16 +56,12 @@ export class ForeignCalls {
     } catch (thrown) {
       throw this.#failure(thrown, reader, io.signal);
     } finally {
-      io.signal.removeEventListener("abort", onAbort);
+      waiting.end();
     }
   }
 
-  async #callOptions(
-    request: ModelRequest,
-    io: ModelIo,
-    unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
-  ): Promise<CallOptions> {
-    const urls = asRecord(await unlessGone(Promise.resolve(this.#model.supportedUrls)));
+  async #callOptions(request: ModelRequest, io: ModelIo, waiting: Waiting): Promise<CallOptions> {
+    const urls = asRecord(await waiting.for(Promise.resolve(this.#model.supportedUrls)));
     const target = {
       origin: this.#face.origin,
       version: this.#version,
@@ -84,17 +71,13 @@ export class ForeignCalls {
     return writeOptions(request, target, io.signal, this.#options.providerTools ?? [], this.#tools);
   }
 
-  async #ask(
-    call: CallOptions,
-    reader: PartReader,
-    unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
-  ): Promise<void> {
+  async #ask(call: CallOptions, reader: PartReader, waiting: Waiting): Promise<void> {
     if (this.#options.stream !== false && typeof this.#model.doStream === "function") {
       // Some throw at once what others reject with.
       const asked = (async () => await this.#model.doStream(call as never))();
       let stream: ReadableStream<unknown>;
       try {
-        ({ stream } = await unlessGone(asked));
+        ({ stream } = await waiting.for(asked));
       } catch (thrown) {
         // A stream that comes after we left is closed.
         asked
@@ -104,23 +87,23 @@ export class ForeignCalls {
           )
           .catch(() => {});
         if (asRecord(thrown).name !== "AI_UnsupportedFunctionalityError") throw thrown;
-        return await this.#askWhole(call, reader, unlessGone, thrown);
+        return await this.#askWhole(call, reader, waiting, thrown);
       }
-      return await readAll(stream, reader, unlessGone);
+      return await readAll(stream, reader, waiting);
     }
-    await this.#askWhole(call, reader, unlessGone);
+    await this.#askWhole(call, reader, waiting);
   }
 
   async #askWhole(
     call: CallOptions,
     reader: PartReader,
-    unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
+    waiting: Waiting,
     unsupported?: unknown,
   ): Promise<void> {
     if (typeof this.#model.doGenerate !== "function") throw unsupported;
     const asked = Promise.resolve(this.#model.doGenerate(call as never));
     asked.catch(() => {});
-    const whole = asRecord(await unlessGone(asked));
+    const whole = asRecord(await waiting.for(asked));
     reader.warn(whole.warnings);
     reader.respond(asRecord(whole.response));
     for (const part of Array.isArray(whole.content) ? whole.content : []) reader.content(part);
@@ -137,15 +120,11 @@ export class ForeignCalls {
   }
 }
 
-async function readAll(
-  stream: ReadableStream<unknown>,
-  reader: PartReader,
-  unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
-): Promise<void> {
+async function readAll(stream: ReadableStream<unknown>, reader: PartReader, waiting: Waiting): Promise<void> {
   const source = stream.getReader();
   try {
     for (;;) {
-      const { done, value } = await unlessGone(source.read());
+      const { done, value } = await waiting.for(source.read());
       if (done) return;
       reader.push(value);
     }

@@ -94,18 +94,41 @@ function hostOf(url: string): string {
   }
 }
 
-/** Waits for something that does not hear the abort itself. It goes on; only this one stops waiting. */
+/** Waits for one thing after another that do not hear the abort themselves. */
+export interface Waiting {
+  /** What is waited for goes on; only this one stops waiting. */
+  for<T>(work: PromiseLike<T>): Promise<T>;
+  /** Nothing more is waited for. */
+  end(): void;
+}
+
+/** A promise that each of them raced against would hold what every one of them brought, until the last. */
+export function waitingUnless(signal: AbortSignal): Waiting {
+  let leave: (error: RondoError) => void = () => {};
+  let left: RondoError | undefined;
+  const onAbort = (): void => {
+    left = abortedError(signal);
+    leave(left);
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return {
+    for: (work) =>
+      new Promise((resolve, reject) => {
+        leave = reject;
+        if (left !== undefined) reject(left);
+        Promise.resolve(work).then(resolve, reject);
+      }),
+    end: () => signal.removeEventListener("abort", onAbort),
+  };
+}
+
+/** Waits for one such thing. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let leave: () => void = () => {};
-  const gone = new Promise<never>((_, reject) => {
-    leave = () => reject(abortedError(signal));
-  });
-  gone.catch(() => {});
-  signal.addEventListener("abort", leave, { once: true });
-  if (signal.aborted) leave();
+  const waiting = waitingUnless(signal);
   try {
-    return await Promise.race([promise, gone]);
+    return await waiting.for(promise);
   } finally {
-    signal.removeEventListener("abort", leave);
+    waiting.end();
   }
 }
