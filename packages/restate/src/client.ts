@@ -92,11 +92,16 @@ interface Place extends Server {
 /** The history does not depend on rules: what they remember is nobody's business here. */
 const noRules: Rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
 
+/** How many words said here are remembered as being on their way: the oldest have long arrived. */
+const mostSaid = 16;
+
 export class RestateSession<Output = unknown> {
   readonly id: string;
   readonly #place: Place;
   #state: State = emptyState;
   #reading: Promise<boolean> | undefined;
+  /** What was said here and may be on its way still, the oldest first. */
+  #said: Mail[] = [];
 
   /** By `client.session(id)`. */
   constructor(place: Place, id: string) {
@@ -220,11 +225,17 @@ export class RestateSession<Output = unknown> {
 
   /** Resolves when the run that is active, if any, has ended or waits for somebody. Undefined: there was none yet. */
   async settled({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output> | undefined> {
-    while ((await this.status()) === "running") {
+    for (;;) {
       signal?.throwIfAborted();
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      if ((await this.status()) === "running") {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        continue;
+      }
+      // What nobody drove may be about to: a word that was kept is heard before this says that all is quiet.
+      const mail = this.#said.shift();
+      if (mail === undefined) return this.result();
+      await this.#call("session", "take", mail, signal);
     }
-    return this.result();
   }
 
   async status(): Promise<RestateSessionStatus> {
@@ -291,14 +302,18 @@ export class RestateSession<Output = unknown> {
     await this.#post({ type: "queued", id, lane, message: readMessage(message) });
   }
 
-  #post(say: Saying): Promise<Mail> {
+  async #post(say: Saying): Promise<Mail> {
     const { agent } = this.#place;
-    return this.#call<Mail>("inbox", "post", { agent, say } satisfies PostRequest);
+    const mail = await this.#call<Mail>("inbox", "post", { agent, say } satisfies PostRequest);
+    this.#said.push(mail);
+    if (this.#said.length > mostSaid) this.#said.shift();
+    return mail;
   }
 
   /** Says something, and waits until whoever hears it has driven the run to its end, or to where it waits again. */
   async #sayAndWait(say: Saying): Promise<RunResult<Output>> {
     const mail = await this.#post(say);
+    this.#said = this.#said.filter(({ n }) => n !== mail.n);
     // The inbox sends it as well; the session takes it once, and has its turn for both when nobody drives any more.
     const driven = await this.#call<Driven>("session", "take", mail);
     if (driven.error !== undefined) throw errorOf(driven.error);
@@ -306,9 +321,15 @@ export class RestateSession<Output = unknown> {
     return resultOf<Output>(this.#state, this.id);
   }
 
-  #call<Out>(object: "session" | "inbox", handler: string, input: unknown): Promise<Out> {
+  #call<Out>(
+    object: "session" | "inbox",
+    handler: string,
+    input: unknown,
+    signal?: AbortSignal,
+  ): Promise<Out> {
     const { ingress, services } = this.#place;
-    return ingress.call<Out>(services[object], this.id, handler, input, { once: true });
+    const heard = signal === undefined ? {} : { signal };
+    return ingress.call<Out>(services[object], this.id, handler, input, { once: true, ...heard });
   }
 
   async #find(call: string): Promise<CallView> {

@@ -197,7 +197,7 @@ function refusal(url: string, status: number, text: string): RondoError {
   const message = messageIn(text);
   const hint =
     status === 404
-      ? "; is a worker of this namespace registered, and is this the ingress and not the admin port?"
+      ? "; is a worker of this namespace registered (at an address that was known before only by force), and is this the ingress and not the admin port?"
       : "";
   return new RondoError(
     status === 413 ? "payload_too_large" : "server_error",

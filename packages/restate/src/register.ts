@@ -7,7 +7,7 @@ export interface RegisterOptions {
   admin: string;
   /** The worker's address as the server reaches it, e.g. `http://10.0.0.7:9080`. Each version of the code has one of its own. */
   worker: string;
-  /** Learn anew what is at an address that is known already. New code at an old address breaks the runs that began with the old. Default false. */
+  /** Learn anew what is at an address that is known already; else nothing is learnt there, and that is no error. New code at an old address breaks the runs that began with the old. Default false. */
   force?: boolean;
   /** Sent with the request. */
   headers?: { readonly [name: string]: string };

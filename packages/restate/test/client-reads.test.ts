@@ -154,3 +154,22 @@ test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
     expect(() => session.follow({ from })).toThrow(why);
   },
 );
+
+test("a session is settled only when what was said here before has been heard, however long it is on its way", async () => {
+  const { records, waiting } = await paying();
+  const { url, asked } = await ingress();
+  const session = restateClient({ ingress: url, agent: "clerk" }).session("s");
+  const saying = session.abort("never mind");
+  const mail = { n: 1, at: 0, agent: "clerk", say: { type: "abort_asked", reason: "never mind" } };
+  (await asked("post")).answer(mail);
+  await saying;
+  const settling = session.settled();
+  const before = await asked("read");
+  before.answer({ seq: waiting, text: lines(records.slice(0, waiting)) });
+  const taking = await asked("take");
+  expect(taking.input).toEqual(mail);
+  taking.answer({ seq: -1 });
+  for (const _look of ["status", "result"])
+    (await asked("read")).answer({ seq: records.length, text: lines(records.slice(waiting)) });
+  expect((await settling)?.text).toBe("Paid.");
+});

@@ -4,7 +4,7 @@ import { Agent, subAgent } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { call, coreSession, type DrivenSession, fail, say, scripted, testDriver } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { register, restateClient, restateWorker } from "../src/index.ts";
+import { type RestateWorker, register, restateClient, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
 
 describe("the driver of core, on SQLite", () => {
@@ -25,6 +25,10 @@ describe.skipIf(whyNoServer !== undefined)(
     let server: TestServer;
     let cases = 0;
 
+    /** A worker may come to a port that one before it had, and what is known of that one is not to be believed. */
+    const registerNow = async (worker: RestateWorker): Promise<string> =>
+      register({ admin: server.admin, worker: await worker.listen(), force: true });
+
     beforeAll(async () => {
       server = await startServer();
     });
@@ -37,7 +41,7 @@ describe.skipIf(whyNoServer !== undefined)(
         cases += 1;
         const namespace = `case_${cases}`;
         const worker = restateWorker({ agents: { subject: agent }, namespace });
-        await register({ admin: server.admin, worker: await worker.listen() });
+        await registerNow(worker);
         const session = restateClient({ ingress: server.ingress, namespace, agent: "subject" }).session(id);
         return { session: session as DrivenSession, close: () => worker.close({ withinMs: 0 }) };
       },
@@ -60,7 +64,7 @@ describe.skipIf(whyNoServer !== undefined)(
         },
       });
       const worker = restateWorker({ agents: { subject }, namespace: "unsaid" });
-      await register({ admin: server.admin, worker: await worker.listen() });
+      await registerNow(worker);
       const client = restateClient({ ingress: server.ingress, namespace: "unsaid", agent: "subject" });
       const { end } = await client.session("one").send("go");
       expect(end).toMatchObject({
@@ -73,7 +77,7 @@ describe.skipIf(whyNoServer !== undefined)(
     it("goes on with a session that is larger than any message, and hears what is said behind large words", async () => {
       const subject = new Agent({ model: scripted([say("one"), say("two")]) });
       const worker = restateWorker({ agents: { subject }, namespace: "large" });
-      await register({ admin: server.admin, worker: await worker.listen() });
+      await registerNow(worker);
       const client = restateClient({ ingress: server.ingress, namespace: "large", agent: "subject" });
       const session = client.session("one");
       const ids = ["a", "b", "c"];
