@@ -17,22 +17,28 @@ import { isLiveGrant } from "../rules/grants.ts";
 import { changeText, newsOf } from "./changes.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
 
+/** One drive, from the moment somebody wants the run driven until nobody does. */
+interface Drive<Output> {
+  /** What it comes to. */
+  readonly result: Promise<RunResult<Output>>;
+  /** What was said while the lease is on its way, or on its way back; undefined while words are taken at once. */
+  held: Fact[] | undefined;
+  /** It has written what it begins with. */
+  begun: boolean;
+  /** Somebody who wants the run driven found its driver stopped, and the drive not over. */
+  wanted: boolean;
+  /** How to hear no more of the signals that end what is driven. */
+  readonly heeded: (() => void)[];
+  /** What is to follow it, at once. */
+  readonly afterwards: (() => void)[];
+}
+
 export class Driving<Output> {
   readonly #parts: SessionParts;
   readonly #driver: Driver;
   readonly #writer: Writer;
   readonly #tell: Shell["sink"];
-  #drive: Promise<RunResult<Output>> | undefined;
-  /** What was said while the lease was on its way, or on its way back. */
-  #held: Fact[] | undefined;
-  /** Somebody who wants the run driven found its driver stopped, and the drive not over. */
-  #wanted = false;
-  /** This drive has written what it begins with. */
-  #begun = false;
-  /** How to hear no more of the signals that end what is driven. */
-  #heeded: (() => void)[] = [];
-  /** What is to follow this drive, at once. */
-  #afterwards: (() => void)[] = [];
+  #drive: Drive<Output> | undefined;
   #runsBegun = 0;
   #changed: readonly CodeChange[] = [];
   /** Nobody could listen when it was opened. */
@@ -59,12 +65,12 @@ export class Driving<Output> {
 
   /** What whoever drives comes to. Undefined: nobody does. */
   get current(): Promise<RunResult<Output>> | undefined {
-    return this.#drive;
+    return this.#drive?.result;
   }
 
   /** The run has ended, and the drive is not over: what is left is to let go. */
   get ending(): boolean {
-    return this.#drive !== undefined && this.#begun && this.state.run?.end !== undefined;
+    return this.#drive?.begun === true && this.state.run?.end !== undefined;
   }
 
   /** A result that somebody brings for a call, as the conversation gets it. */
@@ -120,26 +126,28 @@ export class Driving<Output> {
 
   /** Hands a fact in that nobody need act on. */
   post(fact: Fact): void {
-    if (this.#held === undefined) this.#driver.post(fact);
-    else this.#held.push(fact);
+    const held = this.#drive?.held;
+    if (held === undefined) this.#driver.post(fact);
+    else held.push(fact);
   }
 
   /** What was handed in, and is not written yet. */
   get unwritten(): readonly Fact[] {
-    return [...this.#driver.mail, ...(this.#held ?? [])];
+    return [...this.#driver.mail, ...(this.#drive?.held ?? [])];
   }
 
   /** Hands a fact in, if any, and sees to it that the run is driven: by whoever does, or from now on. */
   goOn(fact?: Fact, signal?: AbortSignal): Promise<RunResult<Output>> {
-    if (this.#drive === undefined) return this.begin(fact, signal);
+    const drive = this.#drive;
+    if (drive === undefined) return this.begin(fact, signal);
     if (fact !== undefined) this.post(fact);
-    if (!this.#driver.running) this.#wanted = true;
-    this.#heed(signal);
-    return this.#drive;
+    if (!this.#driver.running) drive.wanted = true;
+    this.#heed(drive, signal);
+    return drive.result;
   }
 
   /** Whoever wants the run driven may end it by a signal of their own, as long as this drive lasts. */
-  #heed(signal: AbortSignal | undefined): void {
+  #heed({ heeded }: Drive<Output>, signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const abort = (): void => this.abort(signal.reason);
     if (signal.aborted) {
@@ -147,21 +155,21 @@ export class Driving<Output> {
       return;
     }
     signal.addEventListener("abort", abort, { once: true });
-    this.#heeded.push(() => signal.removeEventListener("abort", abort));
+    heeded.push(() => signal.removeEventListener("abort", abort));
   }
 
   /** Drives until the run ends, parks or is left. @param first what is written first */
   begin(first: Fact | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
     // It would fail again, perhaps with other words.
     if (this.failed !== undefined) return Promise.reject(this.failed);
-    const drive = Promise.withResolvers<RunResult<Output>>();
+    const { promise: result, resolve } = Promise.withResolvers<RunResult<Output>>();
+    const drive = { result, held: undefined, begun: false, wanted: false, heeded: [], afterwards: [] };
     // From here on, not from the first wait: a listener hears of the run's start before that, and may abort it there.
-    this.#drive = drive.promise;
-    this.#begun = false;
-    drive.resolve(this.#stretches(first, signal));
+    this.#drive = drive;
+    resolve(this.#stretches(drive, first, signal));
     // Whoever asked gets the rejection; nobody else may be surprised by it.
-    drive.promise.catch(() => {});
-    return drive.promise;
+    result.catch(() => {});
+    return result;
   }
 
   /** Ends the run that is active; one that has just ended stays as it is. Never throws: it is called by signals, whose listeners may not. */
@@ -181,7 +189,7 @@ export class Driving<Output> {
     this.#driver.leave();
     const cancel = this.#parts.clock.after(Math.min(withinMs, longestWait), () => this.#driver.leaveNow());
     try {
-      await drive.catch(() => {});
+      await drive.result.catch(() => {});
     } finally {
       cancel();
     }
@@ -189,12 +197,14 @@ export class Driving<Output> {
 
   /** Does something as soon as this drive is over, before anybody can think that nobody drives. */
   afterwards<Result>(deed: () => Promise<Result>): Promise<Result> {
-    return new Promise((resolve) => this.#afterwards.push(() => resolve(deed())));
+    const drive = this.#drive;
+    if (drive === undefined) return deed();
+    return new Promise((resolve) => drive.afterwards.push(() => resolve(deed())));
   }
 
   /** Resolves when nobody drives and everything that was said is in the journal. */
   async settled(): Promise<void> {
-    while (this.#drive !== undefined) await this.#drive.catch(() => {});
+    while (this.#drive !== undefined) await this.#drive.result.catch(() => {});
     await this.written();
   }
 
@@ -203,67 +213,74 @@ export class Driving<Output> {
     return this.#driver.settled();
   }
 
-  async #stretches(first: Fact | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
+  async #stretches(
+    drive: Drive<Output>,
+    first: Fact | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<RunResult<Output>> {
     try {
       this.#tellChanges();
-      let how = await this.#stretch(first, () => this.#heed(signal));
-      while (how === "parked" && this.#wanted) how = await this.#stretch(undefined, () => {});
-      this.#postHeld();
+      let how = await this.#stretch(drive, first, () => this.#heed(drive, signal));
+      while (how === "parked" && drive.wanted) how = await this.#stretch(drive, undefined, () => {});
+      this.#postHeld(drive);
       return this.result;
     } catch (thrown) {
       try {
-        this.#postHeld();
+        this.#postHeld(drive);
       } catch {
         // What was said meanwhile cannot be kept either, and whoever speaks next is told.
       }
       throw thrown;
     } finally {
       // All in one turn of the process with the last look at what is wanted: nobody speaks in between.
-      for (const stop of this.#heeded.splice(0)) stop();
-      this.#held = undefined;
+      for (const stop of drive.heeded) stop();
       this.#driver.stay();
       this.#drive = undefined;
-      for (const follow of this.#afterwards.splice(0)) follow();
+      for (const follow of drive.afterwards) follow();
     }
   }
 
   /** What was said in a moment that is over is handed in. */
-  #postHeld(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
+  #postHeld(drive: Drive<Output>): void {
+    const held = drive.held ?? [];
+    drive.held = undefined;
     for (const fact of held) this.#driver.post(fact);
   }
 
-  async #stretch(first: Fact | undefined, begun: () => void): Promise<"done" | "parked" | "left"> {
+  async #stretch(
+    drive: Drive<Output>,
+    first: Fact | undefined,
+    begun: () => void,
+  ): Promise<"done" | "parked" | "left"> {
     try {
-      const taking = this.#begin(first);
+      const taking = this.#begin(drive, first);
       if (taking !== undefined) await taking;
       begun();
       const how = await this.#driver.run();
       // What came since is still written under the lease; what comes from here on waits until it is gone.
-      this.#held = [];
+      drive.held = [];
       await this.#driver.settled();
       return how;
     } finally {
-      this.#held ??= [];
+      drive.held ??= [];
       await this.#writer.release();
     }
   }
 
   /** Begins when what was said before is written: once the lease is taken, it would come from a stranger. */
-  #begin(first: Fact | undefined): undefined | Promise<void> {
+  #begin(drive: Drive<Output>, first: Fact | undefined): undefined | Promise<void> {
     const { writing } = this.#driver;
-    if (writing === undefined) return this.#take(first);
-    this.#held ??= [];
-    return writing.then(() => this.#take(first));
+    if (writing === undefined) return this.#take(drive, first);
+    drive.held ??= [];
+    return writing.then(() => this.#take(drive, first));
   }
 
   /** Takes the lease, then writes what the stretch begins with, and what was said meanwhile. */
-  #take(first: Fact | undefined): undefined | Promise<void> {
+  #take(drive: Drive<Output>, first: Fact | undefined): undefined | Promise<void> {
     const begin = (): void => {
-      const held = this.#held ?? [];
-      this.#held = undefined;
-      this.#wanted = false;
+      const held = drive.held ?? [];
+      drive.held = undefined;
+      drive.wanted = false;
       const { run } = this.state;
       // What was given up when this session was left is lost, and that is a fact.
       if (isOpen(run) && inFlight(run))
@@ -272,13 +289,13 @@ export class Driving<Output> {
       else if (isOpen(run) && first === undefined && this.#leaveRanOut) this.#driver.post({ type: "woke" });
       for (const fact of first === undefined ? held : [first, ...held]) this.#driver.post(fact);
       if (first?.type === "run_started") this.#runsBegun += 1;
-      this.#begun = true;
+      drive.begun = true;
     };
     // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void => this.#driver.lose(error);
     const taking = this.#writer.take(false, lost, first === undefined ? this.state.seq : undefined);
     if (taking === undefined) return void begin();
-    this.#held ??= [];
+    drive.held ??= [];
     return taking.then(begin);
   }
 
