@@ -1,9 +1,10 @@
 // Questions that are being asked, by hand: to hooks, to schemas, to the tools of calls that a crash cut off.
 
-import { type Fact, memoryBlobs, RondoError, type ToolContext } from "@rondo/core";
+import { type Fact, memoryBlobs, RondoError, type State, type ToolContext } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import type { HookAsk } from "../../src/loop/action.ts";
 import { viewOf } from "../../src/loop/driving/announce.ts";
+import { Questions } from "../../src/loop/driving/questions.ts";
 import { echo } from "../support.ts";
 import { idle, worldOf } from "./at-work-support.ts";
 import { acting, callOf, come, options, stateOf } from "./support.ts";
@@ -102,6 +103,20 @@ describe("a call that a crash cut off", () => {
   });
 });
 
+/** Questions asked in a state that the test holds, and what came of them. */
+function questionsOf(first: State): { questions: Questions; posted: Fact[]; is(state: State): void } {
+  let state = first;
+  const posted: Fact[] = [];
+  const questions = new Questions({ state: () => state, post: (fact) => void posted.push(fact) });
+  return {
+    questions,
+    posted,
+    is: (now) => {
+      state = now;
+    },
+  };
+}
+
 describe("a question", () => {
   const answered: Fact = { type: "output_checked", ok: true };
 
@@ -112,25 +127,25 @@ describe("a question", () => {
       times += 1;
       return promise;
     };
-    const { atWork, posted, is } = worldOf(stateOf());
-    atWork.ask("a", ask);
-    atWork.ask("a", ask);
+    const { questions, posted, is } = questionsOf(stateOf());
+    questions.ask("a", ask);
+    questions.ask("a", ask);
     expect(times).toBe(1);
-    atWork.ask("b", ask);
+    questions.ask("b", ask);
     expect(times).toBe(2);
     is(stateOf({ number: 2 }));
-    atWork.ask("a", ask);
+    questions.ask("a", ask);
     expect(times).toBe(3);
     is(stateOf());
     say(answered);
     await come();
     expect(posted).toStrictEqual([answered, answered]);
-    expect(atWork.isAsking).toBe(false);
+    expect(questions.areOpen).toBe(false);
   });
 
   test("that fails ends the run with its error", async () => {
-    const { atWork, posted } = worldOf(stateOf());
-    atWork.ask("a", () => Promise.reject(new RondoError("storage", "disk full")));
+    const { questions, posted } = questionsOf(stateOf());
+    questions.ask("a", () => Promise.reject(new RondoError("storage", "disk full")));
     await come();
     expect(posted).toStrictEqual([
       {
@@ -146,17 +161,17 @@ describe("a question", () => {
     ["another run has begun", stateOf({ number: 2 })],
     ["the run is gone", idle],
   ])("is of no use to anybody once %s", async (_what, later) => {
-    const { atWork, posted, is } = worldOf(stateOf());
-    atWork.ask("a", () => Promise.resolve(answered));
+    const { questions, posted, is } = questionsOf(stateOf());
+    questions.ask("a", () => Promise.resolve(answered));
     is(later);
     await come();
     expect(posted).toStrictEqual([]);
-    expect(atWork.isAsking).toBe(false);
+    expect(questions.areOpen).toBe(false);
   });
 
   test("that was asked before any run has its answer heard as long as there is none", async () => {
-    const { atWork, posted } = worldOf(idle);
-    atWork.ask("a", () => Promise.resolve(answered));
+    const { questions, posted } = questionsOf(idle);
+    questions.ask("a", () => Promise.resolve(answered));
     await come();
     expect(posted).toStrictEqual([answered]);
   });

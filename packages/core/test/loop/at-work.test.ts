@@ -19,6 +19,8 @@ import { echo } from "../support.ts";
 import { asks, call, heldTool, idle, type World, worldOf } from "./at-work-support.ts";
 import { acting, callOf, come, finished, options, recordOf, rules, stateOf } from "./support.ts";
 
+type Checked = Fact & { type: "output_checked" };
+
 describe("a call", () => {
   const running = callOf("5.0", { startedAt: 1, args: { at: 1 } });
   const state = acting([callOf("5.1"), running]);
@@ -353,11 +355,12 @@ describe("a process that leaves at once", () => {
   test("tells all that is under way to stop, and hears of none of it any more", async () => {
     const { tool, contexts, settle } = heldTool();
     const state = acting([callOf("5.0", { startedAt: 1 })], { call });
-    const { atWork, model, posted, told } = worldOf(state, { with: [tool] });
+    const { promise, resolve: say } = Promise.withResolvers<Checked>();
+    const checkOutput = (): Promise<Checked> => promise;
+    const { atWork, model, posted, told } = worldOf(state, { with: [tool], checkOutput });
     atWork.think(asks);
     atWork.act("5.0");
-    const { promise, resolve: say } = Promise.withResolvers<Fact>();
-    atWork.ask("a", () => promise);
+    atWork.checkOutput("{}");
     await come();
     atWork.leave("now");
     for (const signal of [model.signal, contexts[0]?.signal])
@@ -372,24 +375,25 @@ describe("a process that leaves at once", () => {
   });
 
   test("leaves questions free to be asked again, and the new answer counts", async () => {
-    const { atWork, posted } = worldOf(stateOf());
-    const first = Promise.withResolvers<Fact>();
-    atWork.ask("a", () => first.promise);
+    const [first, second] = [Promise.withResolvers<Checked>(), Promise.withResolvers<Checked>()];
+    const answers = [first.promise, second.promise];
+    const checkOutput = (): Promise<Checked> => answers.shift() as Promise<Checked>;
+    const { atWork, posted } = worldOf(stateOf(), { checkOutput });
+    atWork.checkOutput("{}");
     atWork.leave("now");
-    const second = Promise.withResolvers<Fact>();
-    atWork.ask("a", () => second.promise);
+    atWork.checkOutput("{}");
     first.resolve({ type: "output_checked", ok: false });
     await come();
     expect(atWork.isAsking).toBe(true);
     second.resolve({ type: "output_checked", ok: true });
     await come();
-    expect(posted).toStrictEqual([{ type: "output_checked", ok: true }]);
+    expect(posted).toStrictEqual([{ type: "output_checked", ok: true, asked: stateOf().seq }]);
   });
 
-  test("is heard by two eras in a row", async () => {
-    const { atWork, posted } = worldOf(stateOf());
-    const { promise, resolve: say } = Promise.withResolvers<Fact>();
-    atWork.ask("a", () => promise);
+  test("twice hears of nothing that was asked before", async () => {
+    const { promise, resolve: say } = Promise.withResolvers<Checked>();
+    const { atWork, posted } = worldOf(stateOf(), { checkOutput: () => promise });
+    atWork.checkOutput("{}");
     atWork.leave("now");
     atWork.leave("now");
     say({ type: "output_checked", ok: true });

@@ -3,7 +3,7 @@
 // The driver's arms under one roof. Nothing here decides: what is started was named by `next`, what comes back is posted
 // as a fact, and what nobody waits for any more is told so by its signal.
 
-import { messageOf, RondoError, toRondoError } from "../../errors.ts";
+import { messageOf, RondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import { jsonCopy } from "../../json/copy.ts";
 import type { Model } from "../../model.ts";
@@ -26,19 +26,11 @@ import { Babble } from "./babble.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
 import { answerFrom, failureFrom } from "./model-answer.ts";
+import { type Ask, Questions } from "./questions.ts";
 import { reconcileCall } from "./reconcile.ts";
 import type { Shell } from "./shell.ts";
 import { think } from "./think.ts";
 import type { Arriving } from "./timely.ts";
-
-/** A question to somebody's code. */
-type Ask = (signal: AbortSignal) => Promise<Arriving>;
-
-/** One that has not been answered: its signal, and whether its answer is still waited for in a run that goes on. */
-interface Question {
-  readonly controller: AbortController;
-  isWanted(run: Run): boolean;
-}
 
 /** The driver, as those who work for it see it. */
 interface Driving {
@@ -56,8 +48,7 @@ export class AtWork {
   readonly #listening = new WeakSet<AbortController>();
   /** Calls whose tools have not come back, whether anybody waits for them or not. */
   readonly #away = new Set<CallKey>();
-  /** Questions that have not been answered. */
-  readonly #asking = new Map<string, Question>();
+  readonly #questions: Questions;
   readonly #children: Children;
   /** What was started in an era that is over is nobody's any more. */
   #era = 0;
@@ -65,6 +56,7 @@ export class AtWork {
   constructor(shell: Shell, driving: Driving) {
     this.#shell = shell;
     this.#driving = driving;
+    this.#questions = new Questions(driving);
     this.#children = new Children(shell, driving);
   }
 
@@ -74,7 +66,7 @@ export class AtWork {
 
   /** Whether a question has not been answered. */
   get isAsking(): boolean {
-    return this.#asking.size > 0;
+    return this.#questions.areOpen;
   }
 
   /** Takes note of what happened to calls that are sub-agents. */
@@ -90,8 +82,9 @@ export class AtWork {
     }
     // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
     this.#children.leave(when);
-    if (when === "now") this.stopAll(why);
-    if (when === "now") this.#asking.clear();
+    if (when === "soon") return;
+    this.stopAll(why);
+    this.#questions.forget();
   }
 
   /** Nobody leaves any more. */
@@ -236,14 +229,14 @@ export class AtWork {
   endChild(key: CallKey): void {
     const left = this.#state.left?.find(({ call }) => call === key);
     if (left === undefined || this.#away.has(key)) return;
-    this.ask(`end:${key}`, () => this.#children.end(left));
+    this.#questions.ask(`end:${key}`, () => this.#children.end(left));
   }
 
   /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */
   reconcile(key: CallKey): void {
     const call = callIn(this.#state.run, key);
     if (call === undefined) return;
-    this.ask(`reconcile:${key}`, async () => {
+    this.#questions.ask(`reconcile:${key}`, async () => {
       const { controller, context, capping } = this.#begin(key, call);
       const found = await reconcileCall(
         this.#shell.tools.get(call.name),
@@ -325,12 +318,12 @@ export class AtWork {
     const asking = async (signal: AbortSignal): Promise<Fact> =>
       this.#cut(await askHook(ask, this.#state, { ...this.#shell.hooks, signal }));
     const question = ask.hook === "transformContext" ? this.#ofNow(asking) : asking;
-    this.ask(askKey(ask), question, (run) => isAwaited(ask, run));
+    this.#questions.ask(askKey(ask), question, (run) => isAwaited(ask, run));
   }
 
   /** Checks a text that was to be typed, unless one is being checked already. */
   checkOutput(text: string): void {
-    this.ask(
+    this.#questions.ask(
       "check_output",
       this.#ofNow(() => this.#shell.checkOutput(text)),
     );
@@ -350,28 +343,6 @@ export class AtWork {
     return { ...fact, result: await this.#capping(call).given(fact.result) };
   }
 
-  /**
-   * Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile.
-   * @param isWanted whether its answer is still waited for. Default: as long as the run goes on
-   */
-  ask(key: string, ask: Ask, isWanted: Question["isWanted"] = () => true): void {
-    const asked = `${this.#state.run?.number}/${key}`;
-    if (this.#asking.has(asked)) return;
-    const controller = new AbortController();
-    this.#asking.set(asked, { controller, isWanted });
-    const { run } = this.#state;
-    const era = this.#era;
-    const settle = (fact: Arriving): void => {
-      if (era !== this.#era) return;
-      this.#asking.delete(asked);
-      const now = this.#state.run;
-      if (now?.number === run?.number && now?.end === undefined) this.#driving.post(fact);
-    };
-    ask(controller.signal).then(settle, (thrown: unknown) =>
-      settle({ type: "abort_asked", reason: messageOf(thrown), error: toRondoError(thrown).toJSON() }),
-    );
-  }
-
   /** Fires the signal of everything that is still at work and no longer wanted. */
   release(): void {
     const { run } = this.#state;
@@ -382,9 +353,7 @@ export class AtWork {
       if (!thinking) this.#modelCall = undefined;
       controller.abort(reasonOf(this.#state));
     }
-    for (const { controller, isWanted } of this.#asking.values())
-      if (cancelled || (run !== undefined && (run.end !== undefined || !isWanted(run))))
-        controller.abort(reasonOf(this.#state));
+    this.#questions.release(reasonOf);
     for (const [key, controller] of this.#toolCalls) {
       const call = callIn(run, key);
       const over = call === undefined || call.result !== undefined;
@@ -410,7 +379,7 @@ export class AtWork {
     this.#modelCall = undefined;
     for (const controller of this.#toolCalls.values()) controller.abort(error);
     this.#toolCalls.clear();
-    for (const { controller } of this.#asking.values()) controller.abort(error);
+    this.#questions.stopAll(error);
   }
 }
 
