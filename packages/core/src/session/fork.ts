@@ -162,18 +162,41 @@ interface ForkPlan {
   edited(record: LogRecord, redact: (fact: Fact) => Fact): LogRecord;
 }
 
+type ForkPoint = Pick<ForkOptions, "at" | "run" | "seq">;
+
 /** Which records are shared, and which of them is other. */
 function planFork(
   session: string,
   records: readonly LogRecord[],
-  options: Pick<ForkOptions, "at" | "run" | "seq"> & { edit: ResultEdit | undefined },
+  { edit, ...point }: ForkPoint & { edit: ResultEdit | undefined },
   rules: Rules,
 ): ForkPlan {
-  const { at, seq, edit, run } = options;
   if (records.length === 0) throw invalidRequest(`there is no session ${JSON.stringify(session)} to fork`);
+  checkPoint(session, records, point, edit !== undefined);
+  const step = point.at === undefined ? {} : { step: point.at };
+  if (edit === undefined) {
+    const seq = cutOf(session, records, point, undefined);
+    return { origin: { session, seq, ...step }, edited: (record) => record };
+  }
+  const result = resultAt(session, records, edit.call, rules);
+  const seq = cutOf(session, records, point, result.seq);
+  checkEdit(records, result, seq, edit.call);
+  return {
+    origin: { session, seq, ...step, edited: result.key },
+    edited: (record, redact) => withResult(record, result, redact, edit.result),
+  };
+}
+
+/** @throws RondoError `invalid_request` for a point that is none, or that is two */
+function checkPoint(
+  session: string,
+  records: readonly LogRecord[],
+  { at, run, seq }: ForkPoint,
+  edits: boolean,
+): void {
   if (at !== undefined && seq !== undefined)
     throw invalidRequest("a fork is taken at a step or at a record: give `at` or `seq`");
-  if (run !== undefined && at === undefined && (seq !== undefined || edit !== undefined))
+  if (run !== undefined && at === undefined && (seq !== undefined || edits))
     throw invalidRequest(
       "`run` says in which run `at` counts: give `at` as well, or `run` alone for all up to its end",
     );
@@ -181,28 +204,34 @@ function planFork(
     throw invalidRequest(
       `session ${session} has ${records.length} records: it cannot be forked after ${seq} of them`,
     );
-  const result = edit === undefined ? undefined : resultAt(session, records, edit.call, rules);
-  const behind = run === undefined ? undefined : runOf(session, records, run).end;
-  const cut =
-    seq ??
-    (at === undefined ? (behind ?? defaultCut(records, result?.seq)) : cutAtStep(session, records, at, run));
-  const step = at === undefined ? {} : { step: at };
-  if (edit === undefined || result === undefined)
-    return { origin: { session, seq: cut, ...step }, edited: (record) => record };
-  checkEdit(records, result, cut, edit.call);
-  const { key } = result;
-  return {
-    origin: { session, seq: cut, ...step, edited: key },
-    edited: (record, redact) => {
-      if (record.type === "tool_finished" && record.seq === result.seq)
-        return { ...record, ...redact({ type: "tool_finished", call: key, result: edit.result }) };
-      // What the hook made of the other result is void.
-      if (record.type !== "hook_answered" || record.hook !== "afterTool" || record.call !== key)
-        return record;
-      const { result: _void, ...rest } = record;
-      return rest;
-    },
-  };
+}
+
+/** How many records are shared. @param edited the record of the result that is another in the fork */
+function cutOf(
+  session: string,
+  records: readonly LogRecord[],
+  { at, run, seq }: ForkPoint,
+  edited: number | undefined,
+): number {
+  if (seq !== undefined) return seq;
+  if (at !== undefined) return cutAtStep(session, records, at, run);
+  if (run !== undefined) return runOf(session, records, run).end;
+  return defaultCut(records, edited);
+}
+
+/** A record, where a call came to another result. */
+function withResult(
+  record: LogRecord,
+  { seq, key }: { seq: number; key: CallKey },
+  redact: (fact: Fact) => Fact,
+  result: CallResult,
+): LogRecord {
+  if (record.type === "tool_finished" && record.seq === seq)
+    return { ...record, ...redact({ type: "tool_finished", call: key, result }) };
+  if (record.type !== "hook_answered" || record.hook !== "afterTool" || record.call !== key) return record;
+  // What the hook made of the other result is void.
+  const { result: _void, ...rest } = record;
+  return rest;
 }
 
 /** The end; with an edited result the moment before a request was made with it. */
