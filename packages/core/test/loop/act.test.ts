@@ -127,11 +127,18 @@ describe("a tool", () => {
     for (const execute of passedOn)
       expect(await run({ execute }, {}, { signal, masked: true })).toStrictEqual(cutOff);
     // What it says of its own is kept, whatever it says it with.
-    const said = new Error("3 of 5 are written", { cause: signal.reason });
-    const execute = (): Promise<never> => Promise.reject(said);
-    expect(await run({ execute }, {}, { signal, report: () => {} })).toStrictEqual(
-      failed("Error: 3 of 5 are written", "aborted"),
-    );
+    const words = "3 of 5 are written";
+    const own = [
+      new Error(words, { cause: signal.reason }),
+      Object.assign(new Error(words), { name: "AbortError" }),
+      Object.assign(new Error(words, { cause: new Error("the disk is slow") }), { name: "AbortError" }),
+    ];
+    for (const said of own) {
+      const execute = (): Promise<never> => Promise.reject(said);
+      expect(await run({ execute }, {}, { signal, report: () => {} })).toStrictEqual(
+        failed(`Error: ${words}`, "aborted"),
+      );
+    }
   });
 
   test("that returns an error has failed as surely as one that throws it", async () => {

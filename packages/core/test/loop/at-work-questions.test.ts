@@ -7,7 +7,7 @@ import { viewOf } from "../../src/loop/driving/announce.ts";
 import { Questions } from "../../src/loop/driving/questions.ts";
 import { echo } from "../support.ts";
 import { idle, worldOf } from "./at-work-support.ts";
-import { acting, callOf, come, options, stateOf } from "./support.ts";
+import { acting, callOf, come, finished, options, stateOf } from "./support.ts";
 
 describe("a call that a crash cut off", () => {
   const cut = callOf("5.0", { startedAt: 1, interrupted: true, args: { at: 1 } });
@@ -174,6 +174,74 @@ describe("a question", () => {
     questions.ask("a", () => Promise.resolve(answered));
     await come();
     expect(posted).toStrictEqual([answered]);
+  });
+
+  test.each([
+    ["was cancelled", stateOf({ cancelledAt: 1_000 })],
+    ["has ended", stateOf({ end: { reason: "completed" } as never })],
+  ])("is told to stop once its run %s, and before that where its answer is of no use", (_what, later) => {
+    const { questions, is } = questionsOf(stateOf());
+    const signals: AbortSignal[] = [];
+    const ask = (signal: AbortSignal): Promise<Fact> => {
+      signals.push(signal);
+      return new Promise(() => {});
+    };
+    questions.ask("a", ask);
+    questions.ask("b", ask, ({ steps }) => steps === 0);
+    const areOver = (): boolean[] => {
+      questions.release(({ seq }) => new RondoError("aborted", `after ${seq} records`));
+      return signals.map(({ aborted }) => aborted);
+    };
+    expect(areOver()).toStrictEqual([false, false]);
+    is(stateOf({ steps: 1 }));
+    expect(areOver()).toStrictEqual([false, true]);
+    is(later);
+    expect(areOver()).toStrictEqual([true, true]);
+    expect(signals[0]?.reason).toMatchObject({ message: `after ${later.seq} records` });
+  });
+
+  const landing = { rule: "budget", reason: "no money", text: "t", at: 1 };
+  const call = callOf("5.0");
+  test.each<[string, HookAsk, boolean[]]>([
+    ["about a step only until the run lands", { hook: "prepareStep", step: 1 }, [true, false, true, true]],
+    [
+      "about leave until the call has a result",
+      { hook: "permission", call: "5.0" },
+      [true, true, false, false],
+    ],
+    ["before a call until it has a result", { hook: "beforeTool", call: "5.0" }, [true, true, false, false]],
+    [
+      "about a result as long as the run goes on",
+      { hook: "afterTool", call: "5.0" },
+      [true, true, true, true],
+    ],
+  ])("to a hook is wanted %s", async (_what, ask, wanted) => {
+    const later = [
+      acting([call]),
+      acting([call], { landing } as never),
+      acting([finished("5.0")]),
+      acting([finished("5.1")]),
+    ];
+    const stillAsked = later.map((state) => {
+      let heard: AbortSignal | undefined;
+      const hook = (...given: { signal: AbortSignal }[]): Promise<never> => {
+        heard = given.at(-1)?.signal;
+        return new Promise(() => {});
+      };
+      const hooks = {
+        hooks: { [ask.hook]: hook } as never,
+        tools: new Map(),
+        modelIndex: () => undefined,
+        session: "s",
+        given: {},
+      };
+      const { atWork, is } = worldOf(acting([ask.hook === "afterTool" ? finished("5.0") : call]), { hooks });
+      atWork.askHook(ask);
+      is(state);
+      atWork.release();
+      return heard?.aborted === false;
+    });
+    expect(stillAsked).toStrictEqual(wanted);
   });
 
   test("may be one to a hook, which is shown the state as it is", async () => {

@@ -131,6 +131,7 @@ describe("a call", () => {
     contexts[0]?.update("half");
     const update = { type: "tool_update", call: viewOf(running), progress: "half" };
     expect(told).toStrictEqual([update]);
+    expect(() => contexts[0]?.update("half", { rows: 3n } as never)).toThrow("details.rows is a bigint");
     await settle("written");
     contexts[0]?.update("more than all");
     expect(told).toStrictEqual([update]);

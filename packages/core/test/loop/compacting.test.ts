@@ -247,6 +247,25 @@ describe("the next summary", () => {
     expect(most(2, { contextWindow: 8_000 })).toBe(4_000);
   });
 
+  test("is asked for with half the window of whoever sums up: the run's own model, where a hook chose another for the step", () => {
+    const model = (id: string, contextWindow: number): object => ({
+      id,
+      origin: { api: "a", provider: "p", model: id },
+      facts: { contextWindow },
+    });
+    const models = [model("own", 6_000), model("chosen", 8_000)];
+    const most = (prepared: object | undefined, given: object = {}): unknown => {
+      const state = at({ cut: 2 }, { compaction: { summaryMaxTokens: 700 }, ...given }, {}, {
+        models,
+      } as never);
+      const run = { ...(state.run as Run), ...(prepared === undefined ? {} : { prepared }) } as Run;
+      return summaryOf({ ...state, run }, rules)?.request.settings.maxOutputTokens;
+    };
+    expect(most(undefined)).toBe(3_000);
+    expect(most({ step: 1, model: 1 })).toBe(3_000);
+    expect(most(undefined, { window: 5_000 })).toBe(2_500);
+  });
+
   test("is made in more parts where its model's window is small", () => {
     const compactor = (contextWindow: number): object => ({
       compactor: { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: { contextWindow } },

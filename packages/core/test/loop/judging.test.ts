@@ -280,11 +280,19 @@ describe("the tools a model is offered", () => {
     expect(names({ prepared: { step: 1 } })).toStrictEqual(["read", "write", "guarded"]);
     expect(names({ prepared: { step: 1, tools: ["guarded", "read"] } })).toStrictEqual(["read", "guarded"]);
     expect(names({ prepared: { step: 1, tools: [] } })).toStrictEqual([]);
+    expect(names({ prepared: { step: 2, tools: ["read"] } })).toStrictEqual(["read", "write", "guarded"]);
     expect(names({ hidden: ["read"], prepared: { step: 1, tools: ["guarded", "read"] } })).toStrictEqual([
       "guarded",
     ]);
     const { options: _options, ...bare } = stateOf();
     expect(knownTools(bare)).toStrictEqual([]);
+  });
+
+  test("are in a landing, of which nobody asks the hook, those that were chosen last", () => {
+    const landing = { rule: "budget", reason: "no money", text: "t", at: 1 };
+    const prepared = { step: 1, tools: ["read"] };
+    expect(names({ steps: 1, prepared })).toStrictEqual(["read", "write", "guarded"]);
+    expect(names({ steps: 1, prepared, landing })).toStrictEqual(["read"]);
   });
 
   test("have the ones that read kept texts once there is one to read", () => {

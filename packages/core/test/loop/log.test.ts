@@ -118,8 +118,13 @@ describe("a tally", () => {
       [1, 1, 0, 1],
     ]);
     expect(counts(more.add("b"))).toStrictEqual([3, 2, 0, 0]);
+    expect(counts(one.add("a"))).toStrictEqual([2, 1, 0, 0]);
+    expect(counts(more)).toStrictEqual([3, 1, 0, 0]);
     expect(Tally.empty().of("a")).toBe(0);
     expect(JSON.stringify([one, other])).toBe('[[["a",1],["b",1]],[["a",1],["b",2],["c",1]]]');
+    const first = Tally.empty().add("a");
+    first.add("b");
+    expect(JSON.stringify(first)).toBe('[["a",1]]');
   });
 
   test("knows nothing of a name that every object has, and tells a text from all others", () => {

@@ -174,6 +174,11 @@ describe("a request that is too large", () => {
       follows: { do: "ask_again", reduce: "compact" },
       evidence: { kind: "context_overflow" },
     });
+    expect(
+      judged({ failure: failureOf("context_overflow", { contextWindow: 4_096 }) }, compaction),
+    ).toMatchObject({
+      evidence: { kind: "context_overflow", window: 4_096 },
+    });
     expect(judged(over, context({ compaction: {} }))).toMatchObject({ follows: { reduce: "compact" } });
     expect(judged(over, guard)).toMatchObject({ follows: { reduce: "cut" } });
     for (const change of [{}, context({})]) expect(judged(over, change)).toBeUndefined();

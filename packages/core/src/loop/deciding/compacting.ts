@@ -17,7 +17,7 @@ import type { Action } from "../action.ts";
 import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact, RunOptions } from "../records.ts";
 import { frontOf, sizeOf, summariserWindow, windowOf } from "../request/window.ts";
-import { type Compacting, modelInUse, optionsOf, runOf, type State, summariserOf } from "../state.ts";
+import { type Compacting, optionsOf, runOf, type State, summariserOf } from "../state.ts";
 import { wakeTime } from "./hearing.ts";
 
 /** The summary that is asked for next. */
@@ -60,8 +60,7 @@ function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit
   const { compactor, settings: own } = optionsOf(state);
   const { maxOutputTokens: asked, ...rest } = settings;
   const facts = summariserOf(state)?.facts;
-  const window = compactor === undefined ? undefined : summariserWindow(state);
-  const half = Math.floor((window ?? windowOf(state) ?? Infinity) / 2);
+  const half = Math.floor((summariserWindow(state) ?? windowOf(state) ?? Infinity) / 2);
   const most = Math.min(facts?.maxOutputTokens ?? Infinity, limit ?? Infinity);
   const raised = asked === undefined ? undefined : Math.max(asked, Math.min(asked * 4 ** cut, half));
   const headers = compactor === undefined ? own.headers : undefined;
@@ -208,11 +207,9 @@ function planFacts(state: State, rules: Rules, settings: CompactionSettings): Co
   // summarising request, and as much again.
   const isGuessed = forced && window === undefined && settings.format === "structured";
   const guessed = isGuessed ? Math.max(facts.window, 2 * stagedBounds.overheadTokens) : undefined;
-  const run = runOf(state);
-  const { narrowed = 0 } = run.compacting ?? {};
+  const { narrowed = 0 } = runOf(state).compacting ?? {};
   // The window above is that of the model in use: who sums up may have another.
-  const isOther = optionsOf(state).compactor !== undefined || modelInUse(run) !== run.model;
-  const told = (isOther ? summariserWindow(state) : undefined) ?? guessed;
+  const told = summariserWindow(state) ?? guessed;
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
   return { ...facts, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }

@@ -9,9 +9,9 @@ import type { State } from "../state.ts";
 /** What is known of windows once a model has failed. */
 export function windowsOf(
   { windows }: State,
-  { contextWindow }: ErrorData,
+  { contextWindow = 0 }: ErrorData,
   model: ModelRef | undefined,
 ): Pick<State, "windows"> {
-  if (contextWindow === undefined || !(contextWindow > 0) || model === undefined) return {};
+  if (model === undefined || !(contextWindow > 0)) return {};
   return { windows: new Map(windows).set(model.id, contextWindow) };
 }

@@ -8,7 +8,7 @@ import { knownWindow, narrowed, type WindowFacts } from "../../context/stage.ts"
 import type { Rules } from "../../rules/rule.ts";
 import { definitionsOf, knownTools } from "../offered.ts";
 import type { ModelRef } from "../records.ts";
-import { modelInUse, type State, summariserOf } from "../state.ts";
+import { modelInUse, optionsOf, runOf, type State, summariserOf } from "../state.ts";
 import { besideOf } from "./notes.ts";
 
 /** What is known of the window of the model in use; the option outranks the model's own, and a refusal that named a smaller one both. */
@@ -19,14 +19,16 @@ export function windowFacts(state: State): WindowFacts {
   return asRefused(state, model, window === undefined ? (model?.facts ?? {}) : { contextWindow: window });
 }
 
-/** The window of whoever sums up; undefined when nobody knows. */
+/** The window of whoever sums up, told as the run's own where that is the model in use; undefined when nobody knows. */
 export function summariserWindow(state: State): number | undefined {
+  const run = runOf(state);
+  if (optionsOf(state).compactor === undefined && modelInUse(run) === run.model) return windowOf(state);
   const summariser = summariserOf(state);
   return asRefused(state, summariser, summariser?.facts ?? {}).contextWindow;
 }
 
 function asRefused({ windows }: State, model: ModelRef | undefined, facts: WindowFacts): WindowFacts {
-  const most = windows?.get(model?.id ?? "");
+  const most = model && windows?.get(model.id);
   return most === undefined ? facts : narrowed(facts, most);
 }
 
