@@ -1,4 +1,5 @@
-// The command as a process of its own, in folders of its own, with nothing of this machine's environment but the path.
+// The command as a process of its own, in folders of its own, with nothing of this machine's environment but the path,
+// and where compiled code is kept.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
@@ -30,6 +31,7 @@ export function place(env: { readonly [name: string]: string } = {}): Place {
     journal: join(base, "state", "rondo", "runs.db"),
     env: {
       PATH: process.env.PATH ?? "",
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
       // No model server on the machine of the test may have a say.
       RONDO_LOCAL: "off",
       HOME: join(base, "home"),

@@ -18,14 +18,15 @@ interface Outcome {
   stderr: string;
 }
 
-/** `rondo run …` in a folder of its own, with nothing of this machine's environment but the path. */
+/** `rondo run …` in a folder of its own, with nothing of this machine's environment but the path, and where compiled code is kept. */
 function rondo(env: { [name: string]: string }, ...args: readonly string[]): Promise<Outcome> {
   const base = mkdtempSync(join(tmpdir(), "rondo-wire-"));
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   writeFileSync(join(base, "notes.txt"), "The secret word is heron.\n");
+  const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
   const child = spawn(process.execPath, ["--conditions=rondo-source", main, "run", "--no-journal", ...args], {
     cwd: base,
-    env: { PATH: process.env.PATH ?? "", HOME: base, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: base, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const outcome: Outcome = { code: null, stdout: "", stderr: "" };
