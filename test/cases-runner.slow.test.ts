@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type Case, readCase } from "../scripts/cases/format.ts";
 import type { Observation } from "../scripts/cases/observation.ts";
 import { check, operators } from "../scripts/cases/operators.ts";
-import { perform } from "../scripts/cases/perform.ts";
+import { observe, perform } from "../scripts/cases/perform.ts";
 import { refusable } from "../scripts/cases/requests.ts";
 import { runCases } from "../scripts/cases/run-cases.ts";
 import { chunkings } from "../scripts/cases/wire.ts";
@@ -365,6 +365,30 @@ describe("what is wrong is seen", () => {
     expect(
       await reasonsOf({ ...runs, expect: { ...expected, loop_outcome: "feed_error_to_model" } }),
     ).toContain("calls ran");
+  });
+
+  test("what a reader costs, and nothing of what goes on beside it", async () => {
+    const table = readCase(
+      JSON.stringify({
+        ...plain,
+        wire: null,
+        given: { inputs: [{ scanner: "fence_extractor", text: "```json\n{}\n```" }] },
+        expect: { ...plain.expect, max_cpu_ms: 1 },
+      }),
+    );
+    const slice = 500_000;
+    let observed = false;
+    const observing = observe(table, "frames").finally(() => {
+      observed = true;
+    });
+    while (!observed) {
+      const from = process.cpuUsage();
+      while (process.cpuUsage(from).user < slice);
+      await new Promise(setImmediate);
+    }
+    const { process: own } = await observing;
+    expect(own?.cpuMs).toBeGreaterThan(0);
+    expect(own?.cpuMs).toBeLessThan(slice / 1000);
   });
 
   test("attempts without a bound", async () => {

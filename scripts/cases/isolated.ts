@@ -5,7 +5,8 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Case } from "./format.ts";
 import type { Observation } from "./observation.ts";
-import { playAndLeave } from "./play.ts";
+import { type Left, playAndLeave } from "./play.ts";
+import { playTable } from "./tables.ts";
 import type { Chunking } from "./wire.ts";
 
 const program = fileURLToPath(new URL("./isolated-main.ts", import.meta.url));
@@ -43,6 +44,8 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
     unhandledRejections += 1;
   });
   process.on("warning", (warning) => warnings.push(`${warning.name}: ${warning.message}`));
+  // A table's readers are loaded with its first play: a case is about what they cost, not about stripping their types.
+  if (one.wire === null) await playTable(one);
   const timersBefore = timersOf();
   globalThis.gc?.();
   const heapBefore = process.memoryUsage().heapUsed;
@@ -55,7 +58,7 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
   const measuresHeap = [one.expect, one.final_expect].some((part) => part?.max_heap_growth_mb !== undefined);
   if (!measuresHeap) clearInterval(sampling);
   const cpu = process.cpuUsage();
-  const { seen, timers, listeners, folder } = await playAndLeave(one, { chunking });
+  const { seen, timers, listeners, folder } = await left(one, chunking);
   const spent = process.cpuUsage(cpu);
   clearInterval(sampling);
   // A connection that was let go of has a moment to end by itself.
@@ -74,6 +77,12 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
     },
   };
 }
+
+/** A table has no stage that could leave something behind. */
+const left = async (one: Case, chunking: Chunking): Promise<Left> =>
+  one.wire === null
+    ? { seen: await playTable(one), timers: 0, listeners: 0, folder: "" }
+    : playAndLeave(one, { chunking });
 
 /** Processes that still work in a folder of the play, wherever they have got to in the tree of processes. */
 function leftProcesses(folder: string): number {

@@ -32,8 +32,8 @@ export async function perform(given: Case, cuts: readonly Chunking[] = chunkings
 
 /** Plays a case once, in a process of its own where something of the process is asked for. */
 export async function observe(one: Case, chunking: Chunking): Promise<Observation> {
-  if (one.wire === null) return playTable(one);
-  return needsProcess(one) ? measured(one, chunking) : play(one, { chunking });
+  if (needsProcess(one)) return measured(one, chunking);
+  return one.wire === null ? playTable(one) : play(one, { chunking });
 }
 
 function differences(seen: readonly [Chunking, Observation][]): string | undefined {

@@ -14,7 +14,7 @@ export async function play(one: Case, options: PlayOptions): Promise<Observation
   return (await playAndLeave(one, options)).seen;
 }
 
-interface Left {
+export interface Left {
   seen: Observation;
   timers: number;
   listeners: number;
