@@ -29,6 +29,8 @@ export default defineConfig({
           env,
           include: ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/*.slow.test.ts"],
+          // Loading the sources anew for each of some three hundred files takes longer than the tests do.
+          isolate: false,
           // A slow machine is no defect: what hangs is caught, what is slow is not.
           testTimeout: 60_000,
           hookTimeout: 60_000,

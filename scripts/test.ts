@@ -59,6 +59,8 @@ async function vitest(): Promise<void> {
   const reporters = ["default", "./scripts/skip-reasons.ts", "json"].map((name) => `--reporter=${name}`);
   const { code } = await run("vitest", ["run", ...reporters, `--outputFile.json=${file}`], {
     show: true,
+    // A slow machine is no defect: what hangs meets its own time limit long before.
+    timeoutMs: 60 * 60_000,
     env: {
       [tarballsVariable]: existsSync(tarballs) ? tarballs : undefined,
       NO_COLOR: "1",

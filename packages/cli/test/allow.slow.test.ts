@@ -24,7 +24,7 @@ const commandsRun = (at: Place): unknown[] =>
 const started = (at: Place): number =>
   newestRecords(at).records.filter((record) => record.type === "tool_started").length;
 
-describe("rondo allow", { timeout: 60_000 }, () => {
+describe("rondo allow", () => {
   it("lets a run go on without asking, so often as was said, and lists what it has let run", async () => {
     const at = place();
     const id = await parked(at);
@@ -104,7 +104,7 @@ describe("rondo allow", { timeout: 60_000 }, () => {
   });
 });
 
-describe("rondo approve --always", { timeout: 60_000 }, () => {
+describe("rondo approve --always", () => {
   it("lets the same call run again without asking, and another one asks", async () => {
     const at = place();
     const id = await parked(at, "insists");
@@ -124,7 +124,7 @@ describe("rondo approve --always", { timeout: 60_000 }, () => {
   });
 });
 
-describe("rondo runs", { timeout: 60_000 }, () => {
+describe("rondo runs", () => {
   it("lists sub-agents under the run they work for, which `last` and the beginning of an id mean", async () => {
     const at = place();
     await runWith(at, "answers");

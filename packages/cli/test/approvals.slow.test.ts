@@ -12,7 +12,7 @@ async function parked(at: Place, name: string): Promise<{ id: string; call: stri
   return { id, call };
 }
 
-describe("a run that waits for an approval", { timeout: 60_000 }, () => {
+describe("a run that waits for an approval", () => {
   it("is told of without a terminal, and has run nothing", async () => {
     const at = place();
     const out = await runWith(at, "touches");

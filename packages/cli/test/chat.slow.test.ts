@@ -16,7 +16,7 @@ const talk = (
   options: readonly string[] = [],
 ): Terminal => terminalOf(at, [...chat, ...options], { MIND: name });
 
-describe("rondo chat on a terminal", { timeout: 60_000 }, () => {
+describe("rondo chat on a terminal", () => {
   beforeEach(({ skip }) => {
     if (why !== undefined) skip(why);
   });
@@ -212,7 +212,7 @@ describe("rondo chat on a terminal", { timeout: 60_000 }, () => {
   });
 });
 
-describe("rondo chat off a terminal", { timeout: 60_000 }, () => {
+describe("rondo chat off a terminal", () => {
   it("takes its lines one by one, each when the one before is done", async () => {
     const at = place();
     const out = await piped(at, "one\n/model\ntwo\n//slash\n");

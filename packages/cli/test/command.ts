@@ -10,9 +10,13 @@ import type { LogRecord, RondoEvent } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { onTestFinished } from "vitest";
 
-const main: string = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-export const mind: string = fileURLToPath(new URL("./programs/mind.ts", import.meta.url));
-export const nodeArgs: readonly string[] = ["--conditions=rondo-source", main];
+const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+export const mind: string = file("./programs/mind.ts");
+/** The command as it is published where `npm test` has just built it, as its sources elsewhere. */
+export const nodeArgs: readonly string[] =
+  process.env.RONDO_TARBALLS === undefined
+    ? ["--conditions=rondo-source", file("../src/main.ts")]
+    : [file("../dist/main.js")];
 
 export interface Place {
   /** The folder the agent works in. */

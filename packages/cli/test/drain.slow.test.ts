@@ -9,7 +9,7 @@ const run = ["run", "--yes", "--model", mind, "do it"];
 
 const typesOf = (at: Place): string[] => newestRecords(at).records.map((record) => record.type);
 
-describe("SIGTERM", { timeout: 60_000 }, () => {
+describe("SIGTERM", () => {
   it("in the midst of a tool lets it finish, asks no model, leaves with 143, and resume goes on", async () => {
     const at = place();
     const left = start(at, run, { MIND: "waits" });

@@ -13,7 +13,7 @@ function expectLine(out: { stdout: string; stderr: string }, ...words: readonly 
   for (const word of words) expect(out.stderr).toContain(word);
 }
 
-describe("mistakes on the command line", { timeout: 60_000 }, () => {
+describe("mistakes on the command line", () => {
   it.each([
     [["rum"], 'there is no command "rum". Did you mean run?'],
     [["--json"], "must follow a command"],
@@ -126,7 +126,7 @@ describe("mistakes on the command line", { timeout: 60_000 }, () => {
   });
 });
 
-describe("what the machine lacks", { timeout: 60_000 }, () => {
+describe("what the machine lacks", () => {
   it("a missing folder, and a file in place of one", async () => {
     const at = place();
     writeFileSync(join(at.root, "file"), "");

@@ -2,7 +2,7 @@ import { catalogueDate, listModels } from "@rondo/models";
 import { describe, expect, it } from "vitest";
 import { place, rondo } from "./command.ts";
 
-describe("rondo models", { timeout: 60_000 }, () => {
+describe("rondo models", () => {
   it("lists window, output limit, prices and abilities, and says how old the data are", async () => {
     const out = await rondo(place(), ["models", "anthropic/", "sonnet-4-5"]);
     expect(out.code).toBe(0);

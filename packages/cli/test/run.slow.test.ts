@@ -5,7 +5,7 @@ import { eventsOf, mind, newestRecords, place, rondo, runWith, start } from "./c
 
 const esc = String.fromCharCode(27);
 
-describe("rondo run", { timeout: 30_000 }, () => {
+describe("rondo run", () => {
   it("streams the answer, ends with reason, steps and usage, and exits with 0", async () => {
     const at = place();
     const out = await runWith(at, "answers");

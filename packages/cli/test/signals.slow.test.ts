@@ -7,7 +7,7 @@ import { mind, newestRecords, place, rondo, start } from "./command.ts";
 
 const runOf = (options: readonly string[]): string[] => ["run", "--model", mind, ...options, "do it"];
 
-describe("an interrupted run", { timeout: 60_000 }, () => {
+describe("an interrupted run", () => {
   it.each(["SIGINT", "SIGHUP"] as const)(
     "ends at %s, its command with it, its journal whole, with exit code 130",
     async (signal) => {

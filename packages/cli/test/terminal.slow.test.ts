@@ -9,7 +9,7 @@ const why = whyNoTerminal();
 const question = "[a]lways (any run_command in this run)? ";
 const esc = String.fromCharCode(27);
 
-describe("rondo run on a terminal", { timeout: 60_000 }, () => {
+describe("rondo run on a terminal", () => {
   beforeEach(({ skip }) => {
     if (why !== undefined) skip(why);
   });

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { mind, newestRecords, place, rondo, runWith } from "./command.ts";
 
-describe("a run that is over", { timeout: 60_000 }, () => {
+describe("a run that is over", () => {
   it("can be replayed, explained, forked with another result, compared, and stays as it was", async () => {
     const at = place();
     writeFileSync(join(at.root, "notes.txt"), "some notes");
@@ -106,7 +106,7 @@ describe("a run that is over", { timeout: 60_000 }, () => {
   });
 });
 
-describe("what cannot be", { timeout: 60_000 }, () => {
+describe("what cannot be", () => {
   it("is told in one line that says what to do", async () => {
     const at = place();
     await runWith(at, "answers");
