@@ -58,8 +58,11 @@ function bareEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !keys.test(name)));
 }
 
+/** As a user has it where `npm test` has just built the packages, over their sources elsewhere. */
+const conditions = process.env.RONDO_TARBALLS === undefined ? ["--conditions=rondo-source"] : [];
+
 async function run(file: string): Promise<string> {
-  const args = ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", file];
+  const args = [...conditions, "--disable-warning=ExperimentalWarning", file];
   const how = { cwd: root, timeout: 60_000, env: { ...bareEnvironment(), NO_COLOR: "1" } };
   try {
     return (await promisify(execFile)(process.execPath, args, how)).stdout;

@@ -10,7 +10,12 @@ import { call, fail, say } from "@rondo/testkit";
 import { type RondoWire, rondoWire, status, type WireOptions } from "@rondo/testkit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-const main = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
+const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+/** The command as it is published where `npm test` has just built it, as its sources elsewhere. */
+const nodeArgs =
+  process.env.RONDO_TARBALLS === undefined
+    ? ["--conditions=rondo-source", file("../../../cli/src/main.ts")]
+    : [file("../../../cli/dist/main.js")];
 
 interface Outcome {
   code: number | null;
@@ -24,7 +29,7 @@ function rondo(env: { [name: string]: string }, ...args: readonly string[]): Pro
   onTestFinished(() => rmSync(base, { recursive: true, force: true }));
   writeFileSync(join(base, "notes.txt"), "The secret word is heron.\n");
   const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
-  const child = spawn(process.execPath, ["--conditions=rondo-source", main, "run", "--no-journal", ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, "run", "--no-journal", ...args], {
     cwd: base,
     env: { PATH, NODE_COMPILE_CACHE, HOME: base, ...env },
     stdio: ["ignore", "pipe", "pipe"],
