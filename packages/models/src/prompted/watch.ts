@@ -53,29 +53,47 @@ export class AnswerWatch {
   readonly #envelope = new ResponseWatch();
   /** Whitespace that is shown once something follows it. */
   #blank = "";
-  /** What may be the beginning of a stop. */
+  /** The end of what came, where it may be the beginning of a stop. */
   #mark = "";
   #lineStart = true;
   #inFence = false;
 
   /** Takes a piece of the answer; gives what of it may be shown. */
   push(piece: string): string {
-    let show = "";
+    const text = this.#mark + piece;
+    this.#mark = "";
     let at = 0;
     if (this.#mode === "lead") {
-      while (at < piece.length && isBlank(piece.charAt(at))) at += 1;
-      if (at === piece.length) return "";
-      const first = piece.charAt(at);
+      while (at < text.length && isBlank(text.charAt(at))) at += 1;
+      if (at === text.length) return "";
+      const first = text.charAt(at);
       if (first === "{") this.#mode = "envelope";
       else if (first === "[" || first === "`") this.#mode = "held";
       else this.#mode = "prose";
     }
-    if (this.#mode === "envelope") return this.#envelope.push(at === 0 ? piece : piece.slice(at));
-    while (at < piece.length && this.#mode === "prose") {
-      plain.lastIndex = at;
-      const run = this.#mark === "" && !this.#lineStart ? plain.exec(piece)?.[0] : undefined;
-      show += run === undefined ? this.#take(piece.charAt(at)) : this.#out(run);
-      at += run?.length ?? 1;
+    if (this.#mode === "envelope") return this.#envelope.push(at === 0 ? text : text.slice(at));
+    let show = "";
+    while (at < text.length && this.#mode === "prose") {
+      const run = this.#lineStart ? undefined : matchAt(plain, text, at);
+      const taken = run ?? text.charAt(at);
+      if (run === undefined && isBlank(taken)) {
+        this.#blank += taken;
+        if (taken === "\n") this.#lineStart = true;
+        at += 1;
+        continue;
+      }
+      const stop = run === undefined ? this.#stopAt(text, at) : undefined;
+      if (stop === undefined) {
+        show += this.#out(taken);
+        at += taken.length;
+      } else if (stop === fence) {
+        this.#inFence = !this.#inFence;
+        show += this.#out(fence);
+        at += fence.length;
+      } else if (stop === "open") {
+        this.#mark = text.slice(at);
+        break;
+      } else this.#mode = "held";
     }
     return show;
   }
@@ -85,43 +103,17 @@ export class AnswerWatch {
     return this.#envelope.begun;
   }
 
-  #take(char: string): string {
-    if (this.#mark === "") return this.#fresh(char);
-    const mark = this.#mark + char;
-    if (!mayBecomeStop(mark)) {
-      // It was none: its first character is text, and a new mark may begin at any later one.
-      this.#mark = "";
-      let show = this.#out(mark.charAt(0));
-      for (let at = 1; at < mark.length && this.#mode === "prose"; at++) show += this.#take(mark.charAt(at));
-      return show;
-    }
-    this.#mark = mark;
-    if (!isStop(mark)) return "";
-    this.#mark = "";
-    if (mark !== fence) {
-      this.#mode = "held";
-      return "";
-    }
-    this.#inFence = !this.#inFence;
-    return this.#out(mark);
-  }
-
-  #fresh(char: string): string {
-    if (isBlank(char)) {
-      this.#blank += char;
-      if (char === "\n") this.#lineStart = true;
-      return "";
-    }
-    if (this.#lineStart && char === "{" && !this.#inFence) {
-      this.#mode = "held";
-      return "";
-    }
+  /** The stop that stands at a place, or `open` where what follows decides whether it is one. */
+  #stopAt(text: string, at: number): string | undefined {
+    const char = text.charAt(at);
+    if (this.#lineStart && char === "{" && !this.#inFence) return char;
     const mayStop =
       "<[]f◁".includes(char) ||
       (this.#lineStart && (char === "`" || ("Ac".includes(char) && !this.#inFence)));
-    if (!mayStop) return this.#out(char);
-    this.#mark = char;
-    return "";
+    if (!mayStop) return undefined;
+    const whole = matchAt(wholeStop, text, at);
+    if (whole !== undefined) return whole;
+    return text.length - at < longestStop && mayBecomeStop(text.slice(at)) ? "open" : undefined;
   }
 
   #out(text: string): string {
@@ -141,18 +133,20 @@ const stopsAt: ReadonlyMap<string, readonly string[]> = new Map(
 );
 /** A prefix of a family's own, as far as it has come. */
 const ownPrefix = /^<[a-z]{1,24}(?:[:_]|$)/;
-const wholePrefix = /^<[a-z]{1,24}[:_]$/;
+const escaped = (words: readonly string[]): string =>
+  words.map((word) => word.replaceAll(/[|[\](){}<>/?*+.]/g, "\\$&")).join("|");
+const wholeStop = new RegExp(
+  `${escaped([...stops, ...lines])}|<[a-z]{1,24}[:_](?:${escaped(prefixed)})`,
+  "y",
+);
+/** None of them is longer, nor is one with a prefix of a family's own. */
+const longestStop = 40;
 
 function mayBecomeStop(mark: string): boolean {
   if (stopsAt.get(mark.charAt(0))?.some((stop) => stop.startsWith(mark))) return true;
   const own = ownPrefix.exec(mark)?.[0];
   if (own === undefined || own === mark) return own !== undefined;
   return prefixed.some((name) => name.startsWith(mark.slice(own.length)));
-}
-
-function isStop(mark: string): boolean {
-  if (stopsAt.get(mark.charAt(0))?.includes(mark)) return true;
-  return prefixed.some((name) => mark.endsWith(name) && wholePrefix.test(mark.slice(0, -name.length)));
 }
 
 const longestKey = 32;
@@ -257,6 +251,12 @@ class ResponseWatch {
       return undefined;
     }
   }
+}
+
+/** What a sticky pattern finds at a place. */
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
 }
 
 function isBlank(char: string): boolean {
