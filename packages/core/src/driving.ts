@@ -27,6 +27,7 @@ export { windowOf } from "./loop/request/window.ts";
 export { inFlight, isRunning, isThinking } from "./loop/state.ts";
 export { awaitingApproval, resultOf } from "./result.ts";
 export { checkGrant } from "./rules/grants.ts";
+export { alwaysIn, leaveLike } from "./session/always.ts";
 export { newsOf } from "./session/changes.ts";
 export { checkGoesOn } from "./session/going-on.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";

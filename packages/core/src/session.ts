@@ -6,7 +6,7 @@
 
 import { runWords } from "./checks/other-words.ts";
 import { abortSignal } from "./checks/ready-made.ts";
-import { anything, callable, checkGiven, either, flag, from0, membersOf, object, text } from "./checks.ts";
+import { anything, callable, checkGiven, flag, from0, membersOf, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { invalidRequest, type RondoError } from "./errors.ts";
@@ -27,7 +27,8 @@ import { isOpen, type Queued, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
-import { type Always, Approvals } from "./session/approvals.ts";
+import { type Always, alwaysIn } from "./session/always.ts";
+import { Approvals } from "./session/approvals.ts";
 import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { checkGoesOn } from "./session/going-on.ts";
@@ -40,7 +41,6 @@ export type Listener = (event: RondoEvent) => void;
 /** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: nobody drives one that could go on (its process is gone, it was drained, or leave was given for what it waited for); `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
-const approval = membersOf<{ always?: Always }>({ always: either(flag, object) });
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
 const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   { signal: abortSignal, parent: anything },
@@ -227,9 +227,7 @@ export class Session<Output = unknown> {
    * @param options.always leave for calls to come as well: `true` for the same tool with the same arguments
    */
   async approve(call: string, options: { always?: Always } = {}): Promise<RunResult<Output>> {
-    checkGiven(approval, options, "approve");
-    // A box that is not ticked is no leave, though the types have no word for it.
-    return this.#approvals.approve(call, options.always || undefined);
+    return this.#approvals.approve(call, alwaysIn(options));
   }
 
   /**

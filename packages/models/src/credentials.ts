@@ -20,7 +20,7 @@ export interface AwsKeys {
 }
 
 /**
- * Asked before every call. `refresh` is true after a 401: fetch a new token then, do not give the stored one. What comes
+ * Asked before every call. `refresh` is true once the last token was refused: fetch a new one then, do not give the stored one. What comes
  * back is compared with what was refused; the call is made again, once, only when it differs.
  */
 export type CredentialCallback = (need: {

@@ -47,7 +47,7 @@ export type Send = (wire: WireRequest, io: ModelIo) => Promise<AsyncIterable<Fra
 export interface ProviderOptions {
   /** The key, as it is. Default: the provider's environment variable, read at each call. */
   apiKey?: string;
-  /** Asked before every call, and again after a 401. Wins over `apiKey` and the environment. */
+  /** Asked before every call, and again once what it gave was refused. Wins over `apiKey` and the environment. */
   credentials?: CredentialCallback;
   /** Where the server is. With or without the version that the path begins with. */
   baseURL?: string;

@@ -1,9 +1,10 @@
 // The room of the model over HTTP: a codec, an address and credentials make a `Model`.
 //
-// One call is one attempt: encode, send, decode. (Two exceptions, and no retries: a 401 asks the credential callback for a
-// fresh token and sends again if it really is another; and what a refusal shows of the server, whatever it came in, or
-// what an answer that says nothing lets one suspect, is kept, for this model and for good, and sent again if that makes
-// another request, unless that shows that it is not so.) Clocks between events, retries and fall-backs are the loop's.
+// One call is one attempt: encode, send, decode. (Two exceptions, and no retries: where a token is refused, the credential
+// callback is asked for another, and the request goes again if it really is one; and what a refusal shows of the server,
+// whatever it came in, or what an answer that says nothing lets one suspect, is kept, for this model and for good, and sent
+// again if that makes another request, unless that shows that it is not so.) Clocks between events, retries and fall-backs
+// are the loop's.
 // Every error that leaves names the model and holds no key.
 
 import {

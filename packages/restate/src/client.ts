@@ -5,6 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import {
+  type Always,
   type CallView,
   charEstimator,
   checkFrom,
@@ -31,10 +32,12 @@ import {
 } from "@rondo/core";
 import { checkGiven, membersOf, object, text } from "@rondo/core/checks";
 import {
+  alwaysIn,
   awaitingApproval,
   checkGoesOn,
   checkGrant,
   inFlight,
+  leaveLike,
   readArgs,
   readInput,
   readMessage,
@@ -92,6 +95,10 @@ interface Place extends Server {
 /** The history does not depend on rules: what they remember is nobody's business here. */
 const noRules: Rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
 
+/** Leave with a name of its own, where it was given none. */
+const granted = (grant: Omit<Grant, "id"> & { id?: string }): Grant =>
+  checkGrant({ id: `grant_${randomUUID()}`, ...grant });
+
 /** How many words said here are remembered as being on their way: the oldest have long arrived. */
 const mostSaid = 16;
 
@@ -146,19 +153,16 @@ export class RestateSession<Output = unknown> {
     return this.#queue("follow_up", message, id);
   }
 
-  /** Lets a call run that waits for it. Resolves when the run next ends or waits. @param call its id or key */
-  async approve(call: string, { always }: { always?: true | Grant } = {}): Promise<RunResult<Output>> {
-    const { name, args, child } = await this.#find(call);
-    if (always === undefined) return this.#sayAndWait({ type: "answer", call, said: { answer: "approve" } });
-    if (child !== undefined)
-      throw new RondoError(
-        "invalid_request",
-        `the call ${call} stands inside a sub-agent, and leave for calls to come holds in one session: approve it without always`,
-      );
-    const grant = checkGrant(
-      always === true ? { id: `grant_${randomUUID()}`, tool: name, args: { exact: args } } : always,
-    );
-    return this.#sayAndWait({ type: "answer", call, said: { answer: "approve", always: grant } });
+  /**
+   * Lets a call run that waits for it. Resolves when the run next ends or waits.
+   * @param call its id or key
+   * @param options.always leave for calls to come as well: `true` for the same tool with the same arguments
+   */
+  async approve(call: string, options: { always?: Always } = {}): Promise<RunResult<Output>> {
+    const always = alwaysIn(options);
+    const view = await this.#find(call);
+    const leave = always === undefined ? {} : { always: granted(leaveLike(view, always)) };
+    return this.#sayAndWait({ type: "answer", call, said: { answer: "approve", ...leave } });
   }
 
   /** Denies a call that waits. The model reads the reason. @param options.stop end the run as well */
@@ -202,7 +206,7 @@ export class RestateSession<Output = unknown> {
   /** Gives leave beforehand. @throws RondoError `invalid_request` saying what is wrong with it */
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
     checkGiven(object, grant, "allow");
-    const given = checkGrant({ id: `grant_${randomUUID()}`, ...grant });
+    const given = granted(grant);
     await this.#post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
     return given;
   }

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { Agent, type LogRecord, memoryJournal, tool } from "@rondo/core";
+import { Agent, type Always, type LogRecord, memoryJournal, tool } from "@rondo/core";
 import { restateClient, restateWorker } from "@rondo/restate";
 import { call, say, scripted } from "@rondo/testkit";
 import { afterEach, expect, test } from "vitest";
@@ -30,7 +30,7 @@ async function paying(): Promise<{ records: LogRecord[]; waiting: number }> {
 /** A request that has come: answered when the test says so. */
 interface Asked {
   handler: string;
-  input: { from?: number };
+  input: { from?: number; say?: object };
   answer(value: unknown): void;
 }
 
@@ -172,4 +172,40 @@ test("a session is settled only when what was said here before has been heard, h
   for (const _look of ["status", "result"])
     (await asked("read")).answer({ seq: records.length, text: lines(records.slice(waiting)) });
   expect((await settling)?.text).toBe("Paid.");
+});
+
+test.each([
+  [undefined, {}],
+  [false, {}],
+  [true, { always: { id: expect.any(String), tool: "pay", args: { exact: {} } } }],
+  [{ id: "mine", args: "any", uses: 2 }, { always: { id: "mine", tool: "pay", uses: 2 } }],
+  [
+    { args: { like: { to: "*" } } },
+    { always: { id: expect.any(String), tool: "pay", args: { like: { to: "*" } } } },
+  ],
+] as [Always | undefined, object][])(
+  "leave that is given with an approval is that of any session: %j",
+  async (always, leave) => {
+    const { records, waiting } = await paying();
+    const { url, asked } = await ingress();
+    const session = restateClient({ ingress: url, agent: "clerk" }).session("s");
+    const looked = session.pending();
+    (await asked("read")).answer({ seq: waiting, text: lines(records.slice(0, waiting)) });
+    const call = (await looked)[0]?.id ?? "";
+    const approved = session.approve(call, always === undefined ? {} : { always });
+    (await asked("read")).answer({ seq: waiting, text: "" });
+    const said = await asked("post");
+    expect(said.input.say).toEqual({ type: "answer", call, said: { answer: "approve", ...leave } });
+    said.answer({ n: 1 });
+    (await asked("take")).answer({ seq: -1 });
+    (await asked("read")).answer({ seq: records.length, text: lines(records.slice(waiting)) });
+    expect((await approved).text).toBe("Paid.");
+  },
+);
+
+test("leave that is none is refused before anything is said", async () => {
+  const { url } = await ingress();
+  const session = restateClient({ ingress: url, agent: "clerk" }).session("s");
+  await expect(session.approve("c", { allways: true } as never)).rejects.toThrow("allways");
+  await expect(session.approve("c", { always: "yes" } as never)).rejects.toThrow("always");
 });

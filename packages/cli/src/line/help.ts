@@ -15,7 +15,7 @@ export function generalHelp(commands: readonly Command[]): string {
     "rondo --version tells which one this is.",
     "",
     "Exit codes: 0 completed, 1 error, 2 wrong command line, 3 stopped at a limit or by a rule, 4 refused,",
-    "5 waits for an approval, 130 interrupted, 143 left by SIGTERM to be resumed.",
+    "5 waits for an approval, 130 interrupted, 141 nobody reads on, 143 left by SIGTERM to be resumed.",
   ].join("\n")}\n`;
 }
 

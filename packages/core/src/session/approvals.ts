@@ -13,15 +13,11 @@ import type { Approval } from "../loop/records.ts";
 import { callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
-import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
+import { checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
 import { renderBrought } from "../tool/render.ts";
+import { type Always, leaveLike } from "./always.ts";
 import type { Driving } from "./driving.ts";
 import type { SessionParts } from "./parts.ts";
-
-/** Leave for calls like an approved one. `args`: the same arguments (the default), any, or a pattern. */
-export type Always =
-  | true
-  | (Pick<Grant, "until" | "uses"> & { id?: string; args?: "same" | "any" | ArgsPattern });
 
 type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
 
@@ -48,14 +44,7 @@ export class Approvals<Output> {
 
   approve(call: string, always: Always | undefined): Promise<RunResult<Output>> {
     if (always === undefined) return this.answer(call, { answer: "approve" });
-    const { name, args, child } = this.#find(call);
-    if (child !== undefined)
-      throw invalidRequest(
-        `the call ${call} stands inside a sub-agent, and leave for calls to come holds in one session: approve it without always`,
-      );
-    const { args: wanted = "same", ...rest } = always === true ? {} : always;
-    const pattern = wanted === "same" ? { exact: args } : wanted === "any" ? undefined : wanted;
-    const grant = this.#grant({ ...rest, tool: name, ...(pattern === undefined ? {} : { args: pattern }) });
+    const grant = this.#grant(leaveLike(this.#find(call), always));
     return this.answer(call, { answer: "approve", always: grant });
   }
 

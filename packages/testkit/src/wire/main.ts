@@ -13,8 +13,8 @@ import type { Chunks } from "./words.ts";
 const usage = `rondo-wire --script FILE [options]
 rondo-wire --cassette FILE [options]
 
-Serves every provider's protocol (Anthropic Messages, OpenAI Chat Completions and Responses, Google GenerateContent,
-Bedrock Converse) from a script, for clients in any language.
+Serves five protocols (Anthropic Messages, OpenAI Chat Completions and Responses, Google GenerateContent, Bedrock
+Converse) from a script, for clients in any language.
 
   --script FILE      the script, as JSON; - reads it from standard input
   --cassette FILE    answers as a recorded run was answered: a JSONL journal, or one record a line

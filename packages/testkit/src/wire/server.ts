@@ -110,7 +110,7 @@ export interface RondoWire extends AsyncDisposable {
 const maxBodyBytes = 32 * 1024 * 1024;
 
 /**
- * Starts a server that speaks every provider's protocol from a script.
+ * Starts a server that speaks five protocols from a script: Messages, Chat Completions, Responses, GenerateContent, Converse.
  *
  *     const wire = await rondoWire({ script: [call("weather", { city: "Oslo" }), say("It snows.")] });
  *     const agent = new Agent({ model: anthropic("claude-sonnet-5", { baseURL: wire.url, apiKey: "k" }), … });
