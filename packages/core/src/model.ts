@@ -107,6 +107,8 @@ export interface Model {
   readonly id: string;
   readonly origin: Origin;
   readonly facts?: ModelFacts;
+  /** Clocks of its own, in milliseconds, over the agent's: a slow server may need a longer wait. 0: none. Default: the agent's. */
+  readonly clocks?: { readonly connectMs?: number; readonly firstByteMs?: number };
   /**
    * One attempt at one answer.
    * Rejects with a `RondoError` whose `kind` says what failed, with `partial` and `usage` where there are any.
@@ -115,8 +117,13 @@ export interface Model {
 }
 
 /** What a model is known by, for whoever stands before one: everything but how it is called. */
-export function modelFace({ id, origin, facts }: Omit<Model, "call">): Omit<Model, "call"> {
-  return { id, origin, ...(facts === undefined ? {} : { facts }) };
+export function modelFace({ id, origin, facts, clocks }: Omit<Model, "call">): Omit<Model, "call"> {
+  return {
+    id,
+    origin,
+    ...(facts === undefined ? {} : { facts }),
+    ...(clocks === undefined ? {} : { clocks }),
+  };
 }
 
 /** A raw value of a provider, cut so that it can stand in an error or a journal. */

@@ -41,7 +41,7 @@ import { refusesStream } from "./refusals/stream.ts";
 import { refusalIn, responseIn } from "./refusals/told-otherwise.ts";
 import { bearer, hasAuthorization, joinURL, merged } from "./request-head.ts";
 import { defaultClient } from "./transport/default-client.ts";
-import { bodyText, type HttpClient } from "./transport/http.ts";
+import { bodyText, type HttpClient, type HttpClocks } from "./transport/http.ts";
 import { fetchClient } from "./transport/http-fetch.ts";
 import { abortedError, codeOf, networkError, unlessAborted } from "./transport/network.ts";
 
@@ -55,6 +55,7 @@ class HttpModel implements Model {
   readonly id: string;
   readonly origin: Origin;
   readonly facts?: ModelFacts;
+  readonly clocks?: HttpClocks;
   readonly #options: ModelOptions;
   readonly #server: KnownServer;
   #codec: Promise<Codec> | undefined;
@@ -68,6 +69,7 @@ class HttpModel implements Model {
     this.id = `${provider}/${model}`;
     this.origin = { api: codec.api, provider, model };
     this.#options = options;
+    if (options.clocks !== undefined) this.clocks = options.clocks;
     const target: Target = {
       origin: this.origin,
       facts: facts ?? {},

@@ -41,7 +41,7 @@ interface Watched {
   failure(): Promise<RondoError>;
 }
 
-function watch(change: Partial<typeof clocks> = {}, babble?: Babble): Watched {
+function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model["clocks"]): Watched {
   const { promise, resolve, reject } = Promise.withResolvers<AssistantMessage>();
   const clock = handClock();
   const controller = new AbortController();
@@ -52,6 +52,7 @@ function watch(change: Partial<typeof clocks> = {}, babble?: Babble): Watched {
   const model = {
     id: "m",
     origin,
+    ...(own === undefined ? {} : { clocks: own }),
     call: (asked, io) => {
       given.push(asked, io.signal, io.clocks, io.clock);
       emit = io.emit;
@@ -207,6 +208,26 @@ describe("the clocks", () => {
     call.emit(progress);
     call.clock.pass(3);
     expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
+  });
+
+  test("let a model's own clocks count over the agent's, a longer wait, a shorter one or none", async () => {
+    const longer = watch({}, undefined, { firstByteMs: 15 });
+    longer.clock.pass(14);
+    expect(await isOpen(longer)).toBe(true);
+    longer.clock.pass(1);
+    expect(await longer.failure()).toMatchObject({
+      kind: "timeout",
+      message: "m: nothing came within 15 ms (clocks.firstByteMs)",
+    });
+    const shorter = watch({}, undefined, { firstByteMs: 4 });
+    shorter.clock.pass(4);
+    expect(await shorter.failure()).toMatchObject({ kind: "timeout" });
+    const none = watch({}, undefined, { firstByteMs: 0, connectMs: 7 });
+    expect(none.given[2]).toStrictEqual({ connectMs: 7, firstByteMs: 0, idleMs: 20 });
+    none.clock.pass(99);
+    expect(await isOpen(none)).toBe(true);
+    none.clock.pass(1);
+    expect(await none.failure()).toMatchObject({ message: expect.stringContaining("clocks.totalMs") });
   });
 
   test("take no warning for a sign of life: a model tells what it leaves out before it asks for anything", async () => {

@@ -33,6 +33,7 @@ class PromptedModel implements Model {
   readonly id: string;
   readonly origin: Origin;
   readonly facts: ModelFacts;
+  readonly clocks?: NonNullable<Model["clocks"]>;
   readonly #model: Model;
   readonly #options: PromptedOptions;
   #protocol: TextProtocol | undefined;
@@ -40,6 +41,7 @@ class PromptedModel implements Model {
   constructor(model: Model, options: PromptedOptions) {
     this.id = options.id ?? model.id;
     this.origin = options.origin ?? { ...model.origin, api: "prompted-json" };
+    if (model.clocks !== undefined) this.clocks = model.clocks;
     this.#model = model;
     this.#options = options;
     // A schema is told in words here, which is as native as anything else this model is given.

@@ -89,6 +89,7 @@ class OllamaModel implements Model {
   readonly id: string;
   readonly origin: Origin;
   readonly facts: ModelFacts;
+  readonly clocks?: NonNullable<Model["clocks"]>;
   readonly #name: string;
   readonly #model: Model;
 
@@ -125,6 +126,7 @@ class OllamaModel implements Model {
     });
     this.id = wire.id;
     this.origin = wire.origin;
+    if (wire.clocks !== undefined) this.clocks = wire.clocks;
     this.#name = name;
     const native = neutralise === false ? wire : neutralTokens(wire);
     const asText = promptedJson(wire, {

@@ -40,11 +40,12 @@ export function think(
   model: Model,
   request: ModelRequest,
   controller: AbortController,
-  clocks: Clocks,
+  agents: Clocks,
   clock: Clock,
   audience?: Audience,
   babble?: Babble,
 ): Promise<AssistantMessage> {
+  const clocks = model.clocks === undefined ? agents : { ...agents, ...model.clocks };
   const heard: Heard = [];
   const startedAt = clock.now();
   let lastAt = startedAt;
@@ -70,7 +71,7 @@ export function think(
     // sleeps longer than that one would.
     const watch = (): void => {
       const now = clock.now();
-      const idle = begun ? clocks.idleMs : clocks.firstByteMs;
+      const idle = begun ? clocks.idleMs : clocks.firstByteMs || Infinity;
       const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
       if (left > 0) {
         cancel = clock.after(Math.min(left, clocks.idleMs, longestWait), watch);
