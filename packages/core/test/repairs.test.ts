@@ -91,3 +91,15 @@ test("a request without any reasoning is not sent again: it would be the same", 
   expect(model.requests).toHaveLength(1);
   expect(end).toMatchObject({ reason: "error", rule: "retry" });
 });
+
+test.each([
+  ["settings.temperature", { temperature: 1 }, {}],
+  ["reasoning", { reasoning: "high" }, { reasoning: "off" }],
+] as const)("what a step set is left out as well when it is refused: %s", async (repair, settings, left) => {
+  const model = scripted([fail("invalid_request", { status: 400, repair }), say("done")]);
+  const { end } = await new Agent({ model, hooks: { prepareStep: () => ({ settings }) }, ...quick }).run(
+    "go",
+  );
+  expect(end?.reason).toBe("completed");
+  expect(model.requests.map((request) => request.settings)).toEqual([settings, left]);
+});

@@ -62,12 +62,20 @@ export function toolsWithOutput(
   way: Way | undefined,
   usual: { toolless: boolean; toolChoice: ToolChoice },
 ): Pick<ModelRequest, "tools" | "toolChoice"> {
-  const toolChoice = usual.toolless ? "none" : usual.toolChoice;
-  if (asked === undefined || way === undefined) return { tools: declared, toolChoice };
   // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
-  const tools = asked.tools === "none" || way.alone ? nothing : declared;
-  if (way.by !== "tool") return { tools, toolChoice };
-  return { tools: extended(tools)(asked.schema), toolChoice: { tool: outputToolName } };
+  const tools = asked?.tools === "none" || way?.alone ? nothing : declared;
+  if (asked !== undefined && way?.by === "tool")
+    return { tools: extended(tools)(asked.schema), toolChoice: { tool: outputToolName } };
+  return { tools, toolChoice: usual.toolless ? "none" : possible(usual.toolChoice, tools) };
+}
+
+/** A tool that is hidden now cannot be asked for: a provider refuses the request. */
+function possible(choice: ToolChoice, tools: readonly ToolDefinition[]): ToolChoice {
+  const isPossible =
+    typeof choice === "string"
+      ? choice !== "any" || tools.length > 0
+      : tools.some(({ name }) => name === choice.tool);
+  return isPossible ? choice : "auto";
 }
 
 /** The tool of a request whose call is the answer, if there is one. */

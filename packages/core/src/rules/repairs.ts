@@ -13,7 +13,8 @@ import {
   repairOfFile,
   settingOf,
 } from "../loop/request/left-out.ts";
-import { optionsOf, type State } from "../loop/state.ts";
+import { stepSettings } from "../loop/request/step-settings.ts";
+import type { State } from "../loop/state.ts";
 import { hasSpareSchema } from "../output/ways.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -24,7 +25,7 @@ const mostPartings = 4;
 export function repairs(): Rule {
   return {
     name: "repairs",
-    version: 4,
+    version: 5,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
       const said = run?.failure?.error.repair;
@@ -56,7 +57,7 @@ function changes(repair: Repair, state: State): boolean {
     return !dropped.includes("files") && countFiles(state, (one) => repairOfFile(one) === repair) > 0;
   if (isOfOldFiles(repair))
     return !dropped.includes("files") && keptFiles(repair) < Math.min(left(), ...keptOf(dropped));
-  const { [settingOf(repair)]: setting } = optionsOf(state).settings;
+  const { [settingOf(repair)]: setting } = stepSettings(state);
   return setting !== undefined;
 }
 
@@ -65,7 +66,7 @@ const keptOf = (dropped: readonly Repair[]): number[] => dropped.filter(isOfOldF
 
 /** Whether leaving reasoning out makes another request of it. Looks at the history, but only after a refusal. */
 function hasReasoning(state: State): boolean {
-  const { reasoning = "off" } = optionsOf(state).settings;
+  const { reasoning = "off" } = stepSettings(state);
   if (reasoning !== "off") return true;
   for (const message of state.history)
     if (message.role === "assistant" && message.content.some((part) => part.type === "reasoning"))

@@ -28,7 +28,7 @@ test.each([
   ["retry", 1, retry],
   ["fallback", 1, fallback],
   ["overflow", 2, overflow],
-  ["repairs", 4, repairs],
+  ["repairs", 5, repairs],
 ] as const)("%s says nothing where nothing failed", (name, version, make) => {
   const rule = make();
   expect([rule.name, rule.version]).toStrictEqual([name, version]);
