@@ -10,6 +10,7 @@ import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { Fact } from "./loop/records.ts";
 import type { Json, JsonObject } from "./message.ts";
+import type { Settings } from "./model.ts";
 
 export interface RedactOptions {
   /** Values that must not be kept: keys, passwords, tokens; of at least 4 characters. Found as they are, and as JSON or a URL would write them. */
@@ -109,6 +110,12 @@ export function redactEvent(event: RondoEvent, redact: (fact: Fact) => Fact): Ro
     redact({ type: "tool_finished", call: event.call.key, result }) as Fact & { type: "tool_finished" }
   ).result;
   return { ...event, progress, details };
+}
+
+/** Whether anything would be taken out of settings: they are sent as they were kept, and a key among them would go out redacted. */
+export function holdsSecret(settings: Settings, redact: ((fact: Fact) => Fact) | undefined): boolean {
+  const fact: Fact = { type: "opened", by: "", about: { settings } as unknown as JsonObject };
+  return redact !== undefined && redact(fact) !== fact;
 }
 
 /** The same for one text. */

@@ -293,3 +293,45 @@ describe("a prepareStep hook that says stop", () => {
     expect((await agent.run("2x = 8")).end?.evidence).toEqual({ said: "homework" });
   });
 });
+
+describe("a tool that a step asks for", () => {
+  const tools = [echo("look"), echo("other")];
+
+  test("is asked for no more once it is hidden: the run lands as it says, and no request names what it does not declare", async () => {
+    const model = scripted(({ toolChoice }) => (toolChoice === "none" ? say("landed") : call("look")));
+    const { end } = await new Agent({ model, tools, toolChoice: { tool: "look" }, ...quick }).run("go");
+    expect(end?.reason).toBe("no_progress");
+    for (const { tools: declared, toolChoice } of model.requests)
+      if (typeof toolChoice === "object") expect(declared.map(({ name }) => name)).toContain(toolChoice.tool);
+    expect(model.requests.some(({ toolChoice }) => toolChoice === "auto")).toBe(true);
+  });
+
+  test("is left to the model where the step offers others", async () => {
+    const model = scripted([say("done")]);
+    const hooks: Hooks = { prepareStep: () => ({ tools: ["other"] }) };
+    await new Agent({ model, tools, toolChoice: { tool: "look" }, hooks }).run("go");
+    expect(model.requests[0]).toMatchObject({ tools: [{ name: "other" }], toolChoice: "auto" });
+  });
+
+  test("any of none is none", async () => {
+    const model = scripted([say("done")]);
+    const hooks: Hooks = { prepareStep: () => ({ tools: [], toolChoice: "any" }) };
+    await new Agent({ model, tools, hooks }).run("go");
+    expect(model.requests[0]).toMatchObject({ tools: [], toolChoice: "auto" });
+  });
+
+  test("must be among those that the same step offers", async () => {
+    const hooks: Hooks = { prepareStep: () => ({ tools: ["other"], toolChoice: { tool: "look" } }) };
+    const { end } = await new Agent({ model: scripted([]), tools, hooks }).run("go");
+    expect(end?.error?.message).toContain('its toolChoice is "look", which is not among its tools');
+  });
+});
+
+test("settings of a step that hold a secret fail the hook: they would go out redacted", async () => {
+  const model = scripted([say("done")]);
+  const hooks: Hooks = { prepareStep: () => ({ settings: { headers: { Authorization: "x" } } }) };
+  const { end } = await new Agent({ model, hooks, redact: {} }).run("go");
+  expect(end?.error?.message).toContain("its settings hold a secret");
+  expect(model.requests).toEqual([]);
+  expect((await new Agent({ model, hooks }).run("go")).end?.reason).toBe("completed");
+});

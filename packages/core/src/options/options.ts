@@ -15,7 +15,7 @@ import type { JsonObject } from "../message.ts";
 import type { Model } from "../model.ts";
 import { checkOutput } from "../output/structured.ts";
 import { outputToolName } from "../output/ways.ts";
-import { redaction } from "../redact.ts";
+import { holdsSecret, redaction } from "../redact.ts";
 import {
   emptyAnswers,
   malformedCalls,
@@ -170,10 +170,8 @@ function ownTexts(): string {
   return own;
 }
 
-/** Settings are kept with the run and are sent as they were kept: a key among them would be sent redacted. */
 function checkSettings({ settings }: RunOptions, redact: Resolved["redact"]): void {
-  const fact = { type: "opened" as const, by: "", about: { settings } as unknown as JsonObject };
-  if (redact !== undefined && redact(fact) !== fact)
+  if (holdsSecret(settings, redact))
     throw wrong(
       "settings",
       "it holds a secret, which would be kept with every run; give it to the model instead",

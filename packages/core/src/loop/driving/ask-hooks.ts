@@ -15,6 +15,7 @@ import { jsonCopy, shown } from "../../json/copy.ts";
 import { kindOf } from "../../json/object.ts";
 import { type ContentPart, isRole, type Message, type UserMessage, userText } from "../../message.ts";
 import type { Model } from "../../model.ts";
+import { holdsSecret } from "../../redact.ts";
 import { type Given, resolver } from "../../tool/dependency.ts";
 import { renderResult } from "../../tool/render.ts";
 import { type Tool, toolResult, toolsThere } from "../../tool.ts";
@@ -39,6 +40,8 @@ export interface Asked {
 interface Asking extends Asked {
   /** Fires when its answer is no longer wanted. */
   signal: AbortSignal;
+  /** Takes secrets out of what is kept. */
+  redact?: ((fact: Fact) => Fact) | undefined;
 }
 
 /** What a hook said, as a fact. */
@@ -164,6 +167,10 @@ async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked:
       `it chose ${said.model.id}, which is not among the agent's models (model, fallback, models)`,
     );
   checkPrepared(said, tools);
+  if (said.settings !== undefined && holdsSecret(said.settings, asked.redact))
+    throw new TypeError(
+      "its settings hold a secret, which would be kept with the run; give it to the model instead",
+    );
   return {
     type,
     ...ask,
@@ -286,6 +293,8 @@ function checkPrepared(
     throw new TypeError('its toolChoice must be "auto", "any", "none" or { tool }');
   if (typeof tool === "string" && !own.has(tool))
     throw new TypeError(`its toolChoice is ${JSON.stringify(tool)}, and ${toolsThere(own)}`);
+  if (typeof tool === "string" && Array.isArray(tools) && !tools.includes(tool))
+    throw new TypeError(`its toolChoice is ${JSON.stringify(tool)}, which is not among its tools`);
 }
 
 /** The new list as what it kept and what it put in, so that the record is as large as the change. */

@@ -316,7 +316,9 @@ export class AtWork {
   /** Asks a hook, unless it is at that already. */
   askHook(ask: HookAsk): void {
     const asking = async (signal: AbortSignal): Promise<Fact> =>
-      this.#cut(await askHook(ask, this.#state, { ...this.#shell.hooks, signal }));
+      this.#cut(
+        await askHook(ask, this.#state, { ...this.#shell.hooks, signal, redact: this.#shell.redact }),
+      );
     const question = ask.hook === "transformContext" ? this.#ofNow(asking) : asking;
     this.#questions.ask(askKey(ask), question, (run) => isAwaited(ask, run));
   }
