@@ -1,7 +1,7 @@
 // The room of hooks: the few places where a user's code may change the course of a run.
 //
 // The driver runs them, asynchronously; their answers become records, or a replay would differ. What a hook changes
-// is checked again. A hook that throws fails closed. None of them can hold up an abort.
+// is checked again. A hook about a call that throws fails closed, any other ends the run. None of them can hold up an abort.
 
 import type { CallView } from "./events.ts";
 import type { CallResult } from "./loop/records.ts";

@@ -114,7 +114,7 @@ export interface ModelCheck {
 
 /**
  * Visits the states of an agent's loop, whatever the world answers, and checks the promises in each: those of the loop
- * (P1 to P8, see ARCHITECTURE.md) and yours.
+ * (P1, P2, P4 to P6, P8, and of P3 what rules remember; see docs/concepts/promises.md) and yours.
  *
  *     const { broken, text } = modelCheck({ rules: [mine], tools: [deploy] });
  *     assert.deepEqual(broken, [], text);
