@@ -1,4 +1,4 @@
-// The promises P1 to P9, each as a property of the pure loop: random walks through everything the world may answer.
+// The promises P1 to P10, each as a property of the pure loop: random walks through everything the world may answer.
 
 import {
   decide,
@@ -249,6 +249,31 @@ describe("over the pure loop", () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  test("P10: the front of a request is the last one's, letter for letter, or it is told that it is not", () => {
+    let kept = 0;
+    let broken = 0;
+    everyWalk(({ decisions }) => {
+      const prefix = new Prefix();
+      let last: string[] = [];
+      for (const { action, taken } of decisions) {
+        if (action.do !== "call_model" || !taken) continue;
+        const { request, shape } = action;
+        const { broke } = prefix.note(request, shape);
+        const front = [[request.system, request.tools], ...request.messages].map((one) =>
+          JSON.stringify(one),
+        );
+        const isKept = last.every((piece, at) => piece === front[at]);
+        // A note that is made anew in the same words is told as well: that costs nobody anything.
+        if (!isKept) expect(broke).toBeDefined();
+        if (last.length > 0 && isKept) kept += 1;
+        if (!isKept) broken += 1;
+        last = front;
+      }
+    });
+    expect(kept).toBeGreaterThan(0);
+    expect(broken).toBeGreaterThan(0);
   });
 
   test("every decision that ends, lands or judges names its rule and its evidence", () => {
