@@ -238,6 +238,21 @@ describe("rondo chat off a terminal", () => {
     expect([out.code, out.stderr]).toEqual([143, expect.stringContaining("go on with: rondo resume")]);
     expect(newestRecords(other).records.at(-1)?.type).toBe("model_started");
   });
+
+  it.each([
+    ["SIGHUP", [], 143, "(SIGHUP); go on with: rondo resume"],
+    ["SIGTERM", ["--no-journal"], 130, ""],
+  ] as const)(
+    "%s %j: a chat that is kept nowhere is ended, any other is left",
+    async (name, more, code, words) => {
+      const left = start(place(), [...chat, ...more, "hang"], { MIND: "talks", RONDO_DRAIN_MS: "20" });
+      await left.says("I am thinking");
+      left.child.kill(name);
+      const out = await left.outcome;
+      expect([out.code, out.stderr]).toEqual([code, expect.stringContaining(words)]);
+      expect(out.stderr.includes("rondo resume")).toBe(code === 143);
+    },
+  );
 });
 
 async function piped(at: ReturnType<typeof place>, input: string) {

@@ -44,6 +44,7 @@ export class Conversation {
   /** Ctrl-C was pressed, and nothing was said since. */
   #interrupted = false;
   #leaving: ExitCode | undefined;
+  #leftBy: "SIGTERM" | "SIGHUP" | undefined;
   #question: AbortController | undefined;
   #signalAt = Number.NEGATIVE_INFINITY;
 
@@ -273,10 +274,13 @@ export class Conversation {
     if (pending.length > 0 && code !== exitCodes.error)
       for (const line of waitingLines(pending, id, journalOption)) this.#console.errorLine(line);
     else if (status === "interrupted" && code !== exitCodes.error && result !== undefined)
-      for (const line of leftLines(result, this.#session, journalOption)) this.#console.errorLine(line);
+      for (const line of leftLines(result, this.#session, journalOption, this.#leftBy))
+        this.#console.errorLine(line);
     else if (journalOption !== undefined && result !== undefined)
       this.#console.aside(`run ${id}: go on with rondo chat --resume ${id}${journalOption}`);
-    return pending.length > 0 && code === exitCodes.completed ? exitCodes.waiting : code;
+    if (pending.length > 0 && code === exitCodes.completed) return exitCodes.waiting;
+    // Nobody can go on with what is kept nowhere.
+    return code === exitCodes.left && journalOption === undefined ? exitCodes.aborted : code;
   }
 
   #hearSignals(): { signals: AbortSignal; dispose: () => void } {
@@ -287,8 +291,9 @@ export class Conversation {
       if (this.#leaving !== undefined) process.exit(exitCodes.aborted);
       this.#interrupt();
     };
-    const end = (): void => {
+    const end = (name: "SIGTERM" | "SIGHUP"): void => {
       if (this.#leaving !== undefined) return;
+      this.#leftBy = name;
       this.#leave(exitCodes.left);
       controller.abort();
     };

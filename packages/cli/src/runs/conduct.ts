@@ -142,11 +142,16 @@ export async function answer(session: Session, answers: ReadonlyMap<CallView, An
 }
 
 /** What is told when the process had to leave. */
-export function leftLines(result: RunResult, session: Session, journalOption: string | undefined): string[] {
+export function leftLines(
+  result: RunResult,
+  session: Session,
+  journalOption: string | undefined,
+  signal: "SIGTERM" | "SIGHUP" = "SIGTERM",
+): string[] {
   const waiting = result.parked?.pending ?? [];
   if (waiting.length > 0) return waitingLines(waiting, session.id, journalOption);
   return [
-    `run ${session.id} was left after ${counted(result.steps, "step")} (SIGTERM); go on with: rondo resume ${session.id}${journalOption ?? ""}`,
+    `run ${session.id} was left after ${counted(result.steps, "step")} (${signal}); go on with: rondo resume ${session.id}${journalOption ?? ""}`,
   ];
 }
 
