@@ -341,7 +341,7 @@ describe("what is said while the lease is on its way, and it is another's", () =
   test("is kept all the same where that one has let go by then", async () => {
     const { session, other, resumed, granted } = await waiting();
     expect(await resumed).toBe("conflict");
-    other.release();
+    await other.release();
     const { id } = await granted;
     expect((await session.resume()).end?.reason).toBe("completed");
     expect(session.grants).toMatchObject([{ id, used: 1 }]);
