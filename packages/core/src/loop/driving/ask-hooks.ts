@@ -167,7 +167,7 @@ async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked:
       `it chose ${said.model.id}, which is not among the agent's models (model, fallback, models)`,
     );
   checkPrepared(said, tools);
-  if (said.settings !== undefined && holdsSecret(said.settings, asked.redact))
+  if (holdsSecret(said.settings ?? {}, asked.redact))
     throw new TypeError(
       "its settings hold a secret, which would be kept with the run; give it to the model instead",
     );

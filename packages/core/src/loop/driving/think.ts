@@ -45,7 +45,7 @@ export function think(
   audience?: Audience,
   babble?: Babble,
 ): Promise<AssistantMessage> {
-  const clocks = model.clocks === undefined ? agents : { ...agents, ...model.clocks };
+  const clocks = { ...agents, ...model.clocks };
   const heard: Heard = [];
   const startedAt = clock.now();
   let lastAt = startedAt;
