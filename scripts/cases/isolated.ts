@@ -8,7 +8,6 @@ import type { Observation } from "./observation.ts";
 import { type Left, playAndLeave } from "./play.ts";
 import { playTable } from "./tables.ts";
 import type { Chunking } from "./wire.ts";
-import { slowness } from "./yardstick.ts";
 
 const program = fileURLToPath(new URL("./isolated-main.ts", import.meta.url));
 
@@ -57,11 +56,9 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
     heapMost = Math.max(heapMost, process.memoryUsage().heapUsed);
   }, 250);
   if (!asksFor(one, "max_heap_growth_mb")) clearInterval(sampling);
-  const slowBefore = slowness();
   const cpu = process.cpuUsage();
   const { seen, timers, listeners, folder } = await left(one, chunking);
   const spent = process.cpuUsage(cpu);
-  const slow = (slowBefore + slowness()) / 2;
   clearInterval(sampling);
   // A connection that was let go of has a moment to end by itself.
   await new Promise((resolve) => setTimeout(resolve, 400));
@@ -74,7 +71,7 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
       childProcesses: leftProcesses(folder),
       warnings,
       exitCode: 0,
-      cpuMs: (spent.user + spent.system) / 1000 / slow,
+      cpuMs: (spent.user + spent.system) / 1000,
       heapGrowthMb: (heapMost - heapBefore) / 2 ** 20,
     },
   };

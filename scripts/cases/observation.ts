@@ -85,7 +85,6 @@ export interface SeenProcess {
   childProcesses: number;
   warnings: string[];
   exitCode: number;
-  /** Of CPU, on a machine of usual speed that does nothing else. */
   cpuMs: number;
   heapGrowthMb: number;
 }

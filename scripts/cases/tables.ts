@@ -130,7 +130,7 @@ async function grepped(text: string, { pattern, expect }: Data): Promise<ReadBy>
     throw new Unsupported(`given.inputs[].expect ${JSON.stringify(expect)}`);
   const folder = new Folder({ "a.txt": text });
   try {
-    const search = searchFiles({ root: folder.path, timeLimitMs: 50 });
+    const search = searchFiles({ root: folder.path, timeLimitMs: 100 });
     const found = await called(search, { pattern: String(pattern) });
     return { allowed: !found.isError, words: found.text };
   } finally {
