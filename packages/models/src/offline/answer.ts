@@ -2,6 +2,7 @@
 
 import { type Json, type JsonObject, RondoError } from "@rondo/core";
 import { listIn, objectIn } from "../json-values.ts";
+import { literal } from "../literal.ts";
 import { putMember } from "../own-member.ts";
 import type { Goal } from "./goal.ts";
 import type { Finding } from "./plan.ts";
@@ -88,9 +89,7 @@ function fill(schema: JsonObject, supply: Supply, where: string): Json {
   const plain = supply.findings.map((finding) => finding.text).join("\n\n");
   if (Array.isArray(schema.enum)) {
     const fit = schema.enum.find(
-      (one) =>
-        typeof one === "string" &&
-        new RegExp(`\\b${one.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}\\b`, "i").test(plain),
+      (one) => typeof one === "string" && new RegExp(`\\b${literal(one)}\\b`, "i").test(plain),
     );
     if (fit !== undefined) return fit;
     return fail(where, "none of the allowed values stands in what was found");

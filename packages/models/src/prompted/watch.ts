@@ -4,6 +4,8 @@
 // `response` as it is written. The rest waits for the end, when the whole is read. Whitespace at the end waits too, because
 // it is no part of a finished answer. Each character is looked at once, and those that begin nothing are taken together.
 
+import { literal } from "../literal.ts";
+
 /** Beginnings after which nothing more is shown: calls, leaked control tokens, thoughts that were closed late. */
 const stops: readonly string[] = [
   "<tool",
@@ -133,12 +135,8 @@ const stopsAt: ReadonlyMap<string, readonly string[]> = new Map(
 );
 /** A prefix of a family's own, as far as it has come. */
 const ownPrefix = /^<[a-z]{1,24}(?:[:_]|$)/;
-const escaped = (words: readonly string[]): string =>
-  words.map((word) => word.replaceAll(/[|[\](){}<>/?*+.]/g, "\\$&")).join("|");
-const wholeStop = new RegExp(
-  `${escaped([...stops, ...lines])}|<[a-z]{1,24}[:_](?:${escaped(prefixed)})`,
-  "y",
-);
+const anyOf = (words: readonly string[]): string => words.map(literal).join("|");
+const wholeStop = new RegExp(`${anyOf([...stops, ...lines])}|<[a-z]{1,24}[:_](?:${anyOf(prefixed)})`, "y");
 /** None of them is longer, nor is one with a prefix of a family's own. */
 const longestStop = 40;
 
@@ -207,7 +205,7 @@ class ResponseWatch {
   }
 
   #inside(char: string): string {
-    const text = this.#escape === "" ? this.#plain(char) : this.#escaped(char);
+    const text = this.#escape === "" ? this.#plain(char) : this.#anyOf(char);
     return text === undefined ? "" : this.#said(text);
   }
 
@@ -238,7 +236,7 @@ class ResponseWatch {
     return undefined;
   }
 
-  #escaped(char: string): string | undefined {
+  #anyOf(char: string): string | undefined {
     this.#escape += char;
     if (this.#escape.startsWith("\\u") && this.#escape.length < 6) return undefined;
     const written = this.#escape;

@@ -1,5 +1,6 @@
 // The room of searching: a text in files, where it is defined, and where it is used.
 
+import { literal } from "../../literal.ts";
 import type { SearchGoal } from "../goal.ts";
 import { type Asking, type Finding, type Got, hitsOf, wholeFile } from "../plan.ts";
 import type { Hit, Hits } from "../results.ts";
@@ -7,13 +8,11 @@ import { globOption } from "./folders.ts";
 import { at, type Context } from "./where.ts";
 import { bullets, clip, code, counted, fenced, placeName } from "./words.ts";
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-
 const isWord = (text: string): boolean => /^\w+$/.test(text);
 
 /** The expression that finds where a name is made, in the languages most met. */
 const definition = (name: string): string => {
-  const x = escaped(name);
+  const x = literal(name);
   return `(\\b(function\\*?|class|interface|type|enum|namespace|const|let|var|def|fn|func|struct|trait|impl|module|val|object|record|protocol|macro_rules!|sub|package|define)\\s+(\\([^)]*\\)\\s*)?\\*?${x}\\b)|(^\\s*((public|private|protected|static|async|override|readonly|get|set|export|abstract)\\s+)*#?${x}\\s*(<[^>]*>)?\\([^)]*\\)\\s*(:\\s*[^=;]+)?\\{\\s*$)|(^\\s*${x}\\s*=[^=])|(^\\s*#?${x}\\s*=\\s*(async\\s*)?\\()`;
 };
 
@@ -207,7 +206,7 @@ function* countTimes(goal: SearchGoal, { path, note, value }: Seen): Asking<Find
       };
     lines = all.value.lines;
   }
-  const source = goal.whole && isWord(goal.needle) ? `\\b${goal.needle}\\b` : escaped(goal.needle);
+  const source = goal.whole && isWord(goal.needle) ? `\\b${goal.needle}\\b` : literal(goal.needle);
   const times = (flags: string): number =>
     lines.reduce((sum, line) => sum + [...line.matchAll(new RegExp(source, flags))].length, 0);
   const exact = times("g");
