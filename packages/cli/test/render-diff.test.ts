@@ -1,4 +1,5 @@
-import { Agent, diff, type LogRecord, memoryJournal, resolve, tool } from "@rondo/core";
+import { Agent, type LogRecord, memoryJournal, resolve, tool } from "@rondo/core";
+import { diff } from "@rondo/core/explain";
 import { call, say, scripted, type Turn, usage } from "@rondo/testkit";
 import { expect, it } from "vitest";
 import { renderDiff } from "../src/render/diff.ts";

@@ -107,10 +107,6 @@ export {
 } from "./context/trim.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
-export { diff, type Moment, type SessionDiff, type Side } from "./explain/diff.ts";
-export type { Reason, ReasonKind } from "./explain/reasons.ts";
-export type { Remedy } from "./explain/remedy.ts";
-export { type Explanation, explain, type StepReasons } from "./explain.ts";
 export type * from "./hooks.ts";
 export { cleanOutput } from "./input/terminal-text.ts";
 export type { FileInput, Input } from "./input.ts";

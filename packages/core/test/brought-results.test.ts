@@ -3,7 +3,6 @@
 import {
   Agent,
   type AgentOptions,
-  explain,
   isPaired,
   memoryJournal,
   type RondoEvent,
@@ -15,6 +14,7 @@ import {
   tool,
   toolResult,
 } from "@rondo/core";
+import { explain } from "@rondo/core/explain";
 import { call, calls, replayTest, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, shortly } from "./support.ts";

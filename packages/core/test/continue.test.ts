@@ -1,6 +1,7 @@
 // A session goes on without a new word: after an error, and where another agent takes it over.
 
-import { Agent, explain, memoryJournal, resolve, type Session, toolResult } from "@rondo/core";
+import { Agent, memoryJournal, resolve, type Session, toolResult } from "@rondo/core";
+import { explain } from "@rondo/core/explain";
 import { call, fail, hold, replayTest, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { wordsOf } from "./refused.ts";

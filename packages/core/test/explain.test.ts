@@ -3,8 +3,6 @@
 import {
   Agent,
   type AgentOptions,
-  diff,
-  explain,
   type Hooks,
   type LogRecord,
   memoryJournal,
@@ -17,6 +15,7 @@ import {
   subAgent,
   toolResult,
 } from "@rondo/core";
+import { diff, explain } from "@rondo/core/explain";
 import { call, fail, type Script, say, scripted, stop, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, jumpingClock, quick } from "./support.ts";

@@ -4,7 +4,6 @@ import {
   Agent,
   type AgentOptions,
   dependency,
-  explain,
   type Hooks,
   isPaired,
   memoryJournal,
@@ -13,6 +12,7 @@ import {
   textOf,
   userText,
 } from "@rondo/core";
+import { explain } from "@rondo/core/explain";
 import { steerableSession } from "@rondo/core/presets";
 import { call, fail, say, scripted, stop } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";

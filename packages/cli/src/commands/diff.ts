@@ -1,6 +1,6 @@
 // The room of `rondo diff`: where two runs part, and what each did then.
 
-import { diff } from "@rondo/core";
+import { diff } from "@rondo/core/explain";
 import { UsageError } from "../console/failure.ts";
 import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";

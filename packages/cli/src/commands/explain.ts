@@ -1,6 +1,7 @@
 // The room of `rondo explain`: why a run went on, and why it stopped.
 
-import { explain, isA, RondoError } from "@rondo/core";
+import { isA, RondoError } from "@rondo/core";
+import { explain } from "@rondo/core/explain";
 import { Failure, UsageError } from "../console/failure.ts";
 import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";

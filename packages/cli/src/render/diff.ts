@@ -1,6 +1,6 @@
 // The room of the diff's page: two runs side by side, step by step.
 
-import type { Moment, SessionDiff, Side } from "@rondo/core";
+import type { Moment, SessionDiff, Side } from "@rondo/core/explain";
 import { plainText } from "../console/plain-text.ts";
 import { oneLine, shortArgs } from "../console/shorten.ts";
 import { endText } from "./ending.ts";

@@ -1,6 +1,6 @@
 // The room of the explanation's page: reasons in words, each with its rule and what the rule saw.
 
-import type { Explanation, Reason, StepReasons } from "@rondo/core";
+import type { Explanation, Reason, StepReasons } from "@rondo/core/explain";
 import type { Paint, Style } from "../console/console.ts";
 import { evidenceText, oneLine } from "../console/shorten.ts";
 import { endStyle, endText } from "./ending.ts";

@@ -22,7 +22,7 @@ import {
 } from "../checks.ts";
 import type { Clock } from "../clock.ts";
 import { invalidRequest } from "../errors.ts";
-import { noStep } from "../explain.ts";
+import { noStep } from "../explain/no-step.ts";
 import { type BlobStore, copyBlobs } from "../journal/blobs.ts";
 import { checkSessionId } from "../journal/checks.ts";
 import { asked, readRecords } from "../journal/failure.ts";
