@@ -107,6 +107,19 @@ export class Answer {
     this.#emit({ type: "reasoning_delta", index: block.index, text });
   }
 
+  /** What `text` or `reasoning` does with a key, for as long as its block is that one: it is not looked for again. */
+  moreText(key: BlockKey, kind: "text" | "reasoning"): (text: string) => void {
+    const block = this.#textBlock(key, kind);
+    const type = kind === "text" ? "text_delta" : "reasoning_delta";
+    const emit = this.#emit;
+    return (text) => {
+      if (text === "") return;
+      if (this.#untold !== undefined) this.#tellCall(this.#untold);
+      block.pieces.push(text);
+      emit({ type, index: block.index, text });
+    };
+  }
+
   refusal(key: BlockKey, text: string): void {
     this.#textBlock(key, "refusal").pieces.push(text);
     this.#emit({ type: "progress" });
@@ -147,6 +160,19 @@ export class Answer {
     block.value = undefined;
     block.pieces.push(delta);
     this.#emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
+  }
+
+  /** What `args` does with a key, for as long as its block is that one: it is not looked for again. */
+  moreArgs(key: BlockKey): (delta: string) => void {
+    const block = this.#callBlock(key);
+    const emit = this.#emit;
+    return (delta) => {
+      if (delta === "") return;
+      this.#untold = undefined;
+      block.value = undefined;
+      block.pieces.push(delta);
+      emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
+    };
   }
 
   /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text, which takes nothing back when it is empty. */

@@ -257,10 +257,10 @@ export class AnthropicAnswer {
     }
     switch (type) {
       case "text_delta":
-        this.#saying((text) => this.#answer.text(index, text), delta.text);
+        this.#saying(this.#answer.moreText(index, "text"), delta.text);
         return;
       case "thinking_delta":
-        this.#saying((text) => this.#answer.reasoning(index, text), delta.thinking);
+        this.#saying(this.#answer.moreText(index, "reasoning"), delta.thinking);
         // Some gateways sign in the same breath.
         if (textIn(delta.signature)) this.#sign(index, delta.signature);
         return;
@@ -287,10 +287,11 @@ export class AnthropicAnswer {
       this.#answer.argsWhole(index, whole);
       return;
     }
+    const more = this.#answer.moreArgs(index);
     this.#saying((piece) => {
       // Only whether there was more than blanks is asked.
       if (open.input.trim() === "") open.input = open.input.slice(0, 1) + piece;
-      this.#answer.args(index, piece);
+      more(piece);
     }, told);
   }
 

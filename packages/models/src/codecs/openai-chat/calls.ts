@@ -104,10 +104,11 @@ export class CallTracker {
       Object.keys(fn).every((member) => member === "arguments" || !fn[member]) &&
       typeof fn.arguments === "string";
     if (slot === undefined || slot !== this.#last || !isPiece) return undefined;
+    const more = answer.moreArgs(slot.key);
     return (args) => {
       if (repeats(slot.args, args)) return;
       slot.args.add(args);
-      answer.args(slot.key, args);
+      more(args);
     };
   }
 

@@ -236,11 +236,22 @@ export class ChatDecoder implements Decoder {
       if (member !== undefined) return undefined;
       member = one;
     }
-    if (member === "content" && typeof delta.content === "string") return (text) => this.#say("text", text);
+    if (member === "content" && typeof delta.content === "string")
+      return this.#harmony === undefined && this.#think?.isPlain !== false
+        ? this.#sayingMore("text")
+        : (text) => this.#say("text", text);
     if (member === "reasoning_content" || member === "reasoning")
-      return typeof delta[member] === "string" ? (text) => this.#say("reasoning", text) : undefined;
+      return typeof delta[member] === "string" ? this.#sayingMore("reasoning") : undefined;
     const calls = member === "tool_calls" ? listIn(delta.tool_calls) : [];
     return calls.length === 1 ? this.#calls.more(calls[0], this.#answer) : undefined;
+  }
+
+  /** What `#say` does with a text that no splitter looks at. */
+  #sayingMore(kind: "text" | "reasoning"): (text: string) => void {
+    const more = this.#answer.moreText(kind, kind);
+    return (text) => {
+      if (!this.#isCopy(kind, text)) more(text);
+    };
   }
 
   /** In a whole answer the place in the list tells the calls apart, whatever ids they have. */
@@ -252,9 +263,7 @@ export class ChatDecoder implements Decoder {
   }
 
   #say(kind: "text" | "reasoning", text: string): void {
-    if (text === "") return;
-    if (text.length === this.#said[kind] && text.length >= 32 && this.#repeats(kind, text)) return;
-    this.#said[kind] += text.length;
+    if (text === "" || this.#isCopy(kind, text)) return;
     const split = kind === "text" ? (this.#harmony ?? this.#think) : undefined;
     if (split === undefined) this.#tell(kind, text);
     else split.push(text);
@@ -265,10 +274,14 @@ export class ChatDecoder implements Decoder {
     else this.#answer.reasoning("reasoning", text);
   }
 
-  /** Some servers repeat the whole at the end as if it were one more delta (F085). Only a long exact copy is taken for one. */
-  #repeats(kind: "text" | "reasoning", text: string): boolean {
-    const pieces = this.#answer.pieces(kind);
-    return pieces.length > 1 && pieces.join("") === text;
+  /** Whether a text is all that was said so far; if not, it counts as said. Some servers repeat the whole at the end as if it were one more delta (F085): only a long exact copy is taken for one. */
+  #isCopy(kind: "text" | "reasoning", text: string): boolean {
+    if (text.length === this.#said[kind] && text.length >= 32) {
+      const pieces = this.#answer.pieces(kind);
+      if (pieces.length > 1 && pieces.join("") === text) return true;
+    }
+    this.#said[kind] += text.length;
+    return false;
   }
 
   /** Calls that stand in the content become calls of the answer. */

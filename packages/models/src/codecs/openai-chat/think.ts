@@ -35,6 +35,11 @@ export class ThinkSplitter {
     this.end();
   }
 
+  /** Whether all that comes is text, to the end of the answer. */
+  get isPlain(): boolean {
+    return this.#state === "text";
+  }
+
   push(text: string): void {
     let rest = text;
     while (rest !== "")
