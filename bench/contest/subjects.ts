@@ -54,6 +54,7 @@ export const subjects: readonly Subject[] = [
   floor("kept", "node:http by hand, kept", "openai-chat", "fetch"),
   floor("pure", "node:http by hand, kept and pure", "openai-chat", "fetch"),
   rondo("rondo", "Rondo", "openai-chat", "fetch"),
+  rondo("rondo-pulled", "Rondo, pulled", "openai-chat", "fetch"),
   rondo("rondo-fetch", "Rondo over fetch", "openai-chat", "fetch"),
   peer("ai-sdk", "Vercel AI SDK", ["ai", "@ai-sdk/openai-compatible"]),
   peer("pi", "pi", ["@earendil-works/pi-agent-core", "@earendil-works/pi-ai"]),
@@ -87,6 +88,7 @@ export const notes: readonly string[] = [
   "The Anthropic SDK's runner is told `thread: false`: by default the server keeps the conversation and a request carries only what is new, which is other work.",
   "LangGraph's prebuilt agent is deprecated in favour of LangChain's `createAgent`, which is built on LangGraph too: both are here.",
   "Telemetry and tracing of the peers are off where they can be.",
+  "Rondo tells its events to a function (`onEvent`), as the loops by hand do; pulled: from `Agent.stream`, one by one.",
   "Kept: the `node:http` loop with the least that keeps what Rondo promises, by hand; see `bench/subjects/kept-by-hand.mjs`.",
   "The Anthropic SDK speaks only its own protocol, so floors and Rondo are measured in both.",
 ];

@@ -1,7 +1,7 @@
 // The room of the other floor: the loop by hand, and with it the least that it takes to keep what Rondo promises.
 //
 // Five records a step with time and chance, written before what they announce; a name of each request; a request that
-// can be aborted and that two clocks watch; live events to a reader who pulls; arguments checked against their schema;
+// can be aborted and that two clocks watch; live events to a function that may throw; arguments checked against their schema;
 // results measured, cleaned and compared with those of before; limits. No rule of a user's, no hook, no retry, no other
 // protocol, no way to come back to a run, no error worth reading: what is not done here costs more.
 
@@ -55,37 +55,21 @@ export const canonical = (args) => JSON.stringify(args, Object.keys(args).sort()
 export const control = /\p{Cc}(?<![\t\n\r])/u;
 export const mostBytes = 50 * 1024;
 
-/** Live events, pulled. */
+/** Live events, told to a function; what that throws is the run's to end by. */
 export class Events {
-  #items = [];
-  #waiting;
-  #over = false;
+  #hear;
+  failed;
+
+  constructor(hear) {
+    this.#hear = hear;
+  }
 
   push(event) {
-    if (this.#waiting === undefined) {
-      this.#items.push(event);
-      return;
+    try {
+      this.#hear(event);
+    } catch (thrown) {
+      this.failed ??= thrown;
     }
-    const resolve = this.#waiting;
-    this.#waiting = undefined;
-    resolve({ done: false, value: event });
-  }
-
-  end() {
-    this.#over = true;
-    this.#waiting?.({ done: true, value: undefined });
-  }
-
-  next() {
-    if (this.#items.length > 0) return Promise.resolve({ done: false, value: this.#items.shift() });
-    if (this.#over) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-    });
-  }
-
-  [Symbol.asyncIterator]() {
-    return this;
   }
 }
 
@@ -145,7 +129,6 @@ export function keptByHand(name, sender) {
           keep({ type: "run_ended", reason: "completed", text: answer.text });
           events.push({ type: "step_end", step });
           events.push({ type: "run_end", reason: "completed" });
-          events.end();
           return { text: answer.text };
         }
         const results = await Promise.all(
@@ -178,11 +161,12 @@ export function keptByHand(name, sender) {
       const records = [];
       sessions += 1;
       journal.set(`session ${sessions}`, records);
-      const events = new Events();
-      const result = drive(records, events, prompt);
       let heard = 0;
-      for await (const event of events) if (event.type === "text_delta") heard += event.text.length;
-      const { text } = await result;
+      const events = new Events((event) => {
+        if (event.type === "text_delta") heard += event.text.length;
+      });
+      const { text } = await drive(records, events, prompt);
+      if (events.failed !== undefined) throw events.failed;
       return { text, heard };
     };
   };

@@ -529,13 +529,14 @@ export function pureByHand(name, sender) {
     let sessions = 0;
     return async (prompt) => {
       sessions += 1;
-      const events = new Events();
+      let heard = 0;
+      const events = new Events((event) => {
+        if (event.type === "text_delta") heard += event.text.length;
+      });
       const writer = new Writer(protocol, system, declared);
       const driver = new Driver(`session ${sessions}`, { journal, byName, writer, protocol, send, events });
-      const result = driver.run({ type: "run_started", input: prompt, maxSteps }).finally(() => events.end());
-      let heard = 0;
-      for await (const event of events) if (event.type === "text_delta") heard += event.text.length;
-      const { reason, text } = await result;
+      const { reason, text } = await driver.run({ type: "run_started", input: prompt, maxSteps });
+      if (events.failed !== undefined) throw events.failed;
       if (reason !== "completed") throw new Error(`the run ended: ${reason}`);
       return { text, heard };
     };

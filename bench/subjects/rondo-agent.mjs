@@ -1,10 +1,10 @@
-// Rondo as somebody would use it who wants to see the answer as it comes: `Agent.stream`, everything else as it is by
-// default.
+// Rondo as somebody would use it who wants to see the answer as it comes, everything else as it is by default: told by a
+// function, as the loops by hand are, or pulled.
 
 import { Agent, tool } from "@rondo/core";
 
-export function agentOver(model, { system, tools, maxSteps }) {
-  const agent = new Agent({
+const agentOf = (model, { system, tools, maxSteps }) =>
+  new Agent({
     model,
     system,
     maxSteps,
@@ -18,12 +18,31 @@ export function agentOver(model, { system, tools, maxSteps }) {
       }),
     ),
   });
+
+function answerIn({ text, end }, heard) {
+  if (end?.reason !== "completed") throw new Error(`the run ended: ${JSON.stringify(end)}`);
+  return { text, heard };
+}
+
+/** Each event is told to a function. */
+export function agentOver(model, setup) {
+  const agent = agentOf(model, setup);
+  return async (prompt) => {
+    let heard = 0;
+    const onEvent = (event) => {
+      if (event.type === "text_delta") heard += event.text.length;
+    };
+    return answerIn(await agent.run(prompt, { onEvent }), heard);
+  };
+}
+
+/** Each event is waited for. */
+export function pulledAgentOver(model, setup) {
+  const agent = agentOf(model, setup);
   return async (prompt) => {
     let heard = 0;
     const stream = agent.stream(prompt);
     for await (const event of stream) if (event.type === "text_delta") heard += event.text.length;
-    const { text, end } = await stream.result;
-    if (end?.reason !== "completed") throw new Error(`the run ended: ${JSON.stringify(end)}`);
-    return { text, heard };
+    return answerIn(await stream.result, heard);
   };
 }
