@@ -48,6 +48,34 @@ describe("a tool under another name", () => {
   });
 });
 
+describe("a change of a tool", () => {
+  test.each<[Record<string, unknown>, string]>([
+    [{ permision: "ask" }, "option permision: there is no such option; did you mean permission?"],
+    [{ permission: "always" }, "option permission: one of allow, ask, deny is needed"],
+    [{ execute: "look" }, "option execute: a function is needed"],
+    [
+      { description: "Looks far" },
+      "option description: there is no such option; here it is definition: { ...tool.definition, description }",
+    ],
+    [
+      { inputSchema: { type: "object" } },
+      "option inputSchema: there is no such option; tool({ … }) makes a tool with another schema, and a check that goes with it",
+    ],
+  ])("that no tool has is refused, for the tool would stay as it was: %j", (change, words) => {
+    expect(wordsOf(() => toolWith(echo("look"), change as Partial<Tool>))).toContain(
+      `toolWith(tool "look"): ${words}`,
+    );
+  });
+
+  test("may leave members undefined, and take over all of another tool", () => {
+    const ask = toolWith(echo("look"), { permission: "ask" });
+    expect(toolWith(echo("look"), { ...ask, effect: "read" })).toMatchObject({
+      permission: "ask",
+      effect: "read",
+    });
+  });
+});
+
 describe("option adapt", () => {
   test("holds for the model, for a fall-back that hook prepareStep chooses, for a fork's, and once for each call", async () => {
     const { asked, adapt } = marking();

@@ -3,7 +3,60 @@
 // Who made the tool may have made it an object of a class: its own functions are called on it, whatever stands around
 // them. What hosts have written on it besides is not taken along.
 
+import { toolWords } from "../checks/other-words.ts";
+import { permission } from "../checks/ready-made.ts";
+import {
+  anything,
+  type Check,
+  type ChecksOf,
+  callable,
+  checkGiven,
+  either,
+  finite0,
+  listOf,
+  membersOf,
+  number,
+  object,
+  oneOf,
+  text,
+} from "../checks.ts";
 import type { ArgumentDefaults, ChildPlace, Tool, ToolContext } from "../tool.ts";
+
+const checks: ChecksOf<Tool> = {
+  name: text,
+  definition: object,
+  effect: oneOf("read", "write", "idempotent"),
+  permission,
+  timeoutMs: finite0,
+  when: oneOf("capped"),
+  keys: callable,
+  shellArgs: listOf(text),
+  check: callable,
+  execute: callable,
+  reconcile: callable,
+  version: either(number, text),
+  executeRaw: callable,
+  agent: object,
+  endChild: callable,
+  subAgent: anything,
+};
+const members = membersOf(checks, [], "let_pass");
+
+/** What `tool` takes and a tool does not have as such: it would lie beside the tool, and nobody would look at it. */
+const elsewhere: Readonly<Record<string, string>> = {
+  description: "there is no such option; here it is definition: { ...tool.definition, description }",
+  inputSchema:
+    "there is no such option; tool({ … }) makes a tool with another schema, and a check that goes with it",
+};
+
+/** What is none of a tool's own is its host's, as in `tool`, unless it is meant for the loop. */
+const changes: Check = (value) => {
+  if (object(value) !== undefined) return object(value);
+  const name = Object.keys(value as object).find((one) => Object.hasOwn(elsewhere, one));
+  if (name !== undefined) return { at: `.${name}`, says: elsewhere[name] as string };
+  const meant = toolWords(value as object, Object.keys(checks));
+  return meant === undefined ? members(value) : { at: `.${meant.name}`, says: meant.says };
+};
 
 /** A tool as an agent takes it: checked by the agent's defaults, and with or without a way for unreadable arguments. */
 export function fitTool(
@@ -11,15 +64,21 @@ export function fitTool(
   defaults: Required<ArgumentDefaults>,
   executeRaw: Tool["executeRaw"] | undefined,
 ): Tool {
-  const { executeRaw: _raw, ...fitted } = toolWith(tool, { check: (args) => tool.check(args, defaults) });
+  const { executeRaw: _raw, ...fitted } = changed(tool, { check: (args) => tool.check(args, defaults) });
   return executeRaw === undefined ? fitted : { ...fitted, executeRaw };
 }
 
 /**
  * The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class.
  * Under another name it is declared by that name as well.
+ * @throws RondoError `invalid_request` for a member that no tool has, or that cannot be what it is given as
  */
 export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
+  checkGiven(changes, change, `toolWith(tool ${JSON.stringify(tool.name)})`);
+  return changed(tool, change);
+}
+
+function changed(tool: Tool, change: Partial<Tool>): Tool {
   const { name = tool.name } = change;
   const {
     definition,
