@@ -18,6 +18,7 @@ import {
 import { diff, explain } from "@rondo/core/explain";
 import { call, fail, type Script, say, scripted, stop, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import { wordsOf } from "./refused.ts";
 import { echo, jumpingClock, quick } from "./support.ts";
 
 async function ran(script: Script, given: Partial<AgentOptions> = {}, id = "m") {
@@ -364,6 +365,33 @@ describe("a diff", () => {
           message: expect.stringMatching(`^diff: the ${which} session has no records`),
         }),
       );
+  });
+
+  test("of what is no list of records is refused in words: a journal on a disk gives a promise of one", async () => {
+    const { records, rules } = await ran([say("done")]);
+    const given = (value: unknown): never => value as never;
+    const later = Promise.resolve(records);
+    for (const [act, words] of [
+      [
+        () => diff(given(later), records, rules),
+        "diff: option a: a list of records is needed, not a promise: await it",
+      ],
+      [() => diff(records, given({}), rules), "diff: option b: a list of records is needed, not an object"],
+      [
+        () => diff(records, records, given(undefined)),
+        "diff: option rules: Rules, e.g. of resolve(options), is needed",
+      ],
+      [
+        () => explain(given(later), { rules }),
+        "explain: option records: a list of records is needed, not a promise: await it",
+      ],
+      [
+        () => explain(given({}), { rules }),
+        "explain: option records: a list of records is needed, not an object",
+      ],
+    ] as const)
+      expect(wordsOf(act)).toContain(words);
+    expect(explain(new Set(records), { rules }).end?.reason).toBe("completed");
   });
 
   test("of a session and its fork says where they part and what each did then", async () => {

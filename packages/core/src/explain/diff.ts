@@ -7,6 +7,7 @@ import { callIn, emptyState, type State } from "../loop/state.ts";
 import { callsOf, type JsonObject, textOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { essence, ordered } from "./essence.ts";
+import { checkOne, records, rules as rulesCheck } from "./given.ts";
 
 /** One thing that happened on one side, in words. */
 export interface Moment {
@@ -58,6 +59,9 @@ export interface SessionDiff {
  * @throws RondoError `invalid_request` for a session without records: a journal gives as much for one it does not know
  */
 export function diff(a: readonly LogRecord[], b: readonly LogRecord[], rules: Rules): SessionDiff {
+  checkOne(records, a, "a", "diff");
+  checkOne(records, b, "b", "diff");
+  checkOne(rulesCheck, rules, "rules", "diff");
   for (const [which, { length }] of [
     ["first", a],
     ["second", b],

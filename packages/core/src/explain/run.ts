@@ -3,7 +3,7 @@
 // Nothing is guessed: each reason is a record, with the rule that made it and what the rule saw. Where the table that
 // decides makes the same fact of the same state again, its row says in words what applied.
 
-import { checkGiven, count, having, listOf, membersOf, object, whole } from "../checks.ts";
+import { checkGiven, count, membersOf, whole } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
 import type { Action } from "../loop/action.ts";
 import { decide, phaseOf } from "../loop/next.ts";
@@ -11,6 +11,7 @@ import type { Follows, LogRecord, RunEnd } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
 import { emptyState, isOpen, type State } from "../loop/state.ts";
 import type { Rules } from "../rules/rule.ts";
+import { checkOne, records as recordsCheck, rules } from "./given.ts";
 import { noStep } from "./no-step.ts";
 import { type Reason, reasonsOf } from "./reasons.ts";
 import { type Remedy, remedyOf } from "./remedy.ts";
@@ -42,7 +43,7 @@ const explainOptions = membersOf<ExplainOptions>(
   {
     step: whole,
     run: count,
-    rules: having("Rules, e.g. of resolve(options),", { list: listOf(object) }),
+    rules,
   },
   ["rules"],
 );
@@ -52,10 +53,12 @@ const explainOptions = membersOf<ExplainOptions>(
  * @param options.step only this step's reasons, and the end when it is the last
  * @param options.run from 1; default: the last
  * @param options.rules those the run was driven with: only with them do the rows of the table say what applied
- * @throws RondoError `invalid_request` for a run or a step that is not there, saying which there are, or an option there is not
+ * @throws RondoError `invalid_request` for a run or a step that is not there, saying which there are, or an option there is not;
+ *   for what is no list of records: a journal may give a promise of one
  */
 export function explain(records: Iterable<LogRecord>, options: ExplainOptions): Explanation {
   checkGiven(explainOptions, options, "explain");
+  checkOne(recordsCheck, records, "records", "explain");
   const all = [...records];
   const runs = all.filter((record) => record.type === "run_started").length;
   const run = options.run ?? runs;
