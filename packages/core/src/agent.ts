@@ -23,7 +23,7 @@ import type { RunResult } from "./result.ts";
 import { type ForkOptions, forkInto } from "./session/fork.ts";
 import { type Listener, Session } from "./session.ts";
 import { finalStep, type StepEvent, StepView } from "./steps.ts";
-import { EventQueue, joinDeltas, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
+import { EventQueue, joinDeltas, once, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
 import type { ChildPlace } from "./tool.ts";
 
 /** Steps, pulled. `result` is what `run` would have resolved with; where that rejects (an abort apart), so does the pull. */
@@ -77,6 +77,7 @@ export class Agent<Output = unknown> {
   stream(input: Input, overrides: RunOverrides = {}): RunStream<Output> {
     const controller = new AbortController();
     const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
+    const read = once(queue);
     const partial = new PartialOutputs<Output>(this.#resolved.options.output?.schema);
     let told = false;
     let session: Session<Output> | undefined;
@@ -98,11 +99,11 @@ export class Agent<Output = unknown> {
     );
     return {
       result,
-      textStream: textsOf(queue),
+      textStream: textsOf(read),
       partialOutput: partial,
       context: () => session?.context(),
       abort: (reason) => controller.abort(reason),
-      [Symbol.asyncIterator]: () => queue,
+      [Symbol.asyncIterator]: read,
     };
   }
 
@@ -137,7 +138,7 @@ export class Agent<Output = unknown> {
     return {
       result,
       abort: (reason) => controller.abort(reason),
-      [Symbol.asyncIterator]: () => pulled,
+      [Symbol.asyncIterator]: once(pulled),
     };
   }
 

@@ -4,6 +4,7 @@
 // joined there, so that the queue is no longer than the transcript. Breaking off aborts the run.
 
 import type { ContextAccount } from "./context/account.ts";
+import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import { type JsonObject, textOf } from "./message.ts";
 import { PartialJson, type Partially } from "./output/partial.ts";
@@ -103,6 +104,19 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
   }
 }
 
+/** Hands a reader out once: each item goes to one reader, so of two each would get what the other did not. */
+export function once<Reader>(reader: Reader): () => Reader {
+  let taken = false;
+  return () => {
+    if (taken)
+      throw invalidRequest(
+        "this run is iterated already, or was: its events, or in their place its textStream, its typed output and its steps can each be iterated once. Keep what you read, or hear the events as well by option onEvent",
+      );
+    taken = true;
+    return reader;
+  };
+}
+
 /** Two deltas of one part as one; undefined when they do not belong together. */
 export function joinDeltas(last: RondoEvent, item: RondoEvent): RondoEvent | undefined {
   if (item.type === "text_delta" || item.type === "reasoning_delta") {
@@ -148,14 +162,13 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
     this.#queue.end();
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Partially<Output>, undefined> {
-    return this.#queue;
-  }
+  readonly [Symbol.asyncIterator]: () => AsyncIterator<Partially<Output>, undefined> = once(this.#queue);
 }
 
 /** The text of a run's answers, out of its events. */
-export const textsOf = (events: EventQueue<RondoEvent>): AsyncIterable<string> => ({
+export const textsOf = (read: () => EventQueue<RondoEvent>): AsyncIterable<string> => ({
   [Symbol.asyncIterator]() {
+    const events = read();
     const texts = saidIn({ [Symbol.asyncIterator]: () => events });
     return {
       next: () => texts.next(),

@@ -141,6 +141,49 @@ test("a stream that has told its run's end ends there, though a tool that nobody
   await expect(stream.result).rejects.toThrow("enough");
 });
 
+describe("a second reader of one stream", () => {
+  const words = /^this run is iterated already, or was: .* onEvent/;
+
+  test("is refused, for each of the two would get what the other did not", async () => {
+    const stream = new Agent({ model: scripted([say("One, two, three.", { chunk: 3 })]) }).stream("go");
+    const text: string[] = [];
+    for await (const piece of stream.textStream) {
+      expect(() => stream[Symbol.asyncIterator]()).toThrow(words);
+      expect(() => stream.textStream[Symbol.asyncIterator]()).toThrow(words);
+      text.push(piece);
+    }
+    expect(text.join("")).toBe("One, two, three.");
+    expect(() => stream.textStream[Symbol.asyncIterator]()).toThrow(words);
+    expect((await stream.result).text).toBe("One, two, three.");
+  });
+
+  test("is refused of its typed output and of its steps as well", async () => {
+    const agent = new Agent({
+      model: scripted([say('{"a":1}')], { repeatLast: true }),
+      output: { type: "object" },
+    });
+    const stream = agent.stream("go");
+    for await (const _ of stream.partialOutput)
+      expect(() => stream.partialOutput[Symbol.asyncIterator]()).toThrow(words);
+    const steps = agent.steps("go");
+    for await (const _ of steps) expect(() => steps[Symbol.asyncIterator]()).toThrow(words);
+    expect((await steps.result).output).toEqual({ a: 1 });
+  });
+
+  test("is not the typed output beside the events", async () => {
+    const model = scripted([say('{"a":1}', { chunk: 2 })]);
+    const stream = new Agent({ model, output: { type: "object" } }).stream("go");
+    let last: unknown;
+    const partial = (async () => {
+      for await (const value of stream.partialOutput) last = value;
+    })();
+    let text = "";
+    for await (const piece of stream.textStream) text += piece;
+    await partial;
+    expect([text, last]).toEqual(['{"a":1}', { a: 1 }]);
+  });
+});
+
 describe("a reader who comes late", () => {
   test("gets every word in its place, and no more events than are kept apart", async () => {
     const said = texts(20_000);
