@@ -118,7 +118,12 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
   const { name, maxDepth = 3, budget, timeoutMs = never } = { ...options };
   checkGiven(subAgentOptions, options, `sub-agent ${JSON.stringify(name) ?? "without a name"}`);
   const taskOf = options.task ?? defaultTask;
-  const agentOf = (): Agent => (typeof options.agent === "function" ? options.agent() : options.agent);
+  const agentOf = (): Agent => {
+    if (typeof options.agent !== "function") return options.agent;
+    const agent = options.agent();
+    checkGiven(givenAgent, { agent }, `sub-agent ${JSON.stringify(name)}`);
+    return agent;
+  };
   const made = tool({
     name,
     description: options.description,
@@ -147,6 +152,11 @@ export interface SubAgentParts {
 /** Who the sub-agents of a tool are, for a driver that gives them another place than this process. Undefined: it has none. */
 export const subAgentOf = (tool: Tool | undefined): SubAgentParts | undefined =>
   tool?.subAgent as SubAgentParts | undefined;
+
+const givenAgent = membersOf<{ agent: Agent }>(
+  { agent: able("an Agent, given at once by its function,", "openChild") },
+  ["agent"],
+);
 
 function defaultTask(args: unknown): string {
   const { task } = args as { task?: unknown };

@@ -648,6 +648,21 @@ describe("a tree of sub-agents", () => {
     expect([end?.reason, resultTexts(messages)]).toEqual(["completed", ["found"]]);
   });
 
+  test("is told in words where its function gives no agent", async () => {
+    const child = worker([say("found")]);
+    for (const [agent, what] of [
+      [async () => child, "a promise"],
+      [() => undefined, "undefined"],
+    ] as const) {
+      const { messages } = await worker([call("helper", { task: "look" }), say("done")], {
+        tools: [helper(agent as never)],
+      }).run("go");
+      expect(resultTexts(messages)).toEqual([
+        `Error: sub-agent "helper": option agent: an Agent, given at once by its function, is needed, not ${what}`,
+      ]);
+    }
+  });
+
   test("refuses a depth, a budget or a number of sub-agents that is none", async () => {
     const child = worker([]);
     expect(() => helper(child, { maxDepth: -1 })).toThrow(/maxDepth/);
