@@ -186,7 +186,7 @@ test.each<[string, AgentOptions["rules"]]>([
   const model = scripted([call("look"), say("done")]);
   const { end } = await new Agent({ model, tools: [echo("look")], rules: rules ?? [] }).run("go");
   expect(end?.reason).toBe("error");
-  expect(end?.error?.message).toContain("a text, true or false is needed, at once");
+  expect(end?.error?.message).toContain("a text, true or false, at once, is needed, not");
 });
 
 test("a stop rule that says null says nothing", async () => {

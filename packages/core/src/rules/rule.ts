@@ -6,7 +6,7 @@
 // What it says becomes a record that carries its name and its evidence.
 
 import { hint, nearest } from "../checks/nearest.ts";
-import { type Check, callable, checkGiven, having, membersOf, name, oneOf, text } from "../checks.ts";
+import { type Check, callable, checkGiven, having, membersOf, name, needed, oneOf, text } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { type ErrorData, messageOf, RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
@@ -199,6 +199,7 @@ export interface StopOptions {
   onLimit?: "land" | "stop";
 }
 
+const stopWord = needed("a text, true or false, at once,", (value) => typeof value === "string");
 const stopOptions = membersOf<StopOptions>({ name: text, onLimit: oneOf("land", "stop") });
 
 /**
@@ -224,8 +225,8 @@ export function stopWhen(stop: StopRule, how: string | StopOptions = {}): Rule {
       const said: string | boolean | null | undefined = stop(view);
       if (said === undefined || said === null || said === false) return undefined;
       // A promise would be taken for a yes.
-      if (said !== true && typeof said !== "string")
-        throw new TypeError("it gave an object or a promise, and a text, true or false is needed, at once");
+      const fault = said === true ? undefined : stopWord(said);
+      if (fault !== undefined) throw new TypeError(fault.says);
       return { do: onLimit, reason: "turn_stopped", evidence: { steps, said } };
     },
   };

@@ -124,6 +124,19 @@ test.each(notWords)(
   },
 );
 
+test.each<[unknown, string]>([
+  [5, "5"],
+  [Promise.resolve(true), "a promise"],
+  [{ stop: true }, "an object"],
+])("a stop rule that says %j has failed, and is told what it said", async (said, words) => {
+  const rule = { mine: () => said as boolean }.mine;
+  const model = scripted([call("look"), say("done")], { repeatLast: true });
+  const { end } = await new Agent({ model, tools: [echo("look")], rules: [rule], ...quick }).run("go");
+  expect(end?.error?.message).toBe(
+    `the rule mine failed in decide: a text, true or false, at once, is needed, not ${words}`,
+  );
+});
+
 test("a rule that says that a call may run lets it run", async () => {
   const rule: Rule = { name: "mine", version: 1, judgeCall: () => ({ do: "run" }) };
   const model = scripted([call("look"), say("done")]);
