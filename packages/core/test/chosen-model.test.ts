@@ -20,6 +20,22 @@ test("a chosen model's answer costs what that model takes", async () => {
   expect((await agent.run("go")).usd).toBe(9);
 });
 
+test.each<[unknown, string]>([
+  [
+    scripted([], { id: "test/other" }),
+    "it chose test/other, which is not among the agent's models (model, fallback, models)",
+  ],
+  ["test/cheap", "it chose a string, and one of the agent's models is needed (model, fallback, models)"],
+  [null, "it chose null, and one of the agent's models is needed (model, fallback, models)"],
+])(
+  "a chosen model that is none of the agent's fails the hook, which is told what it chose",
+  async (model, words) => {
+    const cheap = scripted([say("Done.")], { id: "test/cheap" });
+    const { end } = await new Agent({ model: cheap, hooks: choosing(model as never, 1) }).run("go");
+    expect(end?.error?.message).toBe(`the prepareStep hook failed: ${words}`);
+  },
+);
+
 describe("a chosen model that fails for good", () => {
   const failing = () => scripted([fail("server_error"), fail("server_error")], { id: "test/chosen" });
   const run = async (options: Partial<AgentOptions> & Pick<AgentOptions, "model">) => {

@@ -4,6 +4,7 @@
 // run that throws ends the run. Whatever a hook changed is checked again.
 
 import { stepWords } from "../../checks/other-words.ts";
+import { model as modelCheck } from "../../checks/ready-made.ts";
 import { settings as settingsCheck } from "../../checks/settings.ts";
 import { editOf } from "../../context/edit.ts";
 import { untorn } from "../../context/torn.ts";
@@ -153,6 +154,17 @@ async function afterTool(ask: AskOf<"afterTool">, state: State, asked: Asking): 
   return { type, ...ask, result };
 }
 
+/** @throws TypeError for what is no model, its name among that, and for one that the agent does not have */
+function indexOf(model: Model, modelIndex: Asked["modelIndex"]): number {
+  if (modelCheck(model) !== undefined)
+    throw new TypeError(`it chose ${kindOf(model)}, and one of the agent's models is needed ${ofAgent}`);
+  const index = modelIndex(model);
+  if (index !== undefined) return index;
+  throw new TypeError(`it chose ${model.id}, which is not among the agent's models ${ofAgent}`);
+}
+
+const ofAgent = "(model, fallback, models)";
+
 async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked: Asking): Promise<Answered> {
   const { hooks, tools, modelIndex } = asked;
   const step = { step: ask.step, messages: shown(history) };
@@ -161,11 +173,7 @@ async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked:
   const meant = Object.keys(said).find((name) => stepWords(name) !== undefined);
   if (meant !== undefined) throw new TypeError(`it returned ${meant}: ${stepWords(meant)}`);
   noOthers(said, "model", "tools", "toolChoice", "settings");
-  const index = said.model === undefined ? undefined : modelIndex(said.model);
-  if (said.model !== undefined && index === undefined)
-    throw new TypeError(
-      `it chose ${said.model.id}, which is not among the agent's models (model, fallback, models)`,
-    );
+  const index = said.model === undefined ? undefined : indexOf(said.model, modelIndex);
   checkPrepared(said, tools);
   if (holdsSecret(said.settings ?? {}, asked.redact))
     throw new TypeError(
