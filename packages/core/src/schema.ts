@@ -147,19 +147,28 @@ interface Misfit {
   error: string;
 }
 
+/** Keywords that say only that something below them does not fit, which says it better. */
+const aboveLeaves = ["properties", "additionalProperties", "items", "allOf", "$ref"];
+
 function leafErrors(errors: readonly Misfit[]): string {
-  const leaves = errors.filter((one) => !["properties", "items", "allOf", "$ref"].includes(one.keyword));
+  const leaves = errors.filter((one) => !aboveLeaves.includes(one.keyword));
   return (leaves.length > 0 ? leaves : errors)
-    .map((one) => {
+    .map((one, at, all) => {
       const path = one.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
-      return path === "" ? saidOf(one) : `${path}: ${saidOf(one)}`;
+      // Each is a sentence to the validator, and one of a list here.
+      const said = at === all.length - 1 ? saidOf(one) : saidOf(one).replace(/\.$/, "");
+      return path === "" ? said : `${path}: ${said}`;
     })
     .join("; ");
 }
 
 /** The validator's words. Of a limit that is none itself it says that 0 is less than 0. */
-const saidOf = ({ keyword, error }: Misfit): string =>
-  keyword === "exclusiveMinimum" ? error.replace(" is less than ", " is less than or equal to ") : error;
+function saidOf({ keyword, error }: Misfit): string {
+  if (keyword === "false") return "not allowed";
+  return keyword === "exclusiveMinimum"
+    ? error.replace(" is less than ", " is less than or equal to ")
+    : error;
+}
 
 function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"): JsonObject {
   const given = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);

@@ -100,6 +100,24 @@ describe("what is wrong with a call", () => {
     );
   });
 
+  test("several misfits of a JSON Schema are told as one list, and a key that is not allowed once", async () => {
+    const strict = tool({
+      name: "strict",
+      description: "s",
+      inputSchema: {
+        type: "object",
+        properties: { a: { type: "string" }, n: { type: "integer" } },
+        required: ["a", "n"],
+        additionalProperties: false,
+      },
+      execute: () => "ran",
+    });
+    const { messages } = await managed([call("strict", { a: {}, z: 3 }), say("done")], [strict]);
+    expect(resultsOf(messages)[0]).toBe(
+      'Error: Tool input validation failed for strict: Instance does not have required property "n"; a: Instance type "object" is invalid. Expected "string"; z: not allowed (error)',
+    );
+  });
+
   test("D4.24 what a tool throws is told as its message, an error, and the loop goes on", async () => {
     const boom = (): never => {
       throw new Error("boom");
@@ -417,6 +435,17 @@ describe("what a tool is given", () => {
     const script = [call("uses"), call("uses"), say("done")];
     await managed(script, [uses], { clock, dependencies: [other.as("given")] });
     expect(seen).toEqual([1, "given", { config: "given" }, 1_234, 2, "given", { config: "given" }, 1_234]);
+  });
+
+  test("D4.28 what is no key is refused by what it is", async () => {
+    const nothing = "resolve: what dependency(…) gives is needed, not";
+    for (const [given, what] of [
+      ["counter", '"counter"'],
+      [undefined, "undefined"],
+    ] as const)
+      expect(
+        await resultFrom(async (_args: never, { resolve }: ToolContext) => resolve(given as never)),
+      ).toBe(`Error: ${nothing} ${what} (error)`);
   });
 
   test("D4.28 a key that cannot make its thing fails its call, each time the same", async () => {

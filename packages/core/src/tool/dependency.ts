@@ -3,7 +3,8 @@
 // A key carries its type and knows how to make its thing. An agent or a run may give another in its place. Within one
 // call each key is resolved once; what was made for a call is that call's own.
 
-import { callable, checkGiven, membersOf, text } from "../checks.ts";
+import { callable, checkGiven, having, membersOf, text } from "../checks.ts";
+import { invalidRequest } from "../errors.ts";
 
 const dependencyParts = membersOf<{ id: string; create: () => unknown }>({ id: text, create: callable }, [
   "id",
@@ -56,11 +57,15 @@ export function givenBy(...lists: (readonly Provided[] | undefined)[]): Given {
   return Object.freeze(given);
 }
 
+const keyOf = having("what dependency(…) gives", { id: text, create: callable });
+
 /** How one call resolves keys: what was given, else what the key makes, once. */
 export function resolver(given: Given): <T>(key: Dependency<T>) => Promise<T> {
   // Most calls resolve nothing.
   let made: Map<string, Promise<unknown>> | undefined;
   return <T>(key: Dependency<T>): Promise<T> => {
+    const fault = keyOf(key);
+    if (fault !== undefined) return Promise.reject(invalidRequest(`resolve: ${fault.says}`));
     made ??= new Map();
     let known = made.get(key.id);
     if (known === undefined) {
