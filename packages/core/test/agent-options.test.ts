@@ -194,6 +194,10 @@ describe("an agent's options", () => {
     [{ texts: { nope: () => "" } }, "option texts.nope: there is no such option"],
     [{ texts: { denied: "no" } }, 'option texts.denied: a function is needed, not "no"'],
     [{ settings: { temp: 1 } }, "option settings.temp: there is no such option; did you mean temperature?"],
+    [
+      { settings: { headers: { "x-team": undefined } } },
+      "option settings.headers.x-team: a text is needed, not undefined",
+    ],
     [{ settings: { reasoning: 3 } }, "option settings.reasoning: an object is needed, not 3"],
     [
       { settings: { reasoning: {} } },

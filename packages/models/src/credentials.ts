@@ -4,6 +4,7 @@
 // a URL. Everything that leaves here towards a person (errors, their raw bodies) is searched for it first.
 
 import { type Json, messageOf, RondoError } from "@rondo/core";
+import { type Check, membersOf } from "@rondo/core/checks";
 
 export interface Credentials {
   apiKey?: string;
@@ -102,18 +103,64 @@ export function redactedJson(value: Json, secrets: readonly string[]): Json {
   );
 }
 
-/** What the host's own function gives. @throws RondoError `auth` where it fails */
+/** What a value is, and not which: it may be a key. */
+const kindOf = (value: unknown): string => {
+  if (value === undefined || value === null) return String(value);
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+};
+
+/** A text that is told of by its kind alone. */
+export const secretText: Check = (value) =>
+  typeof value === "string" ? undefined : { at: "", says: `a text is needed, not ${kindOf(value)}` };
+
+/** Texts by name, told of by their names and kinds alone. */
+export const secretTexts: Check = (value) => {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { at: "", says: "an object of texts is needed" };
+  for (const [name, one] of Object.entries(value)) {
+    const fault = secretText(one);
+    if (fault !== undefined) return { at: `.${name}`, says: fault.says };
+  }
+  return undefined;
+};
+
+// Providers of such keys give more with them: until when they hold, whose they are.
+const awsKeys = membersOf<AwsKeys>(
+  { accessKeyId: secretText, secretAccessKey: secretText, sessionToken: secretText },
+  ["accessKeyId", "secretAccessKey"],
+  "let_pass",
+);
+const parts = { apiKey: secretText, headers: secretTexts, aws: awsKeys };
+const credentialParts = membersOf<Credentials>(parts, [], "let_pass");
+
+/** What is wrong with what the host's own function gave: a request would go out with nothing, or with half of it. */
+function faultOf(given: unknown): string | undefined {
+  if (given === undefined || typeof given === "string") return undefined;
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    return `a key, or { apiKey, headers, aws }, is needed, not ${Array.isArray(given) ? "a list" : kindOf(given)}`;
+  const names = Object.keys(given);
+  if (names.length > 0 && !names.some((name) => Object.hasOwn(parts, name)))
+    return `it gave ${names.join(", ")}, and apiKey, headers or aws is needed`;
+  const fault = credentialParts(given);
+  return fault === undefined ? undefined : `option ${fault.at.slice(1)}: ${fault.says}`;
+}
+
+/** What the host's own function gives. @throws RondoError `auth` where it fails, or gives what is none */
 export async function asked(
   credentials: CredentialCallback,
   refresh: boolean,
   id: string,
 ): Promise<Credentials | string> {
+  let given: Credentials | string;
   try {
-    return await credentials({ refresh });
+    given = await credentials({ refresh });
   } catch (thrown) {
     if (thrown instanceof RondoError) throw thrown;
     throw new RondoError("auth", `the credentials callback of ${id} failed: ${messageOf(thrown)}`, {
       cause: thrown,
     });
   }
+  const fault = faultOf(given);
+  if (fault !== undefined) throw new RondoError("auth", `the credentials callback of ${id}: ${fault}`);
+  return given;
 }

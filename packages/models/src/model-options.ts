@@ -19,7 +19,7 @@ import {
   text,
 } from "@rondo/core/checks";
 import type { Codec, Frame, Target, WireRequest } from "./codec.ts";
-import type { CredentialCallback, Credentials } from "./credentials.ts";
+import { type CredentialCallback, type Credentials, secretText, secretTexts } from "./credentials.ts";
 import type { HttpClient, HttpClocks } from "./transport/http.ts";
 import type { FetchLike } from "./transport/http-fetch.ts";
 
@@ -100,9 +100,6 @@ export interface ModelOptions extends ProviderOptions {
 export const checkModelOptions = (given: ModelOptions): void =>
   checkGiven(modelOptions, given, `${given.provider}/${given.model}`);
 
-const key: Check = (value) =>
-  typeof value === "string" ? undefined : { at: "", says: `a text is needed, not a ${typeof value}` };
-
 /** What elsewhere is said of a model, and is an agent's to say here: each of its requests carries it. */
 const anAgents: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -140,9 +137,9 @@ const modelOptions = membersOf<ModelOptions>(
     provider: text,
     model: text,
     baseURL: address,
-    apiKey: key,
+    apiKey: secretText,
     credentials: callable,
-    headers: object,
+    headers: secretTexts,
     fetch: callable,
     http: able("an HttpClient (request)", "request"),
     stream: flag,

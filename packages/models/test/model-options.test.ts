@@ -1,6 +1,6 @@
 // What is said of a model and cannot be used is refused before anything goes to any server, and no key is shown.
 
-import { RondoError } from "@rondo/core";
+import { Agent, RondoError } from "@rondo/core";
 import { expect, test } from "vitest";
 import {
   anthropic,
@@ -49,6 +49,8 @@ test.each<[Record<string, unknown>, string]>([
     'openai/m: option baseURL: "localhost:8000" is no URL of a server (it must begin with http:// or https://): give one like',
   ],
   [{ baseURL: 8000 }, "openai/m: option baseURL: a text is needed, not 8000"],
+  [{ headers: { "x-team": undefined } }, "openai/m: option headers.x-team: a text is needed, not undefined"],
+  [{ headers: { "x-team": 5 } }, "openai/m: option headers.x-team: a text is needed, not a number"],
   [{ fetch: true }, "openai/m: option fetch: a function is needed, not true"],
   [{ http: {} }, "openai/m: option http: an HttpClient (request) is needed, not an object"],
   [{ stream: "yes" }, 'openai/m: option stream: true or false is needed, not "yes"'],
@@ -134,6 +136,34 @@ test.each<[() => unknown, string]>([
   ],
 ])("an option of one kind of model alone is looked at as well: %s", (make, words) => {
   expect(wordsOf(make)).toContain(words);
+});
+
+test.each<[unknown, string]>([
+  [null, "a key, or { apiKey, headers, aws }, is needed, not null"],
+  [5, "a key, or { apiKey, headers, aws }, is needed, not a number"],
+  [{ key: "sk-secret" }, "it gave key, and apiKey, headers or aws is needed"],
+  [{ apiKey: 12345 }, "option apiKey: a text is needed, not a number"],
+  [{ headers: "sk-secret" }, "option headers: an object of texts is needed"],
+  [{ headers: { "x-team": undefined } }, "option headers.x-team: a text is needed, not undefined"],
+  [{ aws: { accessKeyId: "AKIA" } }, "option aws.secretAccessKey: a text is needed, not undefined"],
+])(
+  "credentials that are none are refused before anything is sent, and not shown: %j",
+  async (given, words) => {
+    const model = openai("m", { baseURL: "http://127.0.0.1:9", credentials: () => given as never });
+    const { end, modelCalls } = await new Agent({ model }).run("go");
+    expect(end?.error?.message).toContain(`the credentials callback of openai/m: ${words}`);
+    expect([end?.error?.kind, modelCalls]).toEqual(["auth", 1]);
+    expect(end?.error?.message).not.toMatch(/sk-secret|12345/);
+  },
+);
+
+test("the name of a model is no options of a server", () => {
+  expect(wordsOf(() => openaiCompatible("my-model" as never))).toBe(
+    'openaiCompatible: options: an object is needed, not "my-model"',
+  );
+  expect(wordsOf(() => openaiCompatible(undefined as never))).toBe(
+    "openaiCompatible: options: an object is needed, not undefined",
+  );
 });
 
 test("a name that is no text is told as such", async () => {

@@ -1,6 +1,7 @@
 // The room of every other server that speaks Chat Completions: hosted, self-hosted, on this machine.
 
 import { type Model, RondoError } from "@rondo/core";
+import { checkGiven, object } from "@rondo/core/checks";
 import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } from "../compat/choose.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
@@ -34,6 +35,7 @@ export function openaiCompatible(options: CompatibleOptions): Model {
 
 /** The same, whose answers are told as they came. */
 export function compatibleModel(options: CompatibleOptions): Model {
+  checkGiven(object, options, "openaiCompatible");
   const { server: asked, provider: called, model, keyVariables: ownVariables, ...rest } = options;
   const { name, server } = chooseServer(asked ?? called, rest.baseURL);
   const provider = called ?? asked ?? name ?? "compatible";
