@@ -6,11 +6,14 @@ import {
   Agent,
   type AgentOptions,
   budget,
+  deadline,
   dependency,
+  maxSteps,
   type Rule,
   type RunOverrides,
   repeats,
   retry,
+  stopWhen,
   subAgent,
   tool,
 } from "../src/index.ts";
@@ -103,6 +106,10 @@ describe("an agent's options", () => {
     [{ tools: {} }, "option tools: a list is needed, not an object"],
     [{ tools: [null] }, "option tools[0]: a tool, as tool() makes it, is needed, not null"],
     [{ tools: [echo] }, "option tools[0]: a tool, as tool() makes it, is needed, not an object"],
+    ...[maxSteps, budget, deadline, repeats, stopWhen].map((made): [Record<string, unknown>, string] => [
+      { rules: [made] },
+      "option rules[0]: what makes a rule is none before it is called: maxSteps(20)",
+    ]),
     [{ rules: [5] }, "option rules[0]: a rule, or a function that is a stop rule, is needed, not 5"],
     [
       { rules: [{ name: "no_rm", version: 1, judgecall: () => undefined }] },

@@ -71,7 +71,7 @@ export interface AgentOptions<Output = unknown> {
   continueRule?: Rule;
   /** Default: 100. A `maxSteps` among the rules wins. */
   maxSteps?: number;
-  /** Default: `land`. */
+  /** What comes of the step limit, where a `maxSteps` among the rules says nothing of it. Default: `land`. */
   onLimit?: OnLimit;
   /** The last turn of a landing. `tools`: whether they stay declared (they cannot be used either way); `store`: whether its answer enters the history. Default: `declared`, true. */
   landing?: { tools?: "declared" | "omitted"; store?: boolean };

@@ -25,10 +25,11 @@ import {
   truncations,
 } from "../rules/answers.ts";
 import { degenerateAnswers } from "../rules/degenerate.ts";
-import { budget, maxSteps } from "../rules/limits.ts";
+import { budget, deadline, maxSteps, underWord } from "../rules/limits.ts";
 import { overflow } from "../rules/overflow.ts";
 import { textsWith } from "../rules/own-texts.ts";
 import { repairs } from "../rules/repairs.ts";
+import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { repeats } from "../rules/repeats.ts";
 import { fallback, retry } from "../rules/retry.ts";
 import { tellRoom } from "../rules/room.ts";
@@ -248,9 +249,23 @@ function truncationsOf(max: number | undefined, onTruncated: OnTruncated | undef
   }) as Rule;
 }
 
+/** Each would pass for a stop rule, and fail at the first step: of a view of the run it makes no rule. */
+const makers: ReadonlySet<unknown> = new Set([
+  maxSteps,
+  budget,
+  deadline,
+  repeats,
+  skipRepeatedFailures,
+  stopWhen,
+]);
+
 /** The rules in the order they are asked: failures and odd answers first, then yours, then limits, then the content. */
 function rulesOf(given: AgentOptions): Rules {
-  const own = (given.rules ?? []).map((rule) => (typeof rule === "function" ? stopWhen(rule) : rule));
+  const own = (given.rules ?? []).map((rule, at) => {
+    if (makers.has(rule))
+      throw wrong(`rules[${at}]`, "what makes a rule is none before it is called: maxSteps(20)");
+    return typeof rule === "function" ? stopWhen(rule) : underWord(rule, given.onLimit);
+  });
   const limited = own.some((rule) => rule.name === "max_steps");
   const onLimit = given.onLimit === undefined ? {} : { onLimit: given.onLimit };
   const { tell = [], estimator = charEstimator() } = given.context ?? {};

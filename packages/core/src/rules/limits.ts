@@ -28,20 +28,37 @@ export type OnLimit = "land" | "error" | "refuse_tools" | "stop";
 
 export const limitWords: Check = oneOf("land", "error", "refuse_tools", "stop");
 
+interface StepLimit {
+  onLimit?: OnLimit;
+  message?: string;
+}
+
 const maxStepsOptions = (max: Check): Check =>
-  membersOf<{ max: number; onLimit?: OnLimit; message?: string }>(
-    { max, onLimit: limitWords, message: text },
-    ["max"],
-  );
+  membersOf<StepLimit & { max: number }>({ max, onLimit: limitWords, message: text }, ["max"]);
 
 /**
  * Ends a run that has used its model calls.
  * @param max answers allowed, each with its tools run; a paused answer and its rest are one. 0: none, where that is an error or a stop
- * @param options.onLimit default `land`: one more call without tools for a best-effort answer
+ * @param options.onLimit default: the agent's `onLimit`, else `land`: one more call without tools for a best-effort answer
  * @param options.message what the error says where `onLimit` is `error`. Default: that the limit was reached
  * @throws RondoError `invalid_request` naming what cannot be used
  */
-export function maxSteps(max: number, options: { onLimit?: OnLimit; message?: string } = {}): Rule {
+export function maxSteps(max: number, options: StepLimit = {}): Rule {
+  const rule = stepLimit(max, options);
+  if (options.onLimit === undefined) wordless.set(rule, { ...options, max });
+  return rule;
+}
+
+/** Step limits that say nothing of what comes of them, and what they were made of. */
+const wordless = new WeakMap<Rule, StepLimit & { max: number }>();
+
+/** The same rule under an agent's word on what comes of a limit; one that has a word of its own keeps it. */
+export function underWord(rule: Rule, onLimit: OnLimit | undefined): Rule {
+  const made = onLimit === undefined ? undefined : wordless.get(rule);
+  return made === undefined || onLimit === undefined ? rule : maxSteps(made.max, { ...made, onLimit });
+}
+
+function stepLimit(max: number, options: StepLimit): Rule {
   const onLimit = options.onLimit ?? "land";
   const isNone = onLimit === "error" || onLimit === "stop";
   checkGiven(maxStepsOptions(isNone ? whole : count), { ...options, max }, "maxSteps");
