@@ -239,6 +239,24 @@ export function causesOf(thrown: unknown): unknown[] {
   return chain;
 }
 
+/** The words of an error; `why` has also those of what caused it. */
+export interface Thrown {
+  message: string;
+  why: string;
+}
+
+/** The words of what was thrown, and of what caused that, as far as they say more: `fetch failed: getaddrinfo ENOTFOUND example`. */
+export function thrownIn(thrown: unknown): Thrown {
+  const message = messageOf(thrown);
+  let told = message;
+  for (const cause of causesOf(thrown)) {
+    // What is neither an error nor a text (an issue of a schema, say) has no words of its own.
+    const words = typeof cause === "string" || isA(Error, cause) ? messageOf(cause) : "";
+    if (!told.includes(words)) told += `: ${words}`;
+  }
+  return { message, why: told };
+}
+
 function causeOf(thrown: unknown): unknown {
   try {
     const { cause, errors } = Object(thrown) as { cause?: unknown; errors?: unknown };

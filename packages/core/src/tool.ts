@@ -26,7 +26,7 @@ import {
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import { invalidRequest } from "./errors.ts";
+import { invalidRequest, type Thrown } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { BlobStore } from "./journal/blobs.ts";
 import type { Journal } from "./journal.ts";
@@ -193,9 +193,9 @@ export function resultWith(result: ToolResult, content: ContentPart[]): ToolResu
 
 /** A result as it stands in a record: taken as it is, neither rendered nor cut again. For tools that play back what was recorded. */
 export class RecordedResult {
-  readonly result: CallResult;
+  readonly result: CallResult & { threw?: Thrown };
 
-  constructor(result: CallResult) {
+  constructor(result: CallResult & { threw?: Thrown }) {
     this.result = result;
   }
 }

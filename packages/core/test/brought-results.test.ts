@@ -98,6 +98,45 @@ describe("a result that somebody brings", () => {
     expect(resultOf(session)).toMatchObject(told);
   });
 
+  test("tells the model a fixed text of an error where tool errors are masked, and a warning why", async () => {
+    const { session, id, heard } = await waiting({ toolErrors: "masked" });
+    await session.answer(id, new Error("no way to db.internal", { cause: new Error("refused") }));
+    expect(resultOf(session)).toMatchObject({
+      content: [{ type: "text", text: "Error: ask failed." }],
+      isError: true,
+    });
+    expect(JSON.stringify(session.messages)).not.toContain("db.internal");
+    const message = `ask (${id}): no way to db.internal: refused`;
+    expect(heard).toContainEqual({ type: "warning", code: "tool_error", message });
+  });
+
+  test("tells what caused an error to a warning, also where nothing is masked", async () => {
+    const { session, id, heard } = await waiting();
+    await session.answer(id, new Error("fetch failed", { cause: new Error("refused") }));
+    expect(textOf(resultOf(session) ?? { role: "user", content: [] })).toBe("Error: fetch failed");
+    const message = `ask (${id}): fetch failed: refused`;
+    expect(heard).toContainEqual({ type: "warning", code: "tool_error", message });
+  });
+
+  test.each<[string, Partial<AgentOptions>, string]>([
+    ["masked", { toolErrors: "masked" }, "Error: ask failed."],
+    ["told in its own words", { texts: { threw: (_tool, message) => `Oh: ${message}` } }, "Oh: not there"],
+  ])("is %s inside a sub-agent, as that agent says", async (_what, options, told) => {
+    const child = new Agent({ model: scripted([question, say("Heard.")]), tools: [ask], ...options });
+    const journal = memoryJournal();
+    const lead = new Agent({
+      model: scripted([call("helper", { task: "ask" }), say("All done.")]),
+      tools: [subAgent({ name: "helper", description: "Helps", agent: child })],
+      journal,
+    });
+    const session = await lead.open("lead");
+    await session.send("go");
+    const inside = session.pending[0]?.child?.session ?? "";
+    await session.answer(session.pending[0]?.id ?? "", new Error("not there"));
+    const finished = journal.read(inside).find(({ type }) => type === "tool_finished");
+    expect(finished).toMatchObject({ result: { content: [{ type: "text", text: told }], isError: true } });
+  });
+
   test("may end the run", async () => {
     const { session, id } = await waiting();
     const { end, text } = await session.answer(id, toolResult("Never mind.", { done: "The user has left." }));

@@ -1,6 +1,7 @@
 // The room of the facts about sub-agents: what stands in records and in states.
 
 import type { LedgerEntry } from "../context/compact/ledger.ts";
+import type { Thrown } from "../errors.ts";
 import type { ContentPart, Json, JsonObject, Usage } from "../message.ts";
 import type { CallKey } from "./call-key.ts";
 
@@ -67,6 +68,8 @@ export interface BroughtResult {
   ledger?: LedgerEntry[];
   /** For programs alone: the model does not read it. */
   details?: Json;
+  /** It is an error that was brought. What the model reads of it is decided where the call is, whose agent may mask it. */
+  threw?: Thrown;
 }
 
 /** What somebody said to a call inside a sub-agent. */

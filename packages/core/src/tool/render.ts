@@ -4,7 +4,7 @@
 // made no mistake that should cost a run.
 
 import { ledgerEntries } from "../context/compact/ledger.ts";
-import { isA, messageOf } from "../errors.ts";
+import { isA, thrownIn } from "../errors.ts";
 import { harmless } from "../input/harmless.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import type { CallResult } from "../loop/records.ts";
@@ -57,12 +57,15 @@ export function renderThrown(text: string): CallResult {
 
 /**
  * The result that somebody brings for a call: what the tool would have returned, or an error it would have thrown.
- * @param threw what the model reads of an error's message
+ * @param threw what the model reads of an error's message, unless the call's own agent says otherwise
  */
 export function renderBrought(value: unknown, threw: (message: string) => string): BroughtResult {
-  const { content, isError, done, ledger, details } = isA(Error, value)
-    ? renderThrown(threw(messageOf(value)))
-    : renderResult(value);
+  if (isA(Error, value)) {
+    const thrown = thrownIn(value);
+    return { content: renderThrown(threw(thrown.message)).content, isError: true, threw: thrown };
+  }
+  if (value instanceof RecordedResult && value.result.threw !== undefined) return value.result;
+  const { content, isError, done, ledger, details } = renderResult(value);
   return {
     content,
     isError,

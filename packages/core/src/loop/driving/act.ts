@@ -4,7 +4,7 @@
 // nonsense), a result comes of it. Time-outs and aborts are not judged here: the loop records the result it decided
 // on and fires the signal, and what still comes is late.
 
-import { causesOf, isA, messageOf } from "../../errors.ts";
+import { causesOf, isA, messageOf, type Thrown, thrownIn } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";
 import { type AssistantMessage, callsOf, type JsonObject } from "../../message.ts";
 import { areWordsMissing } from "../../rules/own-texts.ts";
@@ -23,8 +23,9 @@ export async function act(
   tool: Tool,
   call: Pick<Call, "args" | "rawArgs" | "check">,
   context: ToolContext,
-  { texts, masked, report }: Failures,
+  failures: Failures,
 ): Promise<CallResult | ChildWaits> {
+  const { texts } = failures;
   try {
     if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
       return renderResult(await tool.executeRaw(call.rawArgs, context));
@@ -40,13 +41,20 @@ export async function act(
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
     const { signal } = context;
     if (isPassedOn(thrown, signal)) return { ...renderThrown(texts.aborted(tool.name)), code: "aborted" };
-    const message = messageOf(thrown);
-    const why = withCauses(thrown);
-    if (masked || why !== message) report(why);
-    const result = renderThrown(masked ? texts.masked(tool.name) : texts.threw(tool.name, message));
+    const result = resultOfThrown(tool.name, thrownIn(thrown), failures);
     // Whatever is thrown once the signal has fired comes of that.
     return signal.aborted ? { ...result, code: "aborted" } : result;
   }
+}
+
+/** What comes of an error that a tool threw, or that somebody brought in its place. */
+export function resultOfThrown(
+  tool: string,
+  { message, why }: Thrown,
+  { texts, masked, report }: Failures,
+): CallResult {
+  if (masked || why !== message) report(why);
+  return renderThrown(masked ? texts.masked(tool) : texts.threw(tool, message));
 }
 
 /** Whether a tool only says that it was told to stop: with the signal's own reason, or around it as Node does. That is no word about the call. */
@@ -54,17 +62,6 @@ function isPassedOn(thrown: unknown, { aborted, reason }: AbortSignal): boolean 
   if (!aborted) return false;
   const [first, second] = causesOf(thrown);
   return first === reason || (second === reason && isA(Error, first) && first.name === "AbortError");
-}
-
-/** The words of what was thrown, and of what caused that, as far as they say more: `fetch failed: getaddrinfo ENOTFOUND example`. */
-function withCauses(thrown: unknown): string {
-  let told = messageOf(thrown);
-  for (const cause of causesOf(thrown)) {
-    // What is neither an error nor a text (an issue of a schema, say) has no words of its own.
-    const words = typeof cause === "string" || isA(Error, cause) ? messageOf(cause) : "";
-    if (!told.includes(words)) told += `: ${words}`;
-  }
-  return told;
 }
 
 /** Checks the calls of an answer, in their order. Not a promise unless a schema is asynchronous. */

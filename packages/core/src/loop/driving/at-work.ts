@@ -9,6 +9,7 @@ import { jsonCopy } from "../../json/copy.ts";
 import type { Model } from "../../model.ts";
 import { answeringInText } from "../../output/answers.ts";
 import { areWordsMissing, inAnyWords } from "../../rules/own-texts.ts";
+import type { Rules } from "../../rules/rule.ts";
 import { resolver } from "../../tool/dependency.ts";
 import { renderThrown } from "../../tool/render.ts";
 import { ChildWaits, type ToolContext } from "../../tool.ts";
@@ -19,7 +20,7 @@ import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
 import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
-import { act, checkCalls } from "./act.ts";
+import { act, checkCalls, type Failures, resultOfThrown } from "./act.ts";
 import { viewOf } from "./announce.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { Babble } from "./babble.ts";
@@ -176,7 +177,7 @@ export class AtWork {
   act(key: CallKey): void {
     const call = callIn(this.#state.run, key);
     if (call === undefined || call.result !== undefined) return;
-    const { maskToolErrors, rules, tools } = this.#shell;
+    const { rules, tools } = this.#shell;
     const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
       const result = inAnyWords(rules, (worded) => unstartedResult(call, worded));
@@ -194,8 +195,7 @@ export class AtWork {
       return;
     }
     const { controller, context, capping } = this.#begin(key, call);
-    const report = (why: string): void => this.#warn("tool_error", `${call.name} (${call.id}): ${why}`);
-    const failures = { texts: rules.texts, masked: maskToolErrors, report };
+    const failures = this.#failures(call, rules);
     const post = this.#poster();
     const era = this.#era;
     this.#away.add(key);
@@ -292,9 +292,20 @@ export class AtWork {
 
   /** A result that somebody brings is cut like a tool's. */
   brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
+    const { threw, ...rest } = given;
     const call = callIn(this.#state.run, key);
-    const whole: CallResult = { ...given, code: "answered" };
+    const told = (worded: Rules): BroughtResult =>
+      threw === undefined || call === undefined
+        ? rest
+        : { ...rest, content: resultOfThrown(call.name, threw, this.#failures(call, worded)).content };
+    const whole: CallResult = { ...inAnyWords(this.#shell.rules, told), code: "answered" };
     return call === undefined ? whole : this.#capping(call).arrived(whole);
+  }
+
+  /** What the model and the watchers read of it where this call fails. */
+  #failures({ name, id }: Call, { texts }: Rules): Failures {
+    const report = (why: string): void => this.#warn("tool_error", `${name} (${id}): ${why}`);
+    return { texts, masked: this.#shell.maskToolErrors, report };
   }
 
   #capping(call: Call): Capping {
