@@ -40,8 +40,12 @@ export interface ContextOptions {
   trim?: TrimOptions | null;
   /** Old results, in a request only. Default: off. */
   prune?: PruneOptions | null;
-  /** The last look before a request goes out. `cut`: the longest texts are cut, for good; else results are, for this request only. Default: `cut`. */
-  guard?: { results?: "cut" | GuardOptions["results"] } | null;
+  /**
+   * The last look before a request goes out. `cut`: the longest texts are cut, for good; else results are, for this request
+   * only. Default: `cut`. `counts`: `messages`, and not what goes with them (system prompt, tools, notes); `cut` counts
+   * all in any case. Default: `request`, all of it.
+   */
+  guard?: { results?: "cut" | GuardOptions["results"]; counts?: "request" | "messages" } | null;
   /** The history summed up. Default: at 80 % of the window. */
   compaction?: (Omit<CompactionOptions, "model"> & { model?: Model }) | null;
   /** How tokens are estimated. Default: by characters. */
@@ -65,7 +69,7 @@ export interface ContextFacts {
   cap?: CapFacts;
   trim?: TrimSettings;
   prune?: PruneSettings;
-  guard?: { results: "cut" | NonNullable<GuardOptions["results"]> };
+  guard?: { results: "cut" | NonNullable<GuardOptions["results"]>; counts?: "messages" };
   compaction?: CompactionSettings;
 }
 
@@ -85,7 +89,12 @@ export const contextOptions: Check = membersOf<ContextOptions>({
   trim: orNull(rising(trimOptions, { minTokens: 20_000, maxTokens: 100_000 })),
   // As lenient as the settings files that it is read from.
   prune: anything,
-  guard: orNull(membersOf({ results: oneOf("cut", "truncate", "truncate_and_replace") })),
+  guard: orNull(
+    membersOf<NonNullable<ContextOptions["guard"]>>({
+      results: oneOf("cut", "truncate", "truncate_and_replace"),
+      counts: oneOf("request", "messages"),
+    }),
+  ),
   compaction: orNull(membersOf<NonNullable<ContextOptions["compaction"]>>({ ...compactionChecks, model })),
   estimator: able("an estimator (text, message, tools)", "text", "message", "tools"),
   tell: listOf(share),
@@ -101,9 +110,16 @@ export function contextFacts(given: ContextOptions = {}): ContextFacts {
     ...(given.cap === null ? {} : { cap: capFacts(given.cap) }),
     ...(given.trim === null ? {} : { trim: trimSettings(given.trim) }),
     ...(prune === null ? {} : { prune }),
-    ...(given.guard === null ? {} : { guard: { results: given.guard?.results ?? "cut" } }),
+    ...(given.guard === null ? {} : { guard: guardFacts(given.guard) }),
     ...(given.compaction === null ? {} : { compaction: compactionFacts(given.compaction) }),
   };
+}
+
+function guardFacts({
+  results = "cut",
+  counts,
+}: ContextOptions["guard"] & object = {}): ContextFacts["guard"] & object {
+  return { results, ...(counts === "messages" ? { counts } : {}) };
 }
 
 /** The settings as facts; the model that sums up is a fact of its own. */

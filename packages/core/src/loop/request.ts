@@ -13,13 +13,13 @@ import { Log } from "./log.ts";
 import { definitionsOf, offeredTools } from "./offered.ts";
 import type { RunOptions } from "./records.ts";
 import { ofParts, without, withoutSettings } from "./request/left-out.ts";
-import { notesOf } from "./request/notes.ts";
+import { besideOf, notesOf } from "./request/notes.ts";
 import { stepSettings } from "./request/step-settings.ts";
-import { outputThatFits, windowOf } from "./request/window.ts";
+import { frontOf, outputThatFits, windowOf } from "./request/window.ts";
 import { optionsOf, preparedOf, runOf, type State, transformedOf } from "./state.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */
-export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(state)): ModelRequest {
+export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(state, rules)): ModelRequest {
   const options = optionsOf(state);
   const run = runOf(state);
   const toolless = run.landing !== undefined || run.output !== undefined;
@@ -69,7 +69,7 @@ export interface Shaped {
 }
 
 /** The history as this request has it: edited by the hook, pruned, guarded, without what was refused. */
-export function shaped(state: State): Shaped {
+export function shaped(state: State, rules: Rules): Shaped {
   const run = runOf(state);
   const { prune: pruning, guard: guarding } = optionsOf(state).context ?? {};
   const edit = transformedOf(run)?.edit;
@@ -89,7 +89,7 @@ export function shaped(state: State): Shaped {
   const guarded =
     results === undefined || window === undefined
       ? undefined
-      : guard(pruned.messages, { results }, { contextWindow: window });
+      : guard(pruned.messages, { results }, { contextWindow: window, beside: besideMessages(state, rules) });
   const { messages } = guarded ?? pruned;
   const stages = [pruned.note, guarded?.note].filter((note) => note !== undefined);
   const hook = edit === undefined ? [] : ["transformContext"];
@@ -100,6 +100,12 @@ export function shaped(state: State): Shaped {
     by,
     ...(guarded?.overflow === undefined ? {} : { overflow: guarded.overflow }),
   };
+}
+
+/** Tokens of what goes with the messages, as the guard of requests counts it. */
+function besideMessages(state: State, rules: Rules): number {
+  if (optionsOf(state).context?.guard?.counts === "messages") return 0;
+  return frontOf(state, rules) + besideOf(state, rules);
 }
 
 const isSmaller = ({ note }: Staged): boolean => note === undefined || note.after < note.before;

@@ -109,7 +109,7 @@ export function steerable(options: SteerableOptions): AgentOptions {
     context: {
       ...noContext,
       prune,
-      guard: guard === null ? null : { results: guard.results ?? "truncate" },
+      guard: guard === null ? null : { results: guard.results ?? "truncate", counts: "messages" },
       ...context,
     },
     texts: steerableTexts,

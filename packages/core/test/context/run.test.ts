@@ -234,6 +234,35 @@ describe("the guard in a run", () => {
     expect(recordsOf(records(), "model_started").at(-1)?.stages).toMatchObject([{ stage: "guard" }]);
   });
 
+  test.each(["truncate", "truncate_and_replace"] as const)(
+    "counts the system prompt and the tools where results are to %s, unless it is to count messages alone",
+    async (results) => {
+      const endOf = async (counts?: "messages"): Promise<[string | undefined, number]> => {
+        const model = scripted([say("sent")]);
+        const guard = counts === undefined ? { results } : { results, counts };
+        const context = { window: 5_000, ...none, guard };
+        const { session } = await opened({ model, system: words(6_000), tools: [reader(1)], context });
+        const { end } = await session.send("go");
+        return [end?.error?.kind ?? end?.reason, model.calls];
+      };
+      expect(await endOf()).toEqual(["context_overflow", 0]);
+      expect(await endOf("messages")).toEqual(["completed", 1]);
+    },
+  );
+
+  test("makes room among results for a system prompt that is long", async () => {
+    const model = scripted([call("read"), say("done")]);
+    const { session } = await opened({
+      model,
+      system: words(3_000),
+      tools: [reader(800)],
+      context: { window: 5_000, ...none, guard: { results: "truncate_and_replace" } },
+    });
+    const { end } = await session.send("read");
+    expect(end?.reason).toBe("completed");
+    expect(texts(model.lastRequest.messages)[0]).toBe("[compacted: tool output removed to free context]");
+  });
+
   test("lowers an output limit that is too large, and compacts nothing for it", async () => {
     const model = scripted([call("read"), say("done")]);
     const { session, events } = await opened({

@@ -126,7 +126,7 @@ describe("a request", () => {
 
   test("keeps its messages as they are where only a setting was refused", () => {
     const state = stateOf({ dropped: ["settings.temperature"] });
-    expect(shaped(state)).toStrictEqual({ messages: state.history, stages: [], by: [] });
+    expect(shaped(state, rules)).toStrictEqual({ messages: state.history, stages: [], by: [] });
   });
 
   test("asks for the output limit that was decided on, and for no reasoning where that was refused", () => {
@@ -162,18 +162,18 @@ describe("the messages of a request", () => {
 
   test("are the history itself, where nothing is to be changed", () => {
     const state = stateOf();
-    expect(shaped(state)).toStrictEqual({ messages: state.history, stages: [], by: [] });
-    expect(shaped(state).messages).toBe(state.history);
+    expect(shaped(state, rules)).toStrictEqual({ messages: state.history, stages: [], by: [] });
+    expect(shaped(state, rules).messages).toBe(state.history);
     const cutting = stateOf({}, {}, contextOf({ window: 1_000 }));
-    expect(shaped(cutting).messages).toBe(cutting.history);
+    expect(shaped(cutting, rules).messages).toBe(cutting.history);
   });
 
   test("are edited by the hook of this step only", () => {
     const at = (step: number): ReturnType<typeof shaped> =>
-      shaped(stateOf({ transformed: { step, edit: [{ put: user("other") }] } }));
+      shaped(stateOf({ transformed: { step, edit: [{ put: user("other") }] } }), rules);
     expect([at(1).by, [...at(1).messages]]).toStrictEqual([["transformContext"], [user("other")]]);
     expect([at(2).by, [...at(2).messages]]).toStrictEqual([[], [user("task")]]);
-    expect(shaped(stateOf({ transformed: { step: 1 } })).by).toStrictEqual([]);
+    expect(shaped(stateOf({ transformed: { step: 1 } }), rules).by).toStrictEqual([]);
   });
 
   const results: Message[] = [
@@ -195,7 +195,7 @@ describe("the messages of a request", () => {
       more: object,
       change: object = contextOf({ window: 10_000, prune: { mode: "cache-ttl" } }),
     ): ReturnType<typeof shaped> =>
-      shaped(stateOf({}, { ...history(...results), now: 10_000_000, ...more }, change));
+      shaped(stateOf({}, { ...history(...results), now: 10_000_000, ...more }, change), rules);
     const cold = pruned({ touchedAt: 1_000 });
     expect([cold.by, cold.stages.map(({ stage }) => stage)]).toStrictEqual([["prune"], ["prune"]]);
     expect(JSON.stringify([...cold.messages]).length).toBeLessThan(JSON.stringify(results).length);
@@ -238,7 +238,7 @@ describe("the messages of a request", () => {
         { ...history(...messages), now: 10_000_000, touchedAt: 1_000 },
         contextOf({ window: 10_000, prune }),
       );
-      return { ...shaped(state), state };
+      return { ...shaped(state, rules), state };
     };
     expect(longer(-40).by).toStrictEqual(["prune"]);
     for (const by of [0, 40]) {
@@ -250,7 +250,7 @@ describe("the messages of a request", () => {
 
   test("are guarded where the guard is of requests: shortened for this once, or said not to fit", () => {
     const guardedBy = (given: object, messages: Message[] = results): ReturnType<typeof shaped> =>
-      shaped(stateOf({}, history(...messages), contextOf(given as never)));
+      shaped(stateOf({}, history(...messages), contextOf(given as never)), rules);
     const shortened = guardedBy({ window: 10_000, guard: { results: "truncate" } });
     expect(shortened.by).toStrictEqual(["guard"]);
     expect(JSON.stringify([...shortened.messages]).length).toBeLessThan(JSON.stringify(results).length);
@@ -272,7 +272,7 @@ describe("the messages of a request", () => {
       { role: "user", content: [file("f")] },
     ];
     const sent = (dropped: Repair[], list: Message[] = some): Message[] => [
-      ...shaped(stateOf({ dropped }, history(...list))).messages,
+      ...shaped(stateOf({ dropped }, history(...list)), rules).messages,
     ];
     const words = (messages: Message[]): string[][] =>
       messages.map(({ content }) =>
@@ -306,11 +306,11 @@ describe("the messages of a request", () => {
       answerOf([{ type: "text", text: "plain" }]),
     ];
     const state = stateOf({ dropped: ["reasoning"] }, history(...some));
-    const { messages, by } = shaped(state);
+    const { messages, by } = shaped(state, rules);
     expect([...messages]).toStrictEqual([some[0], answerOf([{ type: "text", text: "so" }]), some[3]]);
     expect([...messages][2]).toBe(some[3]);
     expect(by).toStrictEqual(["reasoning left out"]);
-    expect([...shaped(state).messages][1]).toBe([...messages][1]);
+    expect([...shaped(state, rules).messages][1]).toBe([...messages][1]);
   });
 
   test("are without the files that were refused, each as a word that it was there", () => {
@@ -319,7 +319,7 @@ describe("the messages of a request", () => {
       user("a"),
       { role: "user", content: [{ type: "text", text: "see" }, file, named] },
     ];
-    const { messages } = shaped(stateOf({ dropped: ["files", "reasoning"] }, history(...some)));
+    const { messages } = shaped(stateOf({ dropped: ["files", "reasoning"] }, history(...some)), rules);
     expect([...messages]).toStrictEqual([
       some[0],
       {
@@ -342,15 +342,15 @@ describe("the messages of a request", () => {
     ];
     const dropped: Repair[] = [repairOfFile(file as FilePart)];
     const state = stateOf({ dropped }, history(...some));
-    const { messages } = shaped(state);
+    const { messages } = shaped(state, rules);
     expect([...messages]).toStrictEqual([
       { role: "user", content: [some[0]?.content[0], { type: "text", text: "[image/png left out]" }, other] },
       some[1],
     ]);
     expect([...messages][1]).toBe(some[1]);
-    expect([...shaped(state).messages][0]).toBe([...messages][0]);
+    expect([...shaped(state, rules).messages][0]).toBe([...messages][0]);
     const both: Repair[] = [...dropped, repairOfFile(other)];
-    const none = [...shaped(stateOf({ dropped: both }, history(...some))).messages];
+    const none = [...shaped(stateOf({ dropped: both }, history(...some)), rules).messages];
     expect(JSON.stringify(none)).not.toContain('"file"');
   });
 });

@@ -63,6 +63,11 @@ describe("the guard, which is on", () => {
     expect([model.calls, lengths(result.messages)]).toEqual([1, [4_900, 4_900, 4_900, 4_900]]);
   });
 
+  test("C4.33 the messages are counted, and not the system prompt or the tools beside them", async () => {
+    const { result, model } = await run([call("read"), say("done")], 100, { system: "x".repeat(50_000) });
+    expect([result.end?.reason, model.calls]).toEqual(["completed", 2]);
+  });
+
   test("C4.35 the first version also clears the oldest results, and has words of its own where that is not enough", async () => {
     const guard = { results: "truncate_and_replace" } as const;
     const cleared = "[compacted: tool output removed to free context]";

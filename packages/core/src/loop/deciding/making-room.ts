@@ -84,7 +84,7 @@ export function guarded(state: State, rules: Rules): Action | undefined {
 
 /** A request that does not fit as it was shaped for this once, by the guard of requests or by a hook, is not sent. */
 export function tooLarge(state: State, rules: Rules): Action | undefined {
-  const { overflow, messages } = shaped(state);
+  const { overflow, messages } = shaped(state, rules);
   const window = windowOf(state);
   const hooked = transformedOf(runOf(state))?.edit !== undefined;
   if (overflow === undefined) {

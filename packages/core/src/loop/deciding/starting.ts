@@ -91,7 +91,7 @@ export function runHook(state: State, ask: HookAsk, until: { until?: number } = 
 export function callModel(state: State, rules: Rules): Action {
   const run = runOf(state);
   const step = stepOf(state);
-  const shape = shaped(state);
+  const shape = shaped(state, rules);
   const { stages, by } = shape;
   return {
     do: "call_model",
