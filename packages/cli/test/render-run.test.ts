@@ -292,6 +292,33 @@ describe("a rendered run", () => {
   });
 });
 
+describe("a page of a run that is over", () => {
+  const because = { rule: "a_rule", evidence: { seen: 3 } };
+  /** As it goes on from the records of a real run. */
+  async function pageAfter(fact: object): Promise<string> {
+    const before = await records();
+    const stamp = { seq: before.length, at: before.at(-1)?.at ?? 0, rand: 0 };
+    return renderRun([...before, { ...stamp, ...fact } as LogRecord]);
+  }
+
+  it("says that the session goes on, and of a refusal what comes with that", async () => {
+    const after = (end: object): Promise<string> =>
+      pageAfter({ type: "run_ended", end: { landed: false, ...because, ...end } });
+    expect(await after({ reason: "deadline", resumable: true })).toContain("the session can go on from here");
+    const refused = await after({ reason: "refused", resumable: false });
+    expect(refused).toContain("another message may be sent, but what was refused goes with it again");
+    expect(refused).not.toContain("cannot go on");
+  });
+
+  it("tells a failure from an abort that somebody asked for", async () => {
+    const error = new RondoError("internal", "the rule mine failed in decide: no").toJSON();
+    const page = await pageAfter({ type: "abort_asked", reason: error.message, error, rule: "mine" });
+    expect(page).toContain("the run could not go on: ");
+    expect(page).toContain("the rule mine failed in decide: no");
+    expect(page).not.toContain("asked: the rule");
+  });
+});
+
 describe("exit codes", () => {
   it("tell completed, failed, stopped early, refused, waiting and aborted apart", () => {
     expect(exitCodeOf("completed")).toBe(0);

@@ -100,7 +100,8 @@ export function woke({ at }: RecordOf<"woke">, page: RunPage): void {
 }
 
 export function abortAsked({ at, reason, error }: RecordOf<"abort_asked">, page: RunPage): void {
-  page.fact(at, "abort", `asked: ${reason}${error === undefined ? "" : `; ${errorText(error)}`}`, "yellow");
+  if (error === undefined) page.fact(at, "abort", `asked: ${reason}`, "yellow");
+  else page.fact(at, "abort", `the run could not go on: ${errorText(error)}`, "red");
 }
 
 export function outputChecked({ at, ok, error, value }: RecordOf<"output_checked">, page: RunPage): void {
@@ -142,7 +143,12 @@ export function runEnded(record: RecordOf<"run_ended">, page: RunPage): void {
   const how = endText(end);
   page.fact(record.at, "end", how.includes("rule ") ? how : `${how}, ${ruleText(end)}`, endStyle(end));
   if (end.landed) page.more("landed: one last answer was asked for, without tools", "dim");
-  page.more(end.resumable ? "the session can go on from here" : "the session cannot go on from here", "dim");
+  page.more(
+    end.resumable
+      ? "the session can go on from here"
+      : "another message may be sent, but what was refused goes with it again",
+    "dim",
+  );
   if (record.keep !== undefined) {
     page.more("what had arrived of an answer that will not be finished:");
     page.more(textOf(record.keep), "dim");

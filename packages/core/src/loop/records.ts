@@ -64,7 +64,7 @@ export interface Because {
 /** How a run ended, and why. */
 export interface RunEnd extends Because {
   reason: EndReason;
-  /** Whether the session can go on from here with a new message. */
+  /** Whether it makes sense to go on with a new message: not where what was refused would be sent again with it. Advice: `send` takes one all the same. */
   resumable: boolean;
   /** What failed, when the reason is a failure. */
   error?: ErrorData;
@@ -382,8 +382,11 @@ export type Fact =
   | { type: "summary_failed"; error: ErrorData; usage?: Usage }
   /** The history as it is from here on; without `edit` it stays as it was, and `note` says why. */
   | ({ type: "compacted"; edit?: HistoryEdit } & StageNote)
-  /** `error` is set when it was not a person who asked: a listener threw, say. */
-  | { type: "abort_asked"; reason: string; error?: ErrorData }
+  /**
+   * `error` is set when it was not a person who asked, and `rule` says who: the rule that threw, `listener`, or `texts`.
+   * Absent with an error: whoever drives, `driver`.
+   */
+  | { type: "abort_asked"; reason: string; error?: ErrorData; rule?: string }
   /** A wait ran out. */
   | { type: "woke" }
   /**
