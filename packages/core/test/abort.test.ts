@@ -250,6 +250,7 @@ describe("a listener or hook that throws", () => {
     const { end, messages } = await session.send("go");
     expect(end).toMatchObject({
       reason: "error",
+      rule: "listener",
       error: { kind: "internal", message: "a listener failed on tool_start: I broke" },
     });
     expect(isPaired(messages)).toBe(true);

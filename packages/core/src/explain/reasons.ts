@@ -100,7 +100,7 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
     case "summary_failed":
       return [one("context", `a summary failed: ${record.error.message}`, { error: record.error })];
     case "abort_asked":
-      return [one("abort", `an abort was asked for: ${record.reason}`)];
+      return [one("abort", abortText(record), record.error === undefined ? {} : { error: record.error })];
     case "run_ended": {
       const { reason, rule, evidence } = record.end;
       return [one("end", reason, { rule, evidence, ...decided })];
@@ -131,6 +131,9 @@ const deliveredText = ({ lane }: RecordOf<"delivered">): string =>
   lane === "steer"
     ? "a message came while the run worked, and was delivered"
     : "more work was queued, so the run went on";
+
+const abortText = ({ reason, error }: RecordOf<"abort_asked">): string =>
+  error === undefined ? `an abort was asked for: ${reason}` : `the run could not go on: ${reason}`;
 
 function approvalText({ approval, by }: RecordOf<"approval_given">): string {
   const reason = approval.answer === "deny" && approval.reason ? `: ${approval.reason}` : "";

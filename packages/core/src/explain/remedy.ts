@@ -17,6 +17,9 @@ export interface Remedy {
 
 /** What would have had to be otherwise for this end not to come. `options` are those the run had. */
 export function remedyOf(end: RunEnd, options?: RunOptions): Remedy {
+  // A rule that throws has decided nothing, whatever it is for.
+  if (end.reason === "error" && end.evidence.failed === true)
+    return { text: "what failed here, code of one's own or a journal, would have had to do its work" };
   // A rule of the user's own may be named like a member that every object has.
   return ownMember(byRule, end.rule)?.(end, options) ?? byReason(end);
 }
@@ -72,12 +75,7 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
       options?.output?.decodeRetries,
       "an answer that fits the schema of `output` would have completed it",
     ),
-  abort: ({ error }) => ({
-    text:
-      error === undefined
-        ? "somebody asked for the abort; without it, it would have gone on"
-        : "what failed here, code of one's own or a journal, would have had to do its work",
-  }),
+  abort: () => ({ text: "somebody asked for the abort; without it, it would have gone on" }),
   hooks: () => ({ text: "the hook that failed would have had to return", option: "hooks" }),
   prepareStep: ({ evidence }) => ({
     text: `the prepareStep hook said stop: ${String(evidence.said)}`,

@@ -328,6 +328,7 @@ export class Driver {
       type: "abort_asked",
       reason: message,
       error: { kind: "internal", message, retryable: false },
+      rule: "listener",
     });
   }
 

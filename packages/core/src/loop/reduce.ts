@@ -5,7 +5,7 @@
 
 import type { RondoError } from "../errors.ts";
 import { callsOf } from "../message.ts";
-import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
+import { type Rule, type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
 import {
   countChild,
   forgetLeft,
@@ -70,16 +70,16 @@ export function reduceAll(records: Iterable<LogRecord>, rules: Rules, from: Stat
 }
 
 function begin(started: State, rules: Rules): State {
-  let failed: RondoError | undefined;
+  let failed: [Rule, RondoError] | undefined;
   const memories = rules.list.map((rule) => {
     try {
       return rule.init?.(started);
     } catch (thrown) {
-      failed ??= ruleFailed(rule, "init", thrown);
+      failed ??= [rule, ruleFailed(rule, "init", thrown)];
       return undefined;
     }
   });
-  return failed === undefined ? { ...started, memories } : { ...withFailed(started, failed), memories };
+  return failed === undefined ? { ...started, memories } : { ...withFailed(started, ...failed), memories };
 }
 
 /** What rules remember begins with a run. */
@@ -92,7 +92,7 @@ function remember(folded: State, record: LogRecord, before: State, rules: Rules)
     try {
       memory = rule.fold(memories[place], record, before);
     } catch (thrown) {
-      return withFailed(folded, ruleFailed(rule, "fold", thrown));
+      return withFailed(folded, rule, ruleFailed(rule, "fold", thrown));
     }
     if (memory === memories[place]) continue;
     if (memories === folded.memories) memories = [...memories];
@@ -102,8 +102,8 @@ function remember(folded: State, record: LogRecord, before: State, rules: Rules)
 }
 
 /** A fold is total: that a rule threw is part of what is so, and `nextOrEnd` says what follows from it. */
-function withFailed(state: State, failed: RondoError): State {
-  return { ...state, run: { ...runOf(state), ruleFailed: failed.toJSON() } };
+function withFailed(state: State, { name }: Rule, failed: RondoError): State {
+  return { ...state, run: { ...runOf(state), ruleFailed: { rule: name, error: failed.toJSON() } } };
 }
 
 /** @param last when the record before it was written */
@@ -193,6 +193,7 @@ function fold(state: State, record: LogRecord, last: number): State {
           at: record.at,
           reason: record.reason,
           ...(record.error === undefined ? {} : { error: record.error }),
+          ...(record.rule === undefined ? {} : { rule: record.rule }),
         },
         cancelledAt: run.cancelledAt ?? record.at,
       });

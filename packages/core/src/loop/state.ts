@@ -138,7 +138,7 @@ export interface Run {
   readonly spoken: readonly string[];
   readonly landing?: { reason: EndReason } & Because;
   readonly output?: { attempt: number; error?: string } | undefined;
-  readonly abort?: { at: number; reason: string; error?: ErrorData };
+  readonly abort?: { at: number; reason: string; error?: ErrorData; rule?: string };
   /** Since when what is in flight is no longer wanted. */
   readonly cancelledAt?: number | undefined;
   readonly call?: { startedAt: number; step: number; attempt: number; pruned?: boolean } | undefined;
@@ -170,7 +170,7 @@ export interface Run {
   /** A hook of the run itself failed. */
   readonly broken?: ErrorData;
   /** A rule failed to take note of a record: none takes note of any after it, and whoever drives ends the run. */
-  readonly ruleFailed?: ErrorData;
+  readonly ruleFailed?: { rule: string; error: ErrorData };
   /** The text of the last answer stored in this run. */
   readonly lastText: string;
   readonly end?: RunEnd;

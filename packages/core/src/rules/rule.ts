@@ -166,8 +166,16 @@ export const evidenceOf = <Evidence>({ evidence }: { readonly evidence: Evidence
 /** A rule is somebody's code: where it throws, it is said which one, and when. */
 export function ruleFailed({ name }: Rule, moment: Moment | "init", thrown: unknown): RondoError {
   const message = `the rule ${name} failed in ${moment}: ${messageOf(thrown)}`;
-  return new RondoError("internal", message, { cause: thrown });
+  const error = new RondoError("internal", message, { cause: thrown });
+  failures.set(error, name);
+  return error;
 }
+
+/** What failing rules threw, and their names. */
+const failures = new WeakMap<object, string>();
+
+/** The name of the rule that threw this; undefined where it was none. */
+export const failedRule = (thrown: unknown): string | undefined => failures.get(thrown as object);
 
 /** What a stop rule written as a function is told. */
 export interface RunView {

@@ -27,7 +27,9 @@ describe("what comes next, for whoever drives", () => {
     const action = nextOrEnd(withMemory(stateOf()), withBroken);
     expect(action).toMatchObject({
       do: "record",
-      facts: [{ type: "abort_asked", reason: said, error: { kind: "internal", message: said } }],
+      facts: [
+        { type: "abort_asked", reason: said, error: { kind: "internal", message: said }, rule: broken.name },
+      ],
     });
   });
 
@@ -53,7 +55,9 @@ describe("what comes next, for whoever drives", () => {
     // From there on no rule is told of anything, or one would know what another does not.
     expect([one.memories, two.memories]).toStrictEqual([one.memories, one.memories]);
     const message = "the rule forgetful failed in fold: no such thing";
-    expect(nextOrEnd(two, list)).toMatchObject({ facts: [{ type: "abort_asked", reason: message }] });
+    expect(nextOrEnd(two, list)).toMatchObject({
+      facts: [{ type: "abort_asked", reason: message, rule: "forgetful" }],
+    });
     const over = { ...two, run: { ...two.run, end: {} } } as State;
     expect(nextOrEnd(over, list)).toStrictEqual({ do: "done" });
     const aborted = { ...two, run: { ...two.run, abort: { at: 1, reason: "" }, cancelledAt: 1 } } as State;
@@ -76,7 +80,7 @@ describe("what comes next, for whoever drives", () => {
     const one = reduce(stateOf({}, {}, {}, list), recordOf({ type: "woke" }, 1), list);
     const two = reduce(one, recordOf({ type: "woke" }, 2), list);
     expect([one.memories, two.memories, times]).toStrictEqual([[0, undefined], [0, undefined], 1]);
-    expect(two.run?.ruleFailed?.message).toBe("the rule once failed in fold: no such thing");
+    expect(two.run?.ruleFailed?.error.message).toBe("the rule once failed in fold: no such thing");
   });
 
   test("names the first of those that could not begin", () => {
@@ -84,7 +88,7 @@ describe("what comes next, for whoever drives", () => {
       (name): Rule => ({ ...broken, name, init: () => broken.decide?.(0, emptyState) }),
     );
     const started = stateOf({}, {}, {}, { ...rules, list });
-    expect(started.run?.ruleFailed?.message).toBe("the rule a failed in init: no such thing");
+    expect(started.run?.ruleFailed?.error.message).toBe("the rule a failed in init: no such thing");
     expect(started.memories).toStrictEqual([undefined, undefined]);
   });
 

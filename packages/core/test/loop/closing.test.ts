@@ -414,8 +414,13 @@ describe("the end of a run", () => {
   });
 
   test("of an abort for an error is that error", () => {
-    expect(factOf(endAborted(stateOf({ abort: { at: 1, reason: "lost", error: failed } })))).toMatchObject({
-      end: { reason: "error", rule: "abort", evidence: { reason: "lost" }, error: failed },
+    const abort = { at: 1, reason: "lost", error: failed };
+    const evidence = { reason: "lost", failed: true };
+    expect(factOf(endAborted(stateOf({ abort })))).toMatchObject({
+      end: { reason: "error", rule: "driver", evidence, error: failed },
+    });
+    expect(factOf(endAborted(stateOf({ abort: { ...abort, rule: "mine" } })))).toMatchObject({
+      end: { reason: "error", rule: "mine", evidence, error: failed },
     });
     expect(factOf(endAborted(stateOf({ abort: { at: 1, reason: "lost" } })))).not.toHaveProperty("end.error");
   });

@@ -31,6 +31,7 @@ test.each<[string, Rule | StopRule]>([
     const { end } = await session.send("go");
     expect(end).toMatchObject({
       reason: "error",
+      rule: "mine",
       error: { kind: "internal", message: `the rule mine failed in ${moment}: no such thing` },
     });
     expect([session.status, isPaired(session.messages)]).toEqual(["idle", true]);

@@ -130,6 +130,7 @@ describe.each(Object.entries(scenes))("the text %s", (name, scene) => {
     const { end } = await (scene.play?.(session) ?? session.send("go"));
     expect(end).toMatchObject({
       reason: "error",
+      rule: "texts",
       error: { kind: "internal", message: expect.stringContaining(`the text ${name} failed: ${why}`) },
     });
     expect([session.status, isPaired(session.messages)]).toEqual(["idle", true]);

@@ -247,7 +247,7 @@ export function movesOf(node: Node, subject: Subject, report: Report): Move[] {
     }
     // A rule's fold is somebody's code. What would follow is the end of the run, whatever the rest of it is like.
     const types = [...new Set(added.map(({ type }) => type))].join(", ");
-    complain([`P2: folding ${types}: ${failed.message}`], node, subject, report);
+    complain([`P2: folding ${types}: ${failed.error.message}`], node, subject, report);
     return undefined;
   }
 }

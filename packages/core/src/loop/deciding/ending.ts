@@ -3,7 +3,7 @@
 import { type AssistantMessage, type JsonObject, textOf, userText } from "../../message.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
-import type { Fact, RunEnd } from "../records.ts";
+import type { Because, Fact, RunEnd } from "../records.ts";
 import { optionsOf, type Run, runOf, type State } from "../state.ts";
 
 /** Asks for the typed output, for the first time or again. */
@@ -75,9 +75,15 @@ export function unjudgedAfterAbort(state: State, rules: Rules): Action | undefin
     })),
     follows: { do: "stop", reason: "aborted" },
     store: text || turn.calls.length > 0,
-    rule: "abort",
-    evidence: { reason: runOf(state).abort?.reason ?? "" },
+    ...whyAborted(runOf(state)),
   });
+}
+
+/** Who stopped the run: somebody who asked for it, the rule or the listener that threw, or whoever drives and could not go on. */
+function whyAborted({ abort }: Run): Because {
+  const evidence = { reason: abort?.reason ?? "" };
+  if (abort?.error === undefined) return { rule: "abort", evidence };
+  return { rule: abort.rule ?? "driver", evidence: { ...evidence, failed: true } };
 }
 
 /** Ends an aborted run, with what had arrived of an answer. */
@@ -85,7 +91,7 @@ export function endAborted(state: State): Action {
   const { abort, failure } = runOf(state);
   const partial = failure?.partial;
   const keep = partial !== undefined && textOf(partial).trim() !== "" ? partial : undefined;
-  const why = { rule: "abort", evidence: { reason: abort?.reason ?? "" } };
+  const why = whyAborted(runOf(state));
   return end(
     state,
     abort?.error === undefined

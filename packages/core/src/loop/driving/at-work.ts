@@ -26,6 +26,7 @@ import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { Babble } from "./babble.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
+import { endsOver } from "./failing.ts";
 import { answerFrom, failureFrom } from "./model-answer.ts";
 import { type Ask, Questions } from "./questions.ts";
 import { reconcileCall } from "./reconcile.ts";
@@ -202,8 +203,7 @@ export class AtWork {
     void act(tool, call, context, failures)
       .then((whole) => (whole instanceof ChildWaits ? whole : capping.arrived(whole)))
       .catch((thrown: unknown) => {
-        if (areWordsMissing(thrown))
-          post({ type: "abort_asked", reason: thrown.message, error: thrown.toJSON() });
+        if (areWordsMissing(thrown)) post(endsOver(thrown));
         // A call without a result would be waited for for ever.
         return renderThrown(`Error: ${messageOf(thrown)}`);
       })

@@ -2,12 +2,12 @@
 //
 // Rules and words are somebody's. What they throw in the middle of a run ends it, by its records like any other end.
 
-import { type ErrorData, toRondoError } from "../../errors.ts";
 import { inAnyWords } from "../../rules/own-texts.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { next } from "../next.ts";
 import { isOpen, type State } from "../state.ts";
+import { endsOver } from "./failing.ts";
 
 /**
  * As `next`, for whoever drives: a rule that throws ends its run, and is named, and so are words of somebody's own. A run
@@ -18,10 +18,10 @@ export function nextOrEnd(state: State, rules: Rules): Action {
   const { run } = state;
   if (!isOpen(run) || run.abort !== undefined) return inAnyWords(rules, (worded) => next(state, worded));
   try {
-    return run.ruleFailed === undefined ? next(state, rules) : broken(run.ruleFailed);
+    if (run.ruleFailed === undefined) return next(state, rules);
+    const { rule, error } = run.ruleFailed;
+    return record({ type: "abort_asked", reason: error.message, error, rule });
   } catch (thrown) {
-    return broken(toRondoError(thrown).toJSON());
+    return record(endsOver(thrown));
   }
 }
-
-const broken = (error: ErrorData): Action => record({ type: "abort_asked", reason: error.message, error });

@@ -3,8 +3,9 @@
 // Hooks, checks of an output, tools about what came of a call that was cut off, sub-agents that were left behind. Each is
 // asked once at a time; its answer comes by mail, and one that nobody waits for any more is told so by its signal.
 
-import { messageOf, type RondoError, toRondoError } from "../../errors.ts";
+import type { RondoError } from "../../errors.ts";
 import type { Run, State } from "../state.ts";
+import { endsOver } from "./failing.ts";
 import type { Arriving } from "./timely.ts";
 
 /** A question to somebody's code. */
@@ -54,9 +55,7 @@ export class Questions {
       const now = this.#asking.state().run;
       if (now?.number === run?.number && now?.end === undefined) this.#asking.post(fact);
     };
-    ask(controller.signal).then(settle, (thrown: unknown) =>
-      settle({ type: "abort_asked", reason: messageOf(thrown), error: toRondoError(thrown).toJSON() }),
-    );
+    ask(controller.signal).then(settle, (thrown: unknown) => settle(endsOver(thrown)));
   }
 
   /** Fires the signal of each that is no longer wanted. @param why made where there is one */
