@@ -2,7 +2,7 @@
 //
 // Every end reason has one code; scripts branch on these, so a code never changes its meaning.
 
-import type { EndReason } from "@rondo/core";
+import type { EndReason, RunEnd } from "@rondo/core";
 
 export const exitCodes = {
   completed: 0,
@@ -46,7 +46,11 @@ const byReason: { readonly [reason in EndReason]: ExitCode } = {
   error: exitCodes.error,
 };
 
-/** The code for a run that ended so. A run that landed has the code of its limit. */
-export function exitCodeOf(reason: EndReason): ExitCode {
+/**
+ * The code for a run that ended so. A run that landed has the code of its limit.
+ * @param error of an end that has one: what the provider broke off was aborted by nobody here
+ */
+export function exitCodeOf(reason: EndReason, error?: RunEnd["error"]): ExitCode {
+  if (reason === "aborted" && error !== undefined) return exitCodes.error;
   return byReason[reason];
 }

@@ -328,5 +328,7 @@ describe("exit codes", () => {
     expect(exitCodeOf("refused")).toBe(4);
     expect(exitCodeOf("requires_action")).toBe(5);
     expect(exitCodeOf("aborted")).toBe(130);
+    const broken = new RondoError("stream_error", "the provider broke it off").toJSON();
+    expect(exitCodeOf("aborted", broken)).toBe(1);
   });
 });

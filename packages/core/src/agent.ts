@@ -64,7 +64,7 @@ export class Agent<Output = unknown> {
 
   /**
    * Runs a task to its end, or until it waits for somebody.
-   * @throws RondoError `aborted` when the signal fired; the run's error with `throwOnError`; `invalid_request` for a
+   * @throws RondoError `aborted` when the signal fired or somebody aborted it; the run's error with `throwOnError`; `invalid_request` for a
    *   task that is none. A failed model is no exception: it is `end.reason`.
    */
   async run(input: Input, overrides: RunOverrides = {}): Promise<RunResult<Output>> {
@@ -322,7 +322,8 @@ export class Agent<Output = unknown> {
     const result = await (forceCompaction ? session.compact(options) : session.send(input, options));
     const { end } = result;
     if (result.parked !== undefined) this.#keepParked(session);
-    if (end?.reason === "aborted")
+    // What the model's provider broke off nobody here has aborted: that is a failed model, and has an error.
+    if (end?.reason === "aborted" && end.error === undefined)
       throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`, {
         cause: signal?.reason,
       });

@@ -10,7 +10,8 @@ import {
   type RondoEvent,
   type Session,
 } from "@rondo/core";
-import { call, calls, fail, hold, say, scripted, stall } from "@rondo/testkit";
+import { steerable } from "@rondo/core/presets";
+import { call, calls, fail, hold, say, scripted, stall, stop } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deferred, echo, jumpingClock, quick, shortly } from "./support.ts";
 
@@ -234,6 +235,29 @@ describe("a reader that breaks off", () => {
     }
     expect(text).toBe("a long answer ".repeat(500));
     expect(events).toBeLessThan(1_100);
+  });
+});
+
+describe("an answer that its provider broke off", () => {
+  const script = () => scripted([[say("half of it"), stop("aborted", { detail: "the server goes down" })]]);
+  const broken = { kind: "stream_error", message: "the server goes down" };
+
+  test("is no abort of the caller's: the run resolves, and its end has the error", async () => {
+    const { end, text, messages } = await new Agent({ model: script() }).run("go");
+    expect(end).toMatchObject({ reason: "aborted", rule: "by_content", error: broken });
+    expect([text, messages.length]).toEqual(["half of it", 1]);
+    const stream = new Agent({ model: script() }).stream("go");
+    expect((await stream.result).end?.reason).toBe("aborted");
+  });
+
+  test("rejects with that error where failures are to be thrown", async () => {
+    const agent = new Agent({ model: script(), throwOnError: true });
+    await expect(agent.run("go")).rejects.toMatchObject({ name: "RondoError", ...broken });
+  });
+
+  test("is told of as an error by the preset that can be steered", async () => {
+    const { end } = await new Agent(steerable({ model: script() })).run("go");
+    expect(end).toMatchObject({ reason: "aborted", rule: "steerable", error: broken });
   });
 });
 

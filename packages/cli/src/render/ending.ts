@@ -54,7 +54,7 @@ export function countsText(run: Run, ms: number): string {
 
 /** Green for what went well, yellow for what stopped early, red for what failed. */
 export function endStyle(end: RunEnd): Style {
-  const code = exitCodeOf(end.reason);
+  const code = exitCodeOf(end.reason, end.error);
   if (code === exitCodes.completed) return "green";
   return code === exitCodes.error ? "red" : "yellow";
 }

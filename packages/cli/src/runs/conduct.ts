@@ -180,5 +180,5 @@ function conclude(result: RunResult, how: Conducted): ExitCode {
     if (result.text !== "") console.line(console.streams.stdout.isTTY ? plainText(result.text) : result.text);
     if (exitCodeOf(end.reason) !== exitCodes.completed) console.errorLine(`rondo: ${endText(end)}`);
   }
-  return exitCodeOf(end.reason);
+  return exitCodeOf(end.reason, end.error);
 }

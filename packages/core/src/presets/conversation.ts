@@ -86,8 +86,8 @@ export class Conversation<Output = unknown> {
     if (status === "parked" && this.#followed) return "awaiting";
     if (status === "interrupted" || status === "parked") return "paused";
     if (this.#cleared || result?.end === undefined) return "idle";
-    if (result.end.reason === "aborted") return "paused";
-    return result.end.error === undefined ? "idle" : "failed";
+    if (result.end.error !== undefined) return "failed";
+    return result.end.reason === "aborted" ? "paused" : "idle";
   }
 
   get canRun(): boolean {

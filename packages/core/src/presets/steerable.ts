@@ -128,7 +128,7 @@ const steerableTexts: Partial<Texts> = {
 function steerableContinue(): Rule {
   return {
     name: "steerable",
-    version: 1,
+    version: 2,
     judge(_memory, state) {
       const { turn } = runOf(state);
       // A failed call has no content to read: the loop ends the run with its error.
@@ -138,12 +138,15 @@ function steerableContinue(): Rule {
       const text = textOf(turn.message);
       const calls = turn.calls.length;
       const evidence = { calls, stop: word, ...(stop.raw === undefined ? {} : { raw: stop.raw }) };
-      if (word === "aborted")
+      if (word === "aborted") {
+        const message = stop.detail ?? "the answer was broken off";
+        const error: ErrorData = { kind: "stream_error", message, retryable: false };
         return {
-          follows: { do: "stop", reason: "aborted", text },
+          follows: { do: "stop", reason: "aborted", text, error },
           store: false,
-          evidence: { ...evidence, reason: stop.detail ?? "the answer was broken off" },
+          evidence: { ...evidence, reason: message },
         };
+      }
       if (word === "error") {
         const message = stop.detail ?? `the answer ended with an error (${stop.raw ?? stop.wire})`;
         const kind: ErrorData["kind"] =

@@ -292,7 +292,8 @@ export class AgentEventsView {
 
   #runEnd({ end, text }: RondoEvent & { type: "run_end" }): void {
     const { reason, error, landed } = end;
-    if (reason === "aborted") this.failure = new DOMException("Operation aborted", "AbortError");
+    if (reason === "aborted" && error === undefined)
+      this.failure = new DOMException("Operation aborted", "AbortError");
     else if (error !== undefined && !landed) this.failure = errorFrom(error);
     else this.#push({ type: "final", content: this.#final(reason, text) });
   }

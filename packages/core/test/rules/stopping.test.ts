@@ -28,7 +28,7 @@ describe("the continue rule", () => {
     judgementOf(byContent(), { turn: turnOf(...given) });
 
   test("goes on with calls, and takes what has none for the answer, whatever the stop reason", () => {
-    expect(byContent()).toMatchObject({ name: "by_content", version: 2 });
+    expect(byContent()).toMatchObject({ name: "by_content", version: 3 });
     for (const kind of ["end_turn", "tool_use", "unknown", "max_tokens"] as const) {
       expect(judged(stopOf(kind), [], [callOf("5.0")])).toStrictEqual({
         follows: { do: "act" },
@@ -65,10 +65,16 @@ describe("the continue rule", () => {
   });
 
   test("ends the run as aborted where the answer was broken off", () => {
+    const message = "the answer was broken off (aborted)";
     expect(judged(stopOf("aborted"), [words("half")])).toStrictEqual({
-      follows: { do: "stop", reason: "aborted", text: "half" },
+      follows: {
+        do: "stop",
+        reason: "aborted",
+        text: "half",
+        error: { kind: "stream_error", message, retryable: false },
+      },
       store: false,
-      evidence: { calls: 0, stop: "aborted", reason: "the answer was broken off (aborted)" },
+      evidence: { calls: 0, stop: "aborted", reason: message },
     });
   });
 });

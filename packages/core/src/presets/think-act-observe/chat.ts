@@ -78,7 +78,7 @@ export class Chat {
 async function answerOf(session: Session, input: Input, options: { signal?: AbortSignal }): Promise<string> {
   const { end, parked, text } = await session.send(input, options);
   if (parked !== undefined) throw await unanswered(session);
-  if (end?.reason === "aborted")
+  if (end?.reason === "aborted" && end.error === undefined)
     throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`);
   if (end?.error !== undefined) throw errorFrom(end.error);
   return text;

@@ -13,7 +13,7 @@ import type { Rule } from "../rule.ts";
 export function byContent(): Rule {
   return {
     name: "by_content",
-    version: 2,
+    version: 3,
     judge(_memory, state) {
       const { turn } = runOf(state);
       // A failed call has no content to read.
@@ -26,13 +26,14 @@ export function byContent(): Rule {
       const text = textOf(turn.message);
       const what = stop.kind === "error" ? "ended with an error" : "was broken off";
       const message = stop.detail ?? `the answer ${what} (${stop.raw ?? stop.wire})`;
+      // The error is what tells it from an abort that somebody asked for.
+      const error: ErrorData = { kind: "stream_error", message, retryable: false };
       if (stop.kind === "aborted")
         return {
-          follows: { do: "stop", reason: "aborted", text },
+          follows: { do: "stop", reason: "aborted", text, error },
           store: false,
           evidence: { ...evidence, reason: message },
         };
-      const error: ErrorData = { kind: "stream_error", message, retryable: false };
       return { follows: { do: "stop", reason: "error", text, error }, store: false, evidence };
     },
   };
