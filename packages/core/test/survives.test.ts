@@ -117,6 +117,25 @@ describe("a run that goes on elsewhere", () => {
     });
   });
 
+  test("says of a call that is approved behind its deadline why it did not run", async () => {
+    let now = 1_000;
+    const clock = { ...systemClock, now: () => now };
+    const ran: string[] = [];
+    const press = echo("press", { permission: "ask", execute: () => void ran.push("press") });
+    const model = scripted([calls([["press"], ["press", { again: true }]]), say("what there is")]);
+    const options = { model, budget: { ms: 5_000 }, clock, tools: [press], journal: memoryJournal() };
+    const session = await new Agent(options).open("s");
+    await session.send("go");
+    now = 7_000;
+    const { end, messages } = await session.approve(session.pending[0]?.id ?? "");
+    expect([end?.reason, end?.landed, ran]).toEqual(["deadline", true, []]);
+    expect(shortly(messages).slice(2, 4)).toEqual([
+      "tool: press was approved, and did not run: the run was over before that (deadline).",
+      "tool: press was skipped: the run ended before it.",
+    ]);
+    expect((await session.replay()).difference).toBeUndefined();
+  });
+
   test("has the steps left that it had, and what rules remember", async () => {
     const options = { maxSteps: 4, tools: [echo("look")], repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } };
     const script = [call("look"), call("look"), call("look"), say("landed")];

@@ -18,7 +18,8 @@ export interface Texts {
   /** The permission hook itself failed: nobody said no, and the call does not run. */
   permissionFailed(error: string): string;
   skippedForMessage(name: string): string;
-  skippedForEnd(name: string): string;
+  /** `approved`: somebody had said yes to the call; why the run ends before it all the same, e.g. `deadline`. */
+  skippedForEnd(name: string, approved?: string): string;
   notExecuted(name: string): string;
   aborted(name: string): string;
   timeout(name: string, ms: number): string;
@@ -63,7 +64,10 @@ export const defaultTexts: Texts = {
     `Permission denied${reason === undefined || reason === "" ? "." : `: ${reason}`}`.toWellFormed(),
   permissionFailed: (error) => `Permission check failed: ${error}`,
   skippedForMessage: (name) => `${name} was skipped: a new message from the user came first.`,
-  skippedForEnd: (name) => `${name} was skipped: the run ended before it.`,
+  skippedForEnd: (name, approved) =>
+    approved === undefined
+      ? `${name} was skipped: the run ended before it.`
+      : `${name} was approved, and did not run: the run was over before that (${approved}).`,
   notExecuted: (name) => `${name} was not executed.`,
   aborted: (name) => `${name} was aborted before it finished; whether it had an effect is unknown.`,
   timeout: (name, ms) => `Error: ${name} timed out after ${ms} ms; whether it had an effect is unknown.`,

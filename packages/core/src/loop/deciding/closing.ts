@@ -115,10 +115,13 @@ export const misfitResult: ResultOf = ({ startedAt, check, name }, _state, { tex
     : undefined;
 
 /** What a call gets that has not started when the run is to end, or to land. */
-export const endedResult: ResultOf = (call, _state, { texts }) => {
+export const endedResult: ResultOf = (call, state, { texts }) => {
   if (call.startedAt !== undefined) return undefined;
+  const { landing, stopping } = runOf(state);
+  // Whoever said yes is owed a word of why nothing came of it.
+  const approved = call.permission?.approved ? (stopping ?? landing)?.reason : undefined;
   return isFresh(call)
-    ? result("skipped", texts.skippedForEnd(call.name))
+    ? result("skipped", texts.skippedForEnd(call.name, approved))
     : result("aborted", texts.aborted(call.name));
 };
 
