@@ -179,6 +179,47 @@ describe("the rules themselves", () => {
     expect(checkOpenaiResponsesRequest({ model: "m", ...body })).toEqual([]);
   });
 
+  const parameters = { type: "object", properties: {} };
+  const chat = (name: string): JsonObject => ({ type: "function", function: { name } });
+  const flat = (name: string): JsonObject => ({ type: "function", name });
+  const allowed = (tools: Json): JsonObject => ({ mode: "auto", tools });
+  test.each<[string, (choice: JsonObject) => Json, JsonObject, JsonObject]>([
+    ["Chat Completions forces a tool", (tool_choice) => chatWith({ tool_choice }), chat("f"), chat("g")],
+    [
+      "Chat Completions allows tools",
+      (tool_choice) => chatWith({ tool_choice }),
+      { type: "allowed_tools", allowed_tools: allowed([chat("f")]) },
+      { type: "allowed_tools", allowed_tools: allowed([chat("f"), chat("g")]) },
+    ],
+    ["Responses forces a tool", (tool_choice) => responsesWith({ tool_choice }), flat("f"), flat("g")],
+    [
+      "Responses allows tools",
+      (tool_choice) => responsesWith({ tool_choice }),
+      { type: "allowed_tools", ...allowed([flat("f")]) },
+      { type: "allowed_tools", ...allowed([flat("f"), flat("g")]) },
+    ],
+  ])("%s only where it is declared", (_, bodyWith, good, bad) => {
+    const check = (body: Json) =>
+      "input" in (body as JsonObject) ? checkOpenaiResponsesRequest(body) : checkOpenaiChatRequest(body);
+    expect(check(bodyWith(good))).toEqual([]);
+    expect(check(bodyWith(bad))).toEqual([
+      {
+        path: "tool_choice",
+        message:
+          "Invalid value for 'tool_choice': no function named 'g' was specified in the 'tools' parameter.",
+      },
+    ]);
+  });
+
+  function chatWith(more: JsonObject): Json {
+    const tools = [{ type: "function", function: { name: "f", parameters } }];
+    return { model: "m", messages: [{ role: "user", content: "x" }], tools, ...more };
+  }
+
+  function responsesWith(more: JsonObject): Json {
+    return { model: "m", input: "x", tools: [{ type: "function", name: "f", parameters }], ...more };
+  }
+
   test("a body with half a surrogate pair is refused, in any disguise but text about one", () => {
     const messages = (text: string): string =>
       `{"model":"m","messages":[{"role":"user","content":"${text}"}]}`;

@@ -160,6 +160,22 @@ export function checkTools(
     checkToolTop(fn.parameters, `${path}parameters`, broken);
     if (fn.strict === true) checkOpenaiStrict(fn.parameters, `${path}parameters`, broken);
   }
+  // Where there are no tools at all, that was said.
+  if (tools.length === 0) return;
+  for (const chosen of chosenIn(objectIn(body.tool_choice) ?? {})) {
+    const name = unwrap(chosen)?.name;
+    if (chosen.type === "function" && !names.has(String(name)))
+      say(
+        "tool_choice",
+        `Invalid value for 'tool_choice': no function named '${String(name)}' was specified in the 'tools' parameter.`,
+      );
+  }
+}
+
+/** The tools that a choice names: the one that is forced, or those that are allowed. */
+function chosenIn(choice: JsonObject): JsonObject[] {
+  if (choice.type !== "allowed_tools") return [choice];
+  return listIn(choice.tools ?? membersIn(choice.allowed_tools).tools).map(membersIn);
 }
 
 export function checkName(name: string, path: string, say: Say): void {
