@@ -475,6 +475,8 @@ describe("a search", () => {
     );
     const some = await searchLines(text, { pattern: "hay" });
     expect(bytesOf(some)).toBeLessThanOrEqual(65_536 + bytesOf("\n... (truncated)"));
+    // However many it asks for.
+    expect(await searchLines(text, { pattern: "hay", maxMatches: Number.MAX_SAFE_INTEGER })).toBe(some);
     expect(some.endsWith("\n... (truncated)")).toBe(true);
     expect(some.split("ref:")).toHaveLength(22);
     expect(await searchLines(text, { pattern: "needle", before: 40, after: 40 })).toBe(
