@@ -119,10 +119,11 @@ describe("an abort", () => {
     expect(String(await stopped.promise)).toContain("stop it");
   });
 
-  test("does not wait for a tool that changes nothing and never looked at its signal", async () => {
+  test("does not wait for a tool that only reads and never looked at its signal", async () => {
     const started = deferred();
     const release = deferred<string>();
     const deaf = echo("deaf", {
+      effect: "read",
       execute: () => {
         started.resolve();
         return release.promise;
@@ -141,6 +142,27 @@ describe("an abort", () => {
     expect((await session.send("again")).text).toBe("Gone on.");
     expect(JSON.stringify(session.messages)).not.toContain("late");
     expect(isPaired(session.messages)).toBe(true);
+  });
+
+  test("waits for a tool that is idempotent as for any that changes something", async () => {
+    const started = deferred();
+    const release = deferred<string>();
+    const put = echo("put", {
+      effect: "idempotent",
+      execute: () => {
+        started.resolve();
+        return release.promise;
+      },
+    });
+    const model = scripted([call("put"), say("never")]);
+    const session = await new Agent({ model, tools: [put], abortGraceMs: 3_600_000 }).open("s");
+    const running = session.send("go");
+    await started.promise;
+    session.abort();
+    release.resolve("it is done");
+    const { end, messages } = await running;
+    expect(end?.reason).toBe("aborted");
+    expect(shortly(messages).at(-1)).toBe("tool: it is done");
   });
 
   test("cuts a back-off short", async () => {

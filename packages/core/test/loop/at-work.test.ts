@@ -290,11 +290,12 @@ describe("a call", () => {
     expect(second.reason).toBe(reason);
   });
 
-  test("is not waited for after an abort where its tool changes nothing and never looked at its signal", async () => {
+  test("is not waited for after an abort where its tool only reads and never looked at its signal", async () => {
     for (const [effect, looks, given] of [
       ["read", false, 1],
-      [undefined, false, 1],
+      [undefined, false, 0],
       ["read", true, 0],
+      ["idempotent", false, 0],
       ["write", false, 0],
     ] as const) {
       const { tool: facts, ...bare } = running;

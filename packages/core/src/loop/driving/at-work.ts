@@ -276,7 +276,7 @@ export class AtWork {
         () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
       ),
     };
-    const context = call.tool?.effect === "write" ? whole : this.#heard(whole, controller);
+    const context = call.tool?.effect === "read" ? this.#heard(whole, controller) : whole;
     return { controller, context, capping: this.#capping(call) };
   }
 
@@ -376,10 +376,10 @@ export class AtWork {
     }
   }
 
-  /** A tool that never looked at its signal hears of no abort. Where it changes nothing, waiting for it would be for nothing. */
+  /** A tool that never looked at its signal hears of no abort. Where it only reads, waiting for it would be for nothing; what others have done is worth knowing. */
   #giveUpDeaf(key: CallKey, call: Call, controller: AbortController): void {
-    const hears = this.#listening.has(controller) || call.tool?.effect === "write";
-    if (hears || !this.#away.has(key)) return;
+    const counts = this.#listening.has(controller) || call.tool?.effect !== "read";
+    if (counts || !this.#away.has(key)) return;
     this.#toolCalls.delete(key);
     const { rules } = this.#shell;
     const result = inAnyWords(rules, (worded) => abandonedResult(call, this.#state, worded));
