@@ -1,11 +1,12 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with six leniencies the field asks for: a payload that itself starts with a colon is a comment
-// that a gateway wrapped, a payload that is empty is none, a last event without its blank line counts when its payload
-// is whole (WHATWG drops that one, and with it the finish signal of small servers), so does one that is whole where another
-// payload begins behind it, and so does a JSON object that stands between events bare, in as many lines as it likes: so
-// Google breaks off an answer, and WHATWG drops the error. Nor has WHATWG a field `error`, which is where llama.cpp said what
-// went wrong: an object there is an event of that name.
+// The WHATWG algorithm, with seven leniencies the field asks for: a payload that itself starts with a colon is a comment
+// that a gateway wrapped, one of JSON that starts with the name of its field once more (`data: data: {…}`) is what stands
+// behind that, a payload that is empty is none, a last event without its blank line counts when its payload is whole (WHATWG
+// drops that one, and with it the finish signal of small servers), so does one that is whole where another payload begins
+// behind it, and so does a JSON object that stands between events bare, in as many lines as it likes: so Google breaks off
+// an answer, and WHATWG drops the error. Nor has WHATWG a field `error`, which is where llama.cpp said what went wrong: an
+// object there is an event of that name.
 //
 // Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
 // (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas
@@ -25,6 +26,12 @@ const maxBareChars = 64 * 1024;
 const colon = 58;
 const space = 32;
 const lineFeed = 10;
+/** The letter d, with which no JSON begins. */
+const small = 100;
+
+/** The name of the field once more, before what can be nothing but a payload. */
+const doubled = /^data: ?(?=[{[])/;
+const longestDoubled = 7;
 
 export class SseDecoder {
   readonly #onFrame: (frame: Frame) => void;
@@ -166,6 +173,7 @@ export class SseDecoder {
     if (end === -1 || first === lineFeed || first === colon) return undefined;
     // A space after the colon is none of the payload, also where the last event had none.
     if (first === space && !this.#head.endsWith(" ")) return undefined;
+    if (first === small && doubled.test(text.slice(start, start + longestDoubled))) return undefined;
     if (text.charCodeAt(end + 1) !== lineFeed) return undefined;
     this.#onFrame({ event: this.#headEvent, data: text.slice(start, end) });
     return end + 2;
@@ -189,7 +197,8 @@ export class SseDecoder {
       return;
     }
     const nameEnd = line.indexOf(":");
-    const start = line.charCodeAt(nameEnd + 1) === space ? nameEnd + 2 : nameEnd + 1;
+    const after = line.charCodeAt(nameEnd + 1) === space ? nameEnd + 2 : nameEnd + 1;
+    const start = line.startsWith("data:") ? behindDoubled(line, after) : after;
     const [name, value] = nameEnd === -1 ? [line, ""] : [line.slice(0, nameEnd), line.slice(start)];
     this.#bare = undefined;
     if (name === "data") {
@@ -239,6 +248,12 @@ export class SseDecoder {
 /** Whether a payload is over though no blank line said so: it is whole, and what follows begins as one. */
 const endsBefore = (data: string, next: string): boolean =>
   /^\s*[{[]/.test(next) && /[}\]]\s*$/.test(data) && isWhole(data);
+
+/** Where the payload of a line begins that has the name of its field twice. */
+function behindDoubled(line: string, start: number): number {
+  const said = line.charCodeAt(start) === small && doubled.exec(line.slice(start, start + longestDoubled));
+  return said ? start + said[0].length : start;
+}
 
 const isPayload = (data: string): boolean => data !== "" && data.charCodeAt(0) !== colon;
 

@@ -40,6 +40,12 @@ describe("server-sent events", () => {
     ],
     ["several data lines", "data: a\ndata: b\n\n", ["a\nb"]],
     ["comments, ids and retry times", ": hi\nid: 1\nretry: 5\ndata: a\n:\n\n:\n\n", ["a"]],
+    [
+      "the name of the field twice before a payload that is JSON, wherever it comes",
+      'data: data: {"a":1}\n\ndata: {"a":2}\n\ndata: data: {"a":3}\n\ndata: data: {"a":4}\n\ndata:data:[DONE]\n\n',
+      ['{"a":1}', '{"a":2}', '{"a":3}', '{"a":4}', "[DONE]"],
+    ],
+    ["and as it is before any other", "data: data: a\n\ndata: data:\n\n", ["data: a", "data:"]],
     ["a comment in a data field", "data: : OPENROUTER PROCESSING\n\ndata: a\n\n", ["a"]],
     ["a byte order mark", "\uFEFFdata: a\n\n", ["a"]],
     ["fields nobody knows", "foo: 1\ndata: a\nbar\n\n", ["a"]],
@@ -125,7 +131,7 @@ describe("server-sent events", () => {
       .tuple(
         fc.constantFrom("data", "data", "data", "event", "id", "", "dat", "datax", "retry"),
         fc.constantFrom(":", ": ", ":  ", ""),
-        fc.constantFrom("a", "b", "", ":", " ", "data: x", '{"a":1}', "[DONE]", "é"),
+        fc.constantFrom("a", "b", "", ":", " ", "data: x", 'data: {"a":1}', '{"a":1}', "[DONE]", "é"),
       )
       .map((parts) => parts.join(""));
     const bare = fc.constantFrom("{", "}", '{"a":1}', '  "error": {', ' "a": 1');
