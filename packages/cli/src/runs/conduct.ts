@@ -41,10 +41,11 @@ export async function conduct(how: Conducted, start: () => Promise<RunResult>): 
   const { session, console, signals } = how;
   const view = how.show === "text" ? liveView(how) : undefined;
   session.subscribe(view === undefined ? listenerFor(how) : (event) => view.hear(event));
+  // Where nothing is kept there is nothing to come back to.
+  const leaves = (): boolean => signals.leaving && how.journalOption !== undefined;
   const abort = (): void => {
     view?.endLine();
-    // Where nothing is kept there is nothing to come back to.
-    if (signals.leaving && how.journalOption !== undefined) {
+    if (leaves()) {
       void session.drain({ withinMs: drainMs(console) });
       return;
     }
@@ -53,7 +54,7 @@ export async function conduct(how: Conducted, start: () => Promise<RunResult>): 
   const forgetReader = console.onReaderGone(abort);
   signals.fired.addEventListener("abort", abort, { once: true });
   try {
-    if (signals.fired.aborted) return signals.leaving ? exitCodes.left : exitCodes.aborted;
+    if (signals.fired.aborted) return leaves() ? exitCodes.left : exitCodes.aborted;
     let result = await start();
     const always = new Set<string>();
     while (result.end === undefined && asksHere(how)) {
@@ -63,7 +64,7 @@ export async function conduct(how: Conducted, start: () => Promise<RunResult>): 
       result = await answer(session, answers);
     }
     // An abort may have come while the question stood: it drives the run to its end by itself.
-    if (signals.fired.aborted && !signals.leaving) {
+    if (signals.fired.aborted && !leaves()) {
       await session.settled();
       result = session.result ?? result;
     }
