@@ -300,6 +300,9 @@ describe("a file that is damaged", () => {
       [[head, first, third, second], 3, /begins with record 3, and 2 is due/],
       [[first, second], 1, /not the head of a session/],
       [[head, first, "{}", third], 3, /does not begin with a checksum/],
+      // Cut off within, and its line ended all the same: nobody can say that it was never acknowledged.
+      [[head, first, second.slice(0, 40)], 3, /its checksum is/],
+      [[head, first, second.slice(0, 5)], 3, /does not begin with a checksum/],
     ];
     for (const [lines, line, why] of tries) {
       writeFileSync(file, `${lines.join("\n")}\n`);
