@@ -57,6 +57,40 @@ describe.each([
   ["later", slowly(later)],
   ["when that is waited for", slowly(lazily)],
 ])("over a journal that answers %s", (_name, over) => {
+  test.each(["approve", "answer", "deny", "edit"] as const)(
+    "of two answers to one call at the same time one counts, and who gave the other is told: first %s",
+    async (first) => {
+      for (const second of ["approve", "answer", "deny", "edit"] as const) {
+        const ran: string[] = [];
+        const press = echo("press", { permission: "ask", execute: () => void ran.push("press") });
+        const model = scripted([call("press"), say("done")]);
+        const session = await new Agent({
+          model,
+          tools: [press],
+          journal: over(memoryJournal({ leases: true })),
+        }).open("s");
+        await session.send("go");
+        const id = session.pending[0]?.id ?? "";
+        const give = {
+          approve: () => session.approve(id),
+          answer: () => session.answer(id, "Blue."),
+          deny: () => session.deny(id, "no"),
+          edit: () => session.edit(id, { other: true }),
+        };
+        const both = await Promise.allSettled([give[first](), give[second]()]);
+        const told = both.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
+        expect([first, second, told]).toEqual([
+          first,
+          second,
+          [expect.stringContaining("waits for an approval")],
+        ]);
+        expect(session.messages.filter(({ role }) => role === "tool")).toHaveLength(1);
+        expect(ran.length).toBeLessThanOrEqual(1);
+        expect((await session.replay()).difference).toBeUndefined();
+      }
+    },
+  );
+
   test("who drives a session holds it: a second opens it not, is told by whom, and may follow", async () => {
     const memory = memoryJournal({ leases: true });
     const journal = over(memory);

@@ -9,7 +9,7 @@ import type { CallView } from "../events.ts";
 import { readArgs } from "../input.ts";
 import type { PassedAnswer } from "../loop/child-facts.ts";
 import { checkArgs } from "../loop/driving/act.ts";
-import type { Approval } from "../loop/records.ts";
+import type { Approval, Fact } from "../loop/records.ts";
 import { callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
@@ -27,6 +27,8 @@ export class Approvals<Output> {
   #granted = 0;
   /** Ids of grants whose records may be under way still. */
   readonly #given = new Set<string>();
+  /** Ids of calls whose answers are under way still: over a journal that takes its time the state does not know of them yet. */
+  readonly #answered = new Set<string>();
 
   constructor(parts: ApprovalParts, driving: Driving<Output>) {
     this.#parts = parts;
@@ -66,14 +68,23 @@ export class Approvals<Output> {
     // Inside a sub-agent it is cut there.
     if (view.child !== undefined) return this.#pass(view, { answer: "result", ...whole });
     const result = await this.#driving.brought(key, whole);
-    this.#find(call);
-    return this.#driving.goOn({ type: "tool_finished", call: key, result });
+    return this.#say(this.#find(call), { type: "tool_finished", call: key, result });
   }
 
   answer(call: string, approval: Approval): Promise<RunResult<Output>> {
     const view = this.#find(call);
     if (view.child !== undefined && approval.answer !== "edit") return this.#pass(view, approval);
-    return this.#driving.goOn({ type: "approval_given", call: view.key, approval });
+    return this.#say(view, { type: "approval_given", call: view.key, approval });
+  }
+
+  /** The first answer to a call counts: until it is over, no other finds the call waiting. */
+  async #say({ id }: CallView, fact: Fact): Promise<RunResult<Output>> {
+    this.#answered.add(id);
+    try {
+      return await this.#driving.goOn(fact);
+    } finally {
+      this.#answered.delete(id);
+    }
   }
 
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by: string | undefined): Promise<Grant> {
@@ -100,16 +111,18 @@ export class Approvals<Output> {
   #find(call: string): CallView {
     const { pending } = this;
     const view = pending.find((one) => one.id === call || (one.key === call && one.child === undefined));
-    if (view !== undefined) return view;
-    const waiting = pending.map((one) => `${one.id} (${one.name})`).join(", ");
+    const isFree = ({ id }: CallView): boolean => !this.#answered.has(id);
+    if (view !== undefined && isFree(view)) return view;
+    const waiting = pending.filter(isFree).map((one) => `${one.id} (${one.name})`);
     throw invalidRequest(
-      `no call ${JSON.stringify(call)} waits for an approval in session ${this.#parts.id}; waiting: ${waiting || "none"}`,
+      `no call ${JSON.stringify(call)} waits for an approval in session ${this.#parts.id}${view === undefined ? "" : " any more: it was just answered"}; waiting: ${waiting.join(", ") || "none"}`,
     );
   }
 
-  #pass({ key, id }: CallView, said: PassedAnswer["said"]): Promise<RunResult<Output>> {
+  #pass(view: CallView, said: PassedAnswer["said"]): Promise<RunResult<Output>> {
+    const { key, id } = view;
     const under = callIn(this.#driving.state.run, key);
     const inside = id.slice((under?.id.length ?? 0) + 1);
-    return this.#driving.goOn({ type: "approval_passed", call: key, inside, said });
+    return this.#say(view, { type: "approval_passed", call: key, inside, said });
   }
 }
