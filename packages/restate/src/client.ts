@@ -44,9 +44,11 @@ import {
   renderBrought,
   resultOf,
 } from "@rondo/core/driving";
+import { type LiveWorkers, liveWorkers } from "./follow/live-workers.ts";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
 import { addresses, Ingress, type IngressOptions, ingressChecks } from "./ingress.ts";
 import { errorOf } from "./journal.ts";
+import { liveToken } from "./live-token.ts";
 import { checkAgentName, servicesOf } from "./names.ts";
 import { readAll, type Server } from "./reading.ts";
 import { type Driven, linesOf, type Mail, type PostRequest, type RunRequest, type Saying } from "./wire.ts";
@@ -58,6 +60,11 @@ export interface RestateClientOptions extends IngressOptions {
   namespace?: string;
   /** Addresses of workers, to hear live events from. Default: none, and `follow` tells records alone. */
   workers?: string | readonly string[];
+  /**
+   * The secret that the workers ask of whoever follows (`liveToken` of `restateWorker`). Default: none. Where a worker
+   * refuses, `follow` tells records alone, and `warn` hears why.
+   */
+  liveToken?: string;
 }
 
 export interface RestateClient {
@@ -69,27 +76,27 @@ export interface RestateClient {
 export type RestateSessionStatus = "idle" | "running" | "parked";
 
 const optionChecks = membersOf<RestateClientOptions>(
-  { ...ingressChecks, agent: text, namespace: text, workers: addresses },
+  { ...ingressChecks, agent: text, namespace: text, workers: addresses, liveToken },
   ["ingress", "agent"],
 );
 
 /** @throws RondoError `invalid_request` naming the option that cannot be used */
 export function restateClient(options: RestateClientOptions): RestateClient {
   checkGiven(optionChecks, options, "restateClient");
-  const { agent, workers = [] } = options;
+  const { agent } = options;
   checkAgentName(agent, "restateClient");
   const place: Place = {
     ingress: new Ingress(options),
     services: servicesOf(options.namespace),
     agent,
-    workers: typeof workers === "string" ? [workers] : workers,
+    live: liveWorkers(options.workers, options.liveToken, options.warn),
   };
   return { session: (id) => new RestateSession(place, id) };
 }
 
 interface Place extends Server {
   agent: string;
-  workers: readonly string[];
+  live: LiveWorkers;
 }
 
 /** The history does not depend on rules: what they remember is nobody's business here. */
@@ -280,7 +287,7 @@ export class RestateSession<Output = unknown> {
    */
   follow(options: FollowSessionOptions = {}): AsyncGenerator<Followed, void, undefined> {
     if (options.from !== undefined) checkFrom(options.from);
-    return followSession(this.#place, this.id, this.#place.workers, options);
+    return followSession(this.#place, this.id, this.#place.live, options);
   }
 
   async #run(what: Omit<RunRequest, "agent">, signal: AbortSignal | undefined): Promise<RunResult<Output>> {

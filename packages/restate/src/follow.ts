@@ -7,6 +7,7 @@
 import { type LogRecord, type RondoEvent, systemClock } from "@rondo/core";
 import { cursorOf, hubOf, textOf } from "./follow/cursor.ts";
 import { Listener } from "./follow/listener.ts";
+import type { LiveWorkers } from "./follow/live-workers.ts";
 import type { Live } from "./hub.ts";
 import { readAll, type Server } from "./reading.ts";
 
@@ -28,7 +29,7 @@ export interface FollowSessionOptions {
 export function followSession(
   server: Server,
   session: string,
-  workers: readonly string[],
+  workers: LiveWorkers,
   { signal, ...options }: FollowSessionOptions = {},
 ): AsyncGenerator<Followed, void, undefined> {
   const left = new AbortController();
@@ -51,7 +52,7 @@ export function followSession(
 async function* tell(
   server: Server,
   session: string,
-  workers: readonly string[],
+  workers: LiveWorkers,
   { from = 0, cursor: given, lookMs = 250 }: FollowSessionOptions,
   left: AbortSignal,
   leave: () => void,
@@ -59,12 +60,14 @@ async function* tell(
   const cursor = cursorOf(given, from);
   const news = new News(left);
   // Who comes back hears the workers first: they have what came since in its order, deltas between the records.
-  let looks = given === undefined || workers.length === 0;
+  let looks = given === undefined || workers.addresses.length === 0;
   const listeners: Listener[] = [];
   try {
-    for (const worker of workers)
+    for (const worker of workers.addresses)
       listeners.push(
-        new Listener(worker, session, cursor, given === undefined, (id, live) => news.add(id, live)),
+        new Listener(worker, workers, { session, cursor, isNew: given === undefined }, (id, live) =>
+          news.add(id, live),
+        ),
       );
     while (!left.aborted) {
       if (looks) {

@@ -5,6 +5,7 @@
 
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Entry, Hub } from "./hub.ts";
+import type { LiveGuard } from "./live-token.ts";
 
 /** Where it is, before the session's id. */
 export const livePath = "/rondo/live/";
@@ -13,10 +14,22 @@ export const livePath = "/rondo/live/";
 const mostWaiting = 8 * 2 ** 20;
 
 /** Whether the request was for it. */
-export function serveLive(hub: Hub, request: Http2ServerRequest, response: Http2ServerResponse): boolean {
+export function serveLive(
+  hub: Hub,
+  guard: LiveGuard,
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+): boolean {
   // As it was written: a session may be called `..`.
   const [pathname = "", search] = request.url.split("?", 2);
   if (!pathname.startsWith(livePath)) return false;
+  const refusal = guard(request.headers.authorization);
+  if (refusal !== undefined) {
+    const { status, says } = refusal;
+    const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
+    response.writeHead(status, { "content-type": "text/plain; charset=utf-8", ...challenge }).end(says);
+    return true;
+  }
   const session = decoded(pathname.slice(livePath.length));
   if (request.method !== "GET" || session === undefined) {
     response.writeHead(request.method === "GET" ? 400 : 405).end();

@@ -20,6 +20,7 @@ import {
 import { Door, type Handle } from "./door.ts";
 import { Hub } from "./hub.ts";
 import { serveLive } from "./live-server.ts";
+import { liveGuard, liveToken } from "./live-token.ts";
 import { checkAgentName, servicesOf } from "./names.ts";
 import { inboxObject } from "./objects/inbox.ts";
 import { indexObject } from "./objects/index.ts";
@@ -41,6 +42,11 @@ export interface RestateWorkerOptions {
   blobs?: BlobStore;
   /** Public keys of the Restate servers that may call (`publickeyv1_…`). Default: anybody who can reach the port. */
   identityKeys?: readonly string[];
+  /**
+   * A secret that whoever follows live events must show (`liveToken` of `restateClient`): at least 16 letters, digits or
+   * `-._~+/`. Default: with `identityKeys` nobody is told live events, else whoever can reach the port.
+   */
+  liveToken?: string;
   /** Hears what goes wrong with attempts, which Restate makes again. Default: the error output. */
   log?: (level: "warn" | "error", message: string) => void;
 }
@@ -64,6 +70,7 @@ const optionChecks = membersOf<RestateWorkerOptions>(
     toolTimeoutMs: finite,
     blobs: able("a store of texts (put, get, delete)", "put", "get", "delete"),
     identityKeys: listOf(text),
+    liveToken,
     log: callable,
   },
   ["agents"],
@@ -76,7 +83,7 @@ const longestStep = 24 * 60 * minute;
 /** @throws RondoError `invalid_request` naming what cannot be used */
 export function restateWorker(options: RestateWorkerOptions): RestateWorker {
   checkGiven(optionChecks, options, "restateWorker");
-  const { agents, namespace, blobs = memoryBlobs() } = options;
+  const { agents, namespace, blobs = memoryBlobs(), identityKeys = [] } = options;
   for (const name of Object.keys(agents)) checkAgentName(name, "restateWorker");
   const id = randomUUID().slice(0, 13);
   const never = new Promise<never>(() => {});
@@ -89,8 +96,9 @@ export function restateWorker(options: RestateWorkerOptions): RestateWorker {
     gate: () => (closing ? never : undefined),
   };
   const handle = handlerOf(parts, options);
+  const guard = liveGuard(options.liveToken, identityKeys.length > 0);
   const door = new Door((request, response) => {
-    if (!serveLive(parts.hub, request, response)) handle(request, response);
+    if (!serveLive(parts.hub, guard, request, response)) handle(request, response);
   });
   return {
     id,

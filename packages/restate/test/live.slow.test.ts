@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Followed, type RestateWorker, register, restateClient, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
 
+const liveToken = "told-to-those-who-know-it";
 const nothing = { type: "object", properties: {} };
 
 describe.skipIf(whyNoServer !== undefined)(`a worker${whyNoServer ? ` (${whyNoServer})` : ""}`, () => {
@@ -23,10 +24,10 @@ describe.skipIf(whyNoServer !== undefined)(`a worker${whyNoServer ? ` (${whyNoSe
   });
 
   const serve = async (agent: Agent): Promise<ReturnType<typeof restateClient>> => {
-    worker = restateWorker({ agents: { agent }, log: () => {} });
+    worker = restateWorker({ agents: { agent }, liveToken, log: () => {} });
     address = await worker.listen();
     await register({ admin: server.admin, worker: address });
-    return restateClient({ ingress: server.ingress, agent: "agent", workers: address });
+    return restateClient({ ingress: server.ingress, agent: "agent", workers: address, liveToken });
   };
 
   it("tells records and deltas in their order, and goes on behind a cursor without a gap or a double", async () => {
