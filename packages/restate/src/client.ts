@@ -51,7 +51,15 @@ import { errorOf } from "./journal.ts";
 import { liveToken } from "./live-token.ts";
 import { checkAgentName, servicesOf } from "./names.ts";
 import { readAll, type Server } from "./reading.ts";
-import { type Driven, linesOf, type Mail, type PostRequest, type RunRequest, type Saying } from "./wire.ts";
+import {
+  type Driven,
+  linesOf,
+  type Mail,
+  type Posted,
+  type PostRequest,
+  type RunRequest,
+  type Saying,
+} from "./wire.ts";
 
 export interface RestateClientOptions extends IngressOptions {
   /** The agent, by the name its worker gives it. */
@@ -316,7 +324,8 @@ export class RestateSession<Output = unknown> {
 
   async #post(say: Saying): Promise<Mail> {
     const { agent } = this.#place;
-    const mail = await this.#call<Mail>("inbox", "post", { agent, say } satisfies PostRequest);
+    const posted = await this.#call<Posted>("inbox", "post", { agent, say } satisfies PostRequest);
+    const mail: Mail = { ...posted, agent, say };
     this.#said.push(mail);
     if (this.#said.length > mostSaid) this.#said.shift();
     return mail;

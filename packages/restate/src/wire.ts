@@ -45,6 +45,9 @@ export interface PostRequest {
   say: Saying;
 }
 
+/** What became of it. Not the mail: whoever posted it has it, and a large word on its way back costs as much as on its way there. */
+export type Posted = Pick<Mail, "n" | "at">;
+
 export interface ListenRequest {
   /** Resolved with what came, once. */
   awakeable: string;

@@ -8,7 +8,7 @@ import * as restate from "@restatedev/restate-sdk";
 import type { Services } from "../names.ts";
 import { jsonOf } from "../state/kv.ts";
 import { Taken } from "../state/taken.ts";
-import { type ListenRequest, type Mail, maxMessageBytes, type PostRequest } from "../wire.ts";
+import { type ListenRequest, type Mail, maxMessageBytes, type Posted, type PostRequest } from "../wire.ts";
 
 interface Waiting {
   count: number;
@@ -29,7 +29,7 @@ export function inboxObject(services: Services): restate.VirtualObjectDefinition
   return restate.object({
     name: services.inbox,
     handlers: {
-      post: async (ctx: restate.ObjectContext, { agent, say }: PostRequest): Promise<Mail> => {
+      post: async (ctx: restate.ObjectContext, { agent, say }: PostRequest): Promise<Posted> => {
         const waiting = await load(ctx);
         const at = await ctx.date.now();
         const mail: Mail = { n: waiting.count + 1, at, agent, say };
@@ -43,7 +43,7 @@ export function inboxObject(services: Services): restate.VirtualObjectDefinition
           parameter: mail,
           inputSerde: jsonOf(),
         });
-        return mail;
+        return { n: mail.n, at };
       },
       listen: async (ctx: restate.ObjectContext, { awakeable, taken }: ListenRequest): Promise<void> => {
         const waiting = await load(ctx);
