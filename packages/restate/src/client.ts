@@ -55,6 +55,7 @@ import {
   type Driven,
   linesOf,
   type Mail,
+  maxFactBytes,
   type Posted,
   type PostRequest,
   type RunRequest,
@@ -350,7 +351,9 @@ export class RestateSession<Output = unknown> {
   ): Promise<Out> {
     const { ingress, services } = this.#place;
     const heard = signal === undefined ? {} : { signal };
-    return ingress.call<Out>(services[object], this.id, handler, input, { once: true, ...heard });
+    // A word waits with others, and is one fact when it is taken: two that hardly fit alone would be tried again for ever.
+    const bound = object === "inbox" ? { maxBytes: maxFactBytes } : {};
+    return ingress.call<Out>(services[object], this.id, handler, input, { once: true, ...bound, ...heard });
   }
 
   async #find(call: string): Promise<CallView> {

@@ -59,6 +59,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Do it once, however often it is asked for. Default: not, for what only reads. */
   once?: boolean;
+  /** What it may have at most. Default: what the server takes in one message. */
+  maxBytes?: number;
 }
 
 export class Ingress {
@@ -90,16 +92,16 @@ export class Ingress {
     key: string,
     handler: string,
     input: unknown,
-    { signal, once = false }: CallOptions = {},
+    { signal, once = false, maxBytes = maxMessageBytes }: CallOptions = {},
   ): Promise<Out> {
     const path = `/${service}/${encodeURIComponent(key)}/${handler}`;
     const body = JSON.stringify(input);
     const bytes = Buffer.byteLength(body);
     // One that just passes here would be too large with what an object puts around it, and be tried again for ever.
-    if (bytes > maxMessageBytes)
+    if (bytes > maxBytes)
       throw new RondoError(
         "payload_too_large",
-        `what is said to ${service}/${handler} has ${bytes} bytes, and ${maxMessageBytes} are the most that Restate takes in one message`,
+        `what is said to ${service}/${handler} has ${bytes} bytes, and ${maxBytes} are the most that Restate is given at once`,
       );
     const headers = {
       "content-type": "application/json",

@@ -16,6 +16,8 @@ import type {
 
 /** What the server takes in one message, less what wraps it. */
 export const maxMessageBytes: number = 31 * 2 ** 20;
+/** What one fact has at most, and one word that becomes a fact: it is kept and written with others. */
+export const maxFactBytes: number = maxMessageBytes / 2;
 /** What one page of records has at most, unless one record alone has more. */
 export const pageBytes: number = 4 * 2 ** 20;
 

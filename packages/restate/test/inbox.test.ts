@@ -3,7 +3,7 @@
 import { restateClient } from "@rondo/restate";
 import { expect, test } from "vitest";
 import { newest } from "../src/objects/inbox.ts";
-import { type Mail, maxMessageBytes } from "../src/wire.ts";
+import { type Mail, maxFactBytes, maxMessageBytes } from "../src/wire.ts";
 
 const mail = (n: number, length: number): Mail => ({
   n,
@@ -26,12 +26,14 @@ test("of many small words the last 256 are kept", () => {
   expect(numbers(newest(many))).toEqual(numbers(many.slice(-256)));
 });
 
-test("a word that is larger than any message is refused before it is said", async () => {
-  const session = restateClient({ agent: "a", ingress: "http://127.0.0.1:9" }).session("s");
-  await expect(session.steer("x".repeat(maxMessageBytes))).rejects.toMatchObject({
+test("a word that would fill half a message is refused before it is said: it waits with others, and a smaller one is said", async () => {
+  const client = restateClient({ agent: "a", ingress: "http://127.0.0.1:9", patienceMs: 1 });
+  const session = client.session("s");
+  await expect(session.steer("x".repeat(maxFactBytes - 1_000))).rejects.toMatchObject({ kind: "network" });
+  await expect(session.steer("x".repeat(maxFactBytes))).rejects.toMatchObject({
     kind: "payload_too_large",
     message: expect.stringMatching(
-      /^what is said to rondo_inbox\/post has \d+ bytes, and 32505856 are the most/,
+      /^what is said to rondo_inbox\/post has \d+ bytes, and 16252928 are the most/,
     ),
   });
 });

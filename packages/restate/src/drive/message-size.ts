@@ -4,10 +4,10 @@
 // typed failure where it arises, so that the run can go on or end and say why.
 
 import type { Fact } from "@rondo/core";
-import { maxMessageBytes } from "../wire.ts";
+import { maxFactBytes } from "../wire.ts";
 
 /** The most that the facts of one step have together: they are written again, with others, as records. */
-export const maxFactsBytes: number = maxMessageBytes / 2;
+export const maxFactsBytes: number = maxFactBytes;
 
 /** Facts as they fit into one step: none too large. What does not fit with the others waits for the next. */
 export function fitting(facts: readonly Fact[]): Fact[] {
@@ -15,9 +15,9 @@ export function fitting(facts: readonly Fact[]): Fact[] {
   let total = 0;
   for (const fact of facts) {
     const bytes = Buffer.byteLength(JSON.stringify(fact));
-    const small = bytes > maxFactsBytes ? tooLarge(fact, bytes) : fact;
+    const small = bytes > maxFactBytes ? tooLarge(fact, bytes) : fact;
     if (fit.length > 0 && total + bytes > maxFactsBytes) break;
-    total += Math.min(bytes, maxFactsBytes);
+    total += Math.min(bytes, maxFactBytes);
     fit.push(small);
   }
   return fit;
@@ -25,7 +25,7 @@ export function fitting(facts: readonly Fact[]): Fact[] {
 
 /** The fact that stands for one that is too large. A fact is written with others, so half a message is the bound. */
 function tooLarge(fact: Fact, bytes: number): Fact {
-  const why = `has ${bytes} bytes, and ${maxFactsBytes} are the most that Restate is given`;
+  const why = `has ${bytes} bytes, and ${maxFactBytes} are the most that Restate is given`;
   if (fact.type === "tool_finished" || (fact.type === "reconciled" && fact.found === "done")) {
     const text = `Error: the result ${why}. Ask for less, or keep the whole text elsewhere (context.cap with blobs).`;
     const result = { content: [{ type: "text" as const, text }], isError: true, code: "threw" as const };

@@ -8,7 +8,7 @@ import * as restate from "@restatedev/restate-sdk";
 import type { Services } from "../names.ts";
 import { jsonOf } from "../state/kv.ts";
 import { Taken } from "../state/taken.ts";
-import { type ListenRequest, type Mail, maxMessageBytes, type Posted, type PostRequest } from "../wire.ts";
+import { type ListenRequest, type Mail, maxFactBytes, type Posted, type PostRequest } from "../wire.ts";
 
 interface Waiting {
   count: number;
@@ -21,7 +21,7 @@ interface Waiting {
 /** More than anybody leaves lying; what is older goes to the session's object alone. */
 const keptMails = 256;
 /** What kept mails have together at most, in bytes; one alone may have more. They are one value, and go in one message. */
-const keptBytes = maxMessageBytes / 2;
+const keptBytes = maxFactBytes;
 
 export function inboxObject(services: Services): restate.VirtualObjectDefinition<string, unknown> {
   const load = async (ctx: restate.ObjectContext): Promise<Waiting> =>
