@@ -92,32 +92,25 @@ export class Answer {
   }
 
   text(key: BlockKey, text: string): void {
-    const block = this.#textBlock(key, "text");
-    if (text === "") return;
-    if (this.#untold !== undefined) this.#tellCall(this.#untold);
-    block.pieces.push(text);
-    this.#emit({ type: "text_delta", index: block.index, text });
+    this.#addText(this.#textBlock(key, "text"), "text_delta", text);
   }
 
   reasoning(key: BlockKey, text: string): void {
-    const block = this.#textBlock(key, "reasoning");
-    if (text === "") return;
-    if (this.#untold !== undefined) this.#tellCall(this.#untold);
-    block.pieces.push(text);
-    this.#emit({ type: "reasoning_delta", index: block.index, text });
+    this.#addText(this.#textBlock(key, "reasoning"), "reasoning_delta", text);
   }
 
   /** What `text` or `reasoning` does with a key, for as long as its block is that one: it is not looked for again. */
   moreText(key: BlockKey, kind: "text" | "reasoning"): (text: string) => void {
     const block = this.#textBlock(key, kind);
     const type = kind === "text" ? "text_delta" : "reasoning_delta";
-    const emit = this.#emit;
-    return (text) => {
-      if (text === "") return;
-      if (this.#untold !== undefined) this.#tellCall(this.#untold);
-      block.pieces.push(text);
-      emit({ type, index: block.index, text });
-    };
+    return (text) => this.#addText(block, type, text);
+  }
+
+  #addText(block: TextBlock & { index: number }, type: "text_delta" | "reasoning_delta", text: string): void {
+    if (text === "") return;
+    if (this.#untold !== undefined) this.#tellCall(this.#untold);
+    block.pieces.push(text);
+    this.#emit({ type, index: block.index, text });
   }
 
   refusal(key: BlockKey, text: string): void {
@@ -153,26 +146,22 @@ export class Answer {
 
   /** A piece of a call's arguments, as text. */
   args(key: BlockKey, delta: string): void {
+    this.#addArgs(this.#callBlock(key), delta);
+  }
+
+  /** What `args` does with a key, for as long as its block is that one: it is not looked for again. */
+  moreArgs(key: BlockKey): (delta: string) => void {
     const block = this.#callBlock(key);
+    return (delta) => this.#addArgs(block, delta);
+  }
+
+  #addArgs(block: CallBlock & { index: number }, delta: string): void {
     if (delta === "") return;
     this.#untold = undefined;
     // A value that more comes behind was not all: what the pieces are together is judged at the end.
     block.value = undefined;
     block.pieces.push(delta);
     this.#emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
-  }
-
-  /** What `args` does with a key, for as long as its block is that one: it is not looked for again. */
-  moreArgs(key: BlockKey): (delta: string) => void {
-    const block = this.#callBlock(key);
-    const emit = this.#emit;
-    return (delta) => {
-      if (delta === "") return;
-      this.#untold = undefined;
-      block.value = undefined;
-      block.pieces.push(delta);
-      emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
-    };
   }
 
   /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text, which takes nothing back when it is empty. */
