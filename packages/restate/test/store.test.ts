@@ -2,7 +2,9 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type KeyValues, RecordStore, readLines } from "../src/state/store.ts";
+import { readLines } from "../src/state/page.ts";
+import type { KeyValues } from "../src/state/pieces.ts";
+import { RecordStore } from "../src/state/store.ts";
 import { Taken } from "../src/state/taken.ts";
 
 function memory(): { kv: KeyValues; values: Map<string, string>; writes: () => number } {
@@ -53,6 +55,62 @@ describe("the records of a session", () => {
         expect(whole.lines.join("\n")).toBe(all.join("\n"));
       }),
     );
+  });
+
+  it("are read page by page, each with how many there are in all, and with no record twice or left out", async () => {
+    const group = fc.array(fc.oneof(fc.integer({ min: 1, max: 200 }), fc.constant(9_000)), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(group, { maxLength: 60 }),
+        fc.nat(),
+        fc.oneof(fc.integer({ min: 1, max: 500 }), fc.constant(30_000)),
+        async (groups, place, most) => {
+          const { kv } = memory();
+          const { store } = await load(kv);
+          const all: string[] = [];
+          for (const sizes of groups) {
+            const lines = sizes.map((size, at) => `${all.length + at}:${"x".repeat(size)}`);
+            store.append(lines, true);
+            all.push(...lines);
+          }
+          const from = place % (all.length + 2);
+          const read: string[] = [];
+          for (let at: number | undefined = from; at !== undefined; ) {
+            const page: Awaited<ReturnType<typeof readLines>> = await readLines(
+              kv,
+              await kv.keys(),
+              at,
+              most,
+            );
+            expect([page.seq, page.driven]).toEqual([all.length, groups.length > 0]);
+            if (page.lines.length > 1) expect(page.lines.join("").length).toBeLessThanOrEqual(most);
+            read.push(...page.lines);
+            at = page.next;
+          }
+          expect(read).toEqual(all.slice(from));
+        },
+      ),
+    );
+  });
+
+  it("are not all looked at for a page of some", async () => {
+    const { kv } = memory();
+    const { store } = await load(kv);
+    for (let at = 0; at < 4_000; at += 1) store.append([`${at}:${"x".repeat(1_000)}`], true);
+    let looked = 0;
+    const counting: KeyValues = {
+      ...kv,
+      get: async (keys) => {
+        const values = await kv.get(keys);
+        for (const value of values) looked += value?.length ?? 0;
+        return values;
+      },
+    };
+    const most = 200_000;
+    const page = await readLines(counting, await kv.keys(), 1_000, most);
+    expect([page.seq, page.lines.length]).toEqual([4_000, page.next === undefined ? -1 : page.next - 1_000]);
+    expect(page.lines.join("").length).toBeGreaterThan(0.9 * most);
+    expect(looked).toBeLessThan(1.5 * most);
   });
 
   it("are written about three times in all, under few keys, however many groups there are", async () => {

@@ -2,7 +2,9 @@
 
 import { sampleRecords } from "@rondo/testkit";
 import { expect, test } from "vitest";
-import { type KeyValues, lineOf, RecordStore, readLines } from "../src/state/store.ts";
+import { readLines } from "../src/state/page.ts";
+import { type KeyValues, lineOf } from "../src/state/pieces.ts";
+import { RecordStore } from "../src/state/store.ts";
 
 function memory(): KeyValues {
   const state = new Map<string, string>();
@@ -16,7 +18,7 @@ function memory(): KeyValues {
 test("a reader is shown no gap when records are written between the reading of one key and of the next", async () => {
   const kv = memory();
   const { store } = await RecordStore.load(kv, []);
-  const lines = sampleRecords(0, 60).map(lineOf);
+  const lines = sampleRecords(0, 160).map(lineOf);
   const write = (count: number): void => {
     for (let at = 0; at < count && store.seq < lines.length; at += 1)
       store.append(lines.slice(store.seq, store.seq + 1), true);
@@ -34,6 +36,8 @@ test("a reader is shown no gap when records are written between the reading of o
     for (const from of [0, 2]) {
       const read = await readLines(torn, await kv.keys(), from);
       expect(read.lines).toEqual(lines.slice(from, read.seq));
+      const page = await readLines(torn, await kv.keys(), from, 1);
+      expect(page).toMatchObject({ lines: lines.slice(from, from + 1), next: from + 1 });
     }
   }
   expect(store.seq).toBeGreaterThan(50);

@@ -13,25 +13,20 @@ import {
 import { shardOf } from "../names.ts";
 import { type AppendRequest, type LeaseAsk, linesOf, type Page, pageBytes, type Refusable } from "../wire.ts";
 import { jsonOf, kvOf } from "./kv.ts";
-import { lineOf, RecordStore, readLines } from "./store.ts";
+import { readLines } from "./page.ts";
+import { lineOf } from "./pieces.ts";
+import { RecordStore } from "./store.ts";
 
 export const createdAt = (lines: readonly string[], now: number): number =>
   lines[0] === undefined ? now : (linesOf(lines[0].split("\n", 1)[0] ?? "")[0]?.at ?? now);
 
 export async function readPage(ctx: restate.ObjectSharedContext, from: number): Promise<Page> {
   const kv = kvOf(ctx);
-  const { seq, lines, driven } = await readLines(kv, await kv.keys(), from);
-  let bytes = 0;
-  let count = 0;
-  for (const line of lines) {
-    bytes += line.length;
-    if (count > 0 && bytes > pageBytes) break;
-    count += 1;
-  }
+  const { seq, lines, next, driven } = await readLines(kv, await kv.keys(), from, pageBytes);
   return {
     seq,
-    text: lines.slice(0, count).join("\n"),
-    ...(count < lines.length ? { next: from + count } : {}),
+    text: lines.join("\n"),
+    ...(next === undefined ? {} : { next }),
     ...(driven ? { driven } : {}),
   };
 }

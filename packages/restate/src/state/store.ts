@@ -5,15 +5,17 @@
 // has few keys however often it was appended to. Keys of the tail that are in a chunk already are stale, and known by
 // their first record's number. Values are text: a line of JSON about the piece, then a line a record.
 
-import type { LogRecord } from "@rondo/core";
-
-/** The state of an object, as far as records need it. */
-export interface KeyValues {
-  /** The values of these keys, at once. */
-  get(keys: readonly string[]): Promise<(string | null)[]>;
-  keys(): Promise<string[]>;
-  set(key: string, value: string): void;
-}
+import {
+  chunkKey,
+  endOf,
+  freshTail,
+  type KeyValues,
+  layoutOf,
+  type Piece,
+  pieceOf,
+  type TailPiece,
+  written,
+} from "./pieces.ts";
 
 const tailSlots = 8;
 /** A chunk that is smaller, in characters, is written again with what comes next. */
@@ -23,22 +25,6 @@ const smallChunk = 8 * 1024;
 const wholeSize = 16 * 1024;
 
 const sizeOf = (lines: readonly string[]): number => lines.reduce((sum, { length }) => sum + length, 0);
-
-/** What stands in the first line of a piece. */
-interface Head {
-  from: number;
-  count: number;
-  /** Somebody drives the session. */
-  driven?: true;
-}
-
-interface Piece extends Head {
-  lines: string;
-}
-
-interface TailPiece extends Piece {
-  slot: number;
-}
 
 export class RecordStore {
   readonly #kv: KeyValues;
@@ -57,13 +43,15 @@ export class RecordStore {
     keys: readonly string[],
   ): Promise<{ store: RecordStore; lines: string[] }> {
     const store = new RecordStore(kv);
-    const { chunks, tail } = await piecesOf(kv, keys, 0);
+    const { starts, slots } = layoutOf(keys);
+    const texts = await kv.get([...starts.map(chunkKey), ...slots]);
+    const chunks = texts.slice(0, starts.length).map(pieceOf);
+    const tail = freshTail(slots, texts.slice(starts.length), chunks.at(-1));
     store.#tail = tail;
     store.#slot = (tail.at(-1)?.slot ?? -1) + 1;
     store.#chunk = chunks.at(-1);
     const all = [...chunks, ...tail];
-    const last = all.at(-1);
-    store.#seq = last === undefined ? 0 : last.from + last.count;
+    store.#seq = endOf(all.at(-1));
     return { store, lines: all.map(({ lines }) => lines).filter((lines) => lines !== "") };
   }
 
@@ -130,81 +118,3 @@ export class RecordStore {
     this.#chunk = chunk;
   }
 }
-
-/**
- * Records from one on, as lines, for a reader: only the pieces that hold them are looked at. The session may be written
- * to meanwhile: keys are not read at one instant, so that a piece of before may stand beside one of after, with a gap
- * between them. Then all is read again.
- */
-export async function readLines(
-  kv: KeyValues,
-  keys: readonly string[],
-  from: number,
-): Promise<{ seq: number; lines: string[]; driven: boolean }> {
-  let all = await allPieces(kv, keys, from);
-  while (!isWhole(all, from)) all = await allPieces(kv, await kv.keys(), from);
-  const last = all.at(-1);
-  const lines = all.flatMap((piece) => {
-    if (piece.count === 0 || piece.from + piece.count <= from) return [];
-    const own = piece.lines.split("\n");
-    return piece.from >= from ? own : own.slice(from - piece.from);
-  });
-  return {
-    seq: last === undefined ? 0 : last.from + last.count,
-    lines,
-    driven: last?.driven === true,
-  };
-}
-
-const allPieces = async (kv: KeyValues, keys: readonly string[], from: number): Promise<Piece[]> => {
-  const { chunks, tail } = await piecesOf(kv, keys, from);
-  return [...chunks, ...tail];
-};
-
-/** Whether each piece begins where the one before it ends, and the first not after the first that is wanted. */
-const isWhole = (pieces: readonly Piece[], from: number): boolean =>
-  pieces.every((piece, at) => {
-    const before = pieces[at - 1];
-    return before === undefined ? piece.from <= Math.max(0, from) : piece.from === before.from + before.count;
-  });
-
-/** The pieces that may hold records from one on, in order; the last there is among them. */
-async function piecesOf(
-  kv: KeyValues,
-  keys: readonly string[],
-  from: number,
-): Promise<{ chunks: Piece[]; tail: TailPiece[] }> {
-  const starts = keys
-    .filter((key) => key.startsWith("c"))
-    .map((key) => Number(key.slice(1)))
-    .sort((a, b) => a - b);
-  const needed = starts.filter((_, at) => (starts[at + 1] ?? Number.POSITIVE_INFINITY) > from);
-  const slots = keys.filter((key) => /^t\d+$/.test(key)).sort();
-  const texts = await kv.get([...needed.map(chunkKey), ...slots]);
-  const pieces = texts.map((text) => pieceOf(text ?? ""));
-  const chunks = pieces.slice(0, needed.length);
-  const tail = pieces
-    .slice(needed.length)
-    .map((piece, at): TailPiece => ({ ...piece, slot: Number(slots[at]?.slice(1)) }));
-  const last = chunks.at(-1);
-  const end = last === undefined ? 0 : last.from + last.count;
-  // What is in a chunk is stale, and so is whatever said before it who drives.
-  const fresh = tail
-    .filter((piece) => piece.from >= end)
-    .sort((a, b) => a.from - b.from || a.count - b.count);
-  return { chunks, tail: fresh };
-}
-
-function pieceOf(text: string): Piece {
-  const end = text.indexOf("\n");
-  const head = JSON.parse(end < 0 ? text : text.slice(0, end)) as Head;
-  return { ...head, lines: end < 0 ? "" : text.slice(end + 1) };
-}
-
-const written = ({ from, count, driven, lines }: Piece): string =>
-  `${JSON.stringify({ from, count, ...(driven ? { driven } : {}) })}\n${lines}`;
-
-const chunkKey = (from: number): string => `c${String(from).padStart(12, "0")}`;
-
-/** A record as its line. Whatever is in it, the line has no line break. */
-export const lineOf = (record: LogRecord): string => JSON.stringify(record);
