@@ -61,6 +61,16 @@ describe("SIGTERM", () => {
     left.child.kill("SIGTERM");
     const out = await left.outcome;
     expect([out.code, out.stdout]).toEqual([130, expect.stringContaining("interrupted by SIGTERM")]);
+
+    const hasty = start(at, ["run", "--json", "--no-journal", "--model", mind, "do it"], { MIND: "deaf" });
+    await hasty.says("I cannot hear");
+    // One that follows at once is the same one, told twice.
+    await until(() => {
+      hasty.child.kill("SIGTERM");
+      return hasty.child.exitCode !== null;
+    });
+    const gone = await hasty.outcome;
+    expect([gone.code, gone.stdout]).toEqual([130, expect.not.stringContaining("run_end")]);
   });
 });
 

@@ -34,7 +34,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
   const invocation = startedBy(args, chosen);
   const kept = await keeping(args, console);
   // Not before: until here there is nothing to settle, and Ctrl-C ends the process as it always does.
-  const signals = listenForSignals();
+  const signals = listenForSignals(kept !== undefined);
   try {
     const { agent, tools } = makeAgent({
       invocation,

@@ -24,8 +24,11 @@ export const sameMs = 300;
 /** Two that come at the same moment may be heard in either order: so long is waited to see whether a person asked. */
 const togetherMs = 20;
 
-/** The first signal fires; at a later one the process is gone. */
-export function listenForSignals(): Signals {
+/**
+ * The first signal fires; at a later one the process is gone.
+ * @param isKept whether there is a run to come back to: what is kept nowhere ends at any signal
+ */
+export function listenForSignals(isKept = true): Signals {
   const controller = new AbortController();
   let firstAt = 0;
   let first = "";
@@ -35,7 +38,7 @@ export function listenForSignals(): Signals {
       firstAt = performance.now();
       first = name;
       setTimeout(() => {
-        leaving = first === "SIGTERM";
+        leaving = isKept && first === "SIGTERM";
         controller.abort(first);
       }, togetherMs);
     } else if (!controller.signal.aborted) {

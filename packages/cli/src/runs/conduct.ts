@@ -41,11 +41,9 @@ export async function conduct(how: Conducted, start: () => Promise<RunResult>): 
   const { session, console, signals } = how;
   const view = how.show === "text" ? liveView(how) : undefined;
   session.subscribe(view === undefined ? listenerFor(how) : (event) => view.hear(event));
-  // Where nothing is kept there is nothing to come back to.
-  const leaves = (): boolean => signals.leaving && how.journalOption !== undefined;
   const abort = (): void => {
     view?.endLine();
-    if (leaves()) {
+    if (signals.leaving) {
       void session.drain({ withinMs: drainMs(console) });
       return;
     }
@@ -54,7 +52,7 @@ export async function conduct(how: Conducted, start: () => Promise<RunResult>): 
   const forgetReader = console.onReaderGone(abort);
   signals.fired.addEventListener("abort", abort, { once: true });
   try {
-    if (signals.fired.aborted) return leaves() ? exitCodes.left : exitCodes.aborted;
+    if (signals.fired.aborted) return signals.leaving ? exitCodes.left : exitCodes.aborted;
     let result = await start();
     const always = new Set<string>();
     while (result.end === undefined && asksHere(how)) {
@@ -64,7 +62,7 @@ export async function conduct(how: Conducted, start: () => Promise<RunResult>): 
       result = await answer(session, answers);
     }
     // An abort may have come while the question stood: it drives the run to its end by itself.
-    if (signals.fired.aborted && !leaves()) {
+    if (signals.fired.aborted && !signals.leaving) {
       await session.settled();
       result = session.result ?? result;
     }
