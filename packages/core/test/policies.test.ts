@@ -12,7 +12,6 @@ import {
   emptyState,
   isPaired,
   type LogRecord,
-  maxSteps,
   type Policy,
   type RunResult,
   type State,
@@ -201,14 +200,4 @@ test("what a policy knows of the calls before it costs what is new, however many
     Map.prototype.set = set;
   }
   expect(Math.max(...perAnswer)).toBeLessThanOrEqual(2);
-});
-
-test.each<[string, Partial<AgentOptions>, boolean]>([
-  ["the agent's word, where it has none", { rules: [maxSteps(2)], onLimit: "stop" }, false],
-  ["its own, where it has one", { rules: [maxSteps(2, { onLimit: "land" })], onLimit: "stop" }, true],
-  ["landing, where nobody says a word", { rules: [maxSteps(2)] }, true],
-])("a maxSteps among the rules goes by %s", async (_whose, options, landed) => {
-  const model = scripted(({ toolChoice }) => (toolChoice === "none" ? say("so far") : call("look")));
-  const { end, modelCalls } = await new Agent({ model, ...options }).run("go");
-  expect([end?.reason, end?.landed, modelCalls]).toEqual(["max_steps", landed, landed ? 3 : 2]);
 });

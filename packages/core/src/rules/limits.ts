@@ -54,8 +54,9 @@ const wordless = new WeakMap<Rule, StepLimit & { max: number }>();
 
 /** The same rule under an agent's word on what comes of a limit; one that has a word of its own keeps it. */
 export function underWord(rule: Rule, onLimit: OnLimit | undefined): Rule {
-  const made = onLimit === undefined ? undefined : wordless.get(rule);
-  return made === undefined || onLimit === undefined ? rule : maxSteps(made.max, { ...made, onLimit });
+  if (onLimit === undefined) return rule;
+  const made = wordless.get(rule);
+  return made === undefined ? rule : maxSteps(made.max, { ...made, onLimit });
 }
 
 function stepLimit(max: number, options: StepLimit): Rule {

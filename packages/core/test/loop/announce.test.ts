@@ -70,8 +70,12 @@ describe("of a run", () => {
     expect(told(stateOf({}, { inbox }), { type: "delivered", lane: "steer", ids: ["b"] })).toStrictEqual([
       { type: "message_delivered", lane: "steer", id: "b", message: user("b") },
     ]);
+    expect(told(stateOf({}, { inbox }), { type: "withdrawn", id: "b" })).toStrictEqual([
+      { type: "message_withdrawn", lane: "steer", id: "b", message: user("b") },
+    ]);
     const work = { type: "hook_answered", hook: "onFinish", messages: [user("x"), user("y")] };
     expect(told(stateOf(), work)).toStrictEqual([]);
+    expect(told(idle, work)).toStrictEqual([]);
     expect(told(stateOf({ answer: { text: "so" } }), work)).toStrictEqual(
       ["x", "y"].map((text, at) => ({
         type: "message_delivered",

@@ -7,6 +7,7 @@ import {
   closeAll,
   closeSome,
   deniedResult,
+  endedResult,
   interruptedResult,
   isFresh,
   openCalls,
@@ -47,6 +48,20 @@ describe("closing calls", () => {
         result: { content: [{ type: "text", text: call }], isError: true, code: "skipped" },
       })),
     });
+  });
+
+  test("that had been approved says what came before it, where anything did", () => {
+    const approved = { permission: { answer: "allow", approved: true } } as never;
+    const skipped = (reason?: string) => result("skipped", texts.skippedForEnd("write", reason));
+    const ended = (change: object, run: object): unknown =>
+      endedResult(callOf("5.0", change), stateOf(run), rules);
+    const landing = { reason: "deadline", ...because };
+    const stopping = { reason: "cost_budget", ...because };
+    expect(ended(approved, {})).toStrictEqual(skipped());
+    expect(ended(approved, { landing })).toStrictEqual(skipped("deadline"));
+    expect(ended(approved, { landing, stopping })).toStrictEqual(skipped("cost_budget"));
+    expect(ended({}, { landing })).toStrictEqual(skipped());
+    expect(ended({ ...(approved as object), startedAt: 1 }, { landing })).toBeUndefined();
   });
 
   test("whose start was cancelled says of none that had begun before that it was not started", () => {

@@ -275,6 +275,37 @@ describe("the next summary", () => {
     expect(parts(compactor(6_000))).toBeGreaterThan(parts(compactor(100_000)));
   });
 
+  test("is made in one part of what any model reads, where the window had to be guessed", () => {
+    const short = { history: Log.of([...long].slice(0, 13)) };
+    const parts = (rule: string, given: object, change: object = {}): number | undefined =>
+      summaryOf(at({ rule }, given, short, change), rules)?.of;
+    const known = Math.ceil(sizeOf(at({}, {}, short), rules) * 0.75);
+    expect(parts("guard", {})).toBe(1);
+    expect(parts("guard", { window: known })).toBeGreaterThan(1);
+    expect(parts("compaction", {})).toBeGreaterThan(1);
+    // Another model sums up, of whose own window nothing is known.
+    const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: {} };
+    expect(parts("guard", { window: known }, { compactor })).toBeGreaterThan(1);
+  });
+
+  test("is made in parts half as large once a summary was refused for its length: of what whoever sums up reads", () => {
+    const history = Log.of([
+      user("task"),
+      ...Array.from({ length: 60 }, (_, n) => [
+        answerOf([{ type: "text", text: `${n} ${"word ".repeat(40)}` }]),
+        user(`go on ${n}`),
+      ]).flat(),
+    ]);
+    const parts = (narrowed: number, contextWindow: number): number => {
+      const compactor = {
+        compactor: { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: { contextWindow } },
+      };
+      return summaryOf(at({ narrowed }, { window: 3_000 }, { history }, compactor), rules)?.of as number;
+    };
+    expect(parts(1, 2_000)).toBe(parts(0, 1_000));
+    expect(parts(1, 2_000)).toBeGreaterThan(parts(1, 3_000));
+  });
+
   test("is planned anew when what is known of the window has changed", () => {
     const state = at({}, {});
     const whole = summaryOf(state, rules);

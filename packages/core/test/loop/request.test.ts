@@ -258,6 +258,17 @@ describe("the messages of a request", () => {
     expect(guardedBy({ guard: { results: "truncate" } }).by).toStrictEqual([]);
     const large = guardedBy({ window: 100, guard: { results: "truncate" } }, [user("word ".repeat(3_000))]);
     expect(large.overflow).toEqual(expect.any(String));
+    const noted = (counts: object): ReturnType<typeof shaped> => {
+      const guard = { results: "truncate", ...counts };
+      const state = stateOf(
+        { notes: ["word ".repeat(9_000)] },
+        history(user("go")),
+        contextOf({ window: 10_000, guard } as never),
+      );
+      return shaped(state, rules);
+    };
+    expect(noted({}).overflow).toEqual(expect.any(String));
+    expect(noted({ counts: "messages" }).overflow).toBeUndefined();
   });
 
   const thought = { type: "reasoning", text: "hm" } as never;

@@ -6,17 +6,21 @@ import {
   deadline,
   emptyState,
   maxSteps,
+  type OnLimit,
   RondoError,
+  type Rule,
   type Run,
   type RunOptions,
   type RunView,
+  resolve,
   type Spent,
   type State,
   stopWhen,
   userText,
 } from "@rondo/core";
+import { scripted } from "@rondo/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
-import { overspent } from "../../src/rules/limits.ts";
+import { overspent, underWord } from "../../src/rules/limits.ts";
 import { tree } from "../../src/rules/tree.ts";
 import { acting, callOf, options, recordOf, stateOf, toolOf } from "../loop/support.ts";
 import { afterAll, judgementOf, stopOf, texts, turnOf } from "./support.ts";
@@ -404,4 +408,27 @@ describe("in a tree of agents", () => {
     expect(unmoved(ended("limit"), emptyState)).toBe(none);
     expect(unmoved({ type: "tool_started", call: "5.0", idempotencyKey: "k" }, open(5, agent))).toBe(none);
   });
+});
+
+test("a maxSteps among the rules goes by its own word, else by the agent's, else it lands", () => {
+  const doing = (rule: Rule, word?: OnLimit): unknown => {
+    const { list } = resolve({
+      model: scripted([]),
+      rules: [rule],
+      ...(word === undefined ? {} : { onLimit: word }),
+    }).rules;
+    const limits = list.filter(({ name }) => name === "max_steps");
+    return limits.map((one) =>
+      [1, 2].map((steps) => {
+        const said = one.decide?.(undefined, stateOf({ steps }));
+        return said?.do === "stop" ? (said.error?.message ?? "stop") : said?.do;
+      }),
+    );
+  };
+  expect(doing(maxSteps(2), "stop")).toStrictEqual([[undefined, "stop"]]);
+  expect(doing(maxSteps(2, { message: "so far" }), "error")).toStrictEqual([[undefined, "so far"]]);
+  expect(doing(maxSteps(2, { onLimit: "land" }), "stop")).toStrictEqual([[undefined, "land"]]);
+  expect(doing(maxSteps(2))).toStrictEqual([[undefined, "land"]]);
+  const mine = maxSteps(2);
+  expect(underWord(mine, undefined)).toBe(mine);
 });

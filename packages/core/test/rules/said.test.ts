@@ -35,3 +35,12 @@ describe("a rule that asks again", () => {
       expect(() => heard("judge", { follows: { do: "ask_again", ...odd }, evidence: {} })).toThrow(TypeError);
   });
 });
+
+test("a rule that ends the run gives a reason that is on the list", () => {
+  const ending = (reason: string): object => ({ do: "stop", reason, evidence: {} });
+  for (const said of [ending("max_steps"), { do: "nudge", text: "hurry", reason: "because", evidence: {} }])
+    expect(heard("decide", said)).toBe(said);
+  const words = /completed, .*error is needed for a reason, not "because"$/;
+  expect(() => heard("decide", ending("because"))).toThrow(words);
+  expect(() => heard("judge", { follows: ending("because"), evidence: {} })).toThrow(words);
+});

@@ -76,6 +76,14 @@ describe("the words", () => {
     for (const one of told) expect(said).toContain(String(one));
   });
 
+  test("say of a call that the end of the run came before whether somebody had said yes to it, and what came", () => {
+    const { skippedForEnd } = defaultTexts;
+    expect(skippedForEnd("look")).toBe("look was skipped: the run ended before it.");
+    expect(skippedForEnd("look", "deadline")).toMatch(
+      /^look was approved, and did not run: .*\(deadline\)\.$/,
+    );
+  });
+
   test("tell what became of a sub-agent, and what it said last", () => {
     expect(childFailed("look", "error", undefined, " \n")).toBe("Error: look did not finish (error).");
     expect(childFailed("look", "error", "it broke", "I saw")).toBe(
