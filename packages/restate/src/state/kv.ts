@@ -6,7 +6,7 @@ import {
   RestatePromise,
   type Serde,
 } from "@restatedev/restate-sdk";
-import type { KeyValues } from "./store.ts";
+import type { KeyValues } from "./pieces.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
