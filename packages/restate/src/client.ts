@@ -7,11 +7,9 @@ import { randomUUID } from "node:crypto";
 import {
   type Always,
   type CallView,
-  charEstimator,
   checkFrom,
   checkSessionId,
   defaultTexts,
-  emptyState,
   type FileInput,
   type Grant,
   type HeldGrant,
@@ -22,12 +20,8 @@ import {
   type LogRecord,
   type Message,
   type Queued,
-  RecordReader,
   RondoError,
-  type Rules,
   type RunResult,
-  reduce,
-  type State,
   type TextPart,
 } from "@rondo/core";
 import { checkGiven, membersOf, object, text } from "@rondo/core/checks";
@@ -44,6 +38,7 @@ import {
   renderBrought,
   resultOf,
 } from "@rondo/core/driving";
+import { Seen } from "./client/seen.ts";
 import { type LiveWorkers, liveWorkers } from "./follow/live-workers.ts";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
 import { addresses, Ingress, type IngressOptions, ingressChecks } from "./ingress.ts";
@@ -53,7 +48,6 @@ import { checkAgentName, servicesOf } from "./names.ts";
 import { readAll, type Server } from "./reading.ts";
 import {
   type Driven,
-  linesOf,
   type Mail,
   maxFactBytes,
   type Posted,
@@ -108,9 +102,6 @@ interface Place extends Server {
   live: LiveWorkers;
 }
 
-/** The history does not depend on rules: what they remember is nobody's business here. */
-const noRules: Rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
-
 /** Leave with a name of its own, where it was given none. */
 const granted = (grant: Omit<Grant, "id"> & { id?: string }): Grant =>
   checkGrant({ id: `grant_${randomUUID()}`, ...grant });
@@ -121,8 +112,7 @@ const mostSaid = 16;
 export class RestateSession<Output = unknown> {
   readonly id: string;
   readonly #place: Place;
-  #state: State = emptyState;
-  #reading: Promise<boolean> | undefined;
+  readonly #seen: Seen;
   /** What was said here and may be on its way still, the oldest first. */
   #said: Mail[] = [];
 
@@ -130,6 +120,7 @@ export class RestateSession<Output = unknown> {
   constructor(place: Place, id: string) {
     checkSessionId(id);
     this.#place = place;
+    this.#seen = new Seen(place, id);
     this.id = id;
   }
 
@@ -149,7 +140,7 @@ export class RestateSession<Output = unknown> {
    * @throws RondoError `invalid_request` where there is none, or where its last word is the model's: `send` it a word
    */
   async continue({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
-    if ((await this.status()) === "idle") checkGoesOn(this.id, this.#state);
+    if ((await this.status()) === "idle") checkGoesOn(this.id, this.#seen.state);
     return this.#run({ input: [] }, signal);
   }
 
@@ -211,8 +202,8 @@ export class RestateSession<Output = unknown> {
 
   /** Words that wait to be delivered, the oldest first. */
   async queued(): Promise<Queued[]> {
-    await this.#refresh();
-    return [...this.#state.inbox];
+    await this.#seen.refresh();
+    return [...this.#seen.state.inbox];
   }
 
   /** Takes a word back that waits. Resolves when that is kept; `queued`, or the event `message_withdrawn`, tells whether it still waited. */
@@ -235,8 +226,8 @@ export class RestateSession<Output = unknown> {
 
   /** The leave that was given beforehand and holds now. */
   async grants(): Promise<HeldGrant[]> {
-    await this.#refresh();
-    return this.#state.grants.filter((grant) => isLiveGrant(grant, Date.now()));
+    await this.#seen.refresh();
+    return this.#seen.state.grants.filter((grant) => isLiveGrant(grant, Date.now()));
   }
 
   /** Ends the run that is active; it settles within the agent's `abortGraceMs`. Resolves when that is kept. */
@@ -260,29 +251,29 @@ export class RestateSession<Output = unknown> {
   }
 
   async status(): Promise<RestateSessionStatus> {
-    const driven = await this.#refresh();
-    const { run } = this.#state;
+    const driven = await this.#seen.refresh();
+    const { run } = this.#seen.state;
     if (driven) return "running";
     if (run === undefined || run.end !== undefined) return "idle";
-    return inFlight(run) || awaitingApproval(this.#state).length === 0 ? "running" : "parked";
+    return inFlight(run) || awaitingApproval(this.#seen.state).length === 0 ? "running" : "parked";
   }
 
   /** The conversation so far. Valid at any time: every call in it has its result. */
   async messages(): Promise<Message[]> {
-    await this.#refresh();
-    return [...this.#state.history];
+    await this.#seen.refresh();
+    return [...this.#seen.state.history];
   }
 
   /** Calls that wait for an approval. */
   async pending(): Promise<CallView[]> {
-    await this.#refresh();
-    return awaitingApproval(this.#state);
+    await this.#seen.refresh();
+    return awaitingApproval(this.#seen.state);
   }
 
   /** The result of the last run, ended or parked. Undefined before the first. */
   async result(): Promise<RunResult<Output> | undefined> {
-    await this.#refresh();
-    return this.#state.run === undefined ? undefined : resultOf<Output>(this.#state, this.id);
+    await this.#seen.refresh();
+    return this.#seen.state.run === undefined ? undefined : resultOf<Output>(this.#seen.state, this.id);
   }
 
   /** The session's records from one on. @throws RondoError `invalid_request` for a number that no record has */
@@ -308,8 +299,8 @@ export class RestateSession<Output = unknown> {
     try {
       const driven = await this.#call<Driven>("session", "run", { agent, ...what } satisfies RunRequest);
       if (driven.error !== undefined) throw errorOf(driven.error);
-      await this.#fold(driven);
-      return resultOf<Output>(this.#state, this.id);
+      await this.#seen.take(driven);
+      return resultOf<Output>(this.#seen.state, this.id);
     } finally {
       signal?.removeEventListener("abort", abort);
     }
@@ -339,8 +330,8 @@ export class RestateSession<Output = unknown> {
     // The inbox sends it as well; the session takes it once, and has its turn for both when nobody drives any more.
     const driven = await this.#call<Driven>("session", "take", mail);
     if (driven.error !== undefined) throw errorOf(driven.error);
-    await this.#lookAgain();
-    return resultOf<Output>(this.#state, this.id);
+    await this.#seen.lookAgain();
+    return resultOf<Output>(this.#seen.state, this.id);
   }
 
   #call<Out>(
@@ -365,38 +356,5 @@ export class RestateSession<Output = unknown> {
       "invalid_request",
       `no call ${JSON.stringify(call)} waits for an approval in session ${this.id}; waiting: ${waiting || "none"}`,
     );
-  }
-
-  async #fold({ seq, from, text }: Driven): Promise<void> {
-    if (from === this.#state.seq && text !== undefined) await this.#add(linesOf(text));
-    if (this.#state.seq < seq || seq < 0) await this.#lookAgain();
-  }
-
-  /** Reads what came since. @returns whether somebody drives the session */
-  #refresh(): Promise<boolean> {
-    this.#reading ??= (async () => {
-      const { records, driven } = await readAll(this.#place, this.id, this.#state.seq);
-      await this.#add(records);
-      return driven;
-    })().finally(() => {
-      this.#reading = undefined;
-    });
-    return this.#reading;
-  }
-
-  /** Reads what there is by now: a look that is under way may have been answered already, with less. */
-  async #lookAgain(): Promise<boolean> {
-    await this.#reading?.catch(() => {});
-    return this.#refresh();
-  }
-
-  async #add(records: readonly LogRecord[]): Promise<void> {
-    const { seq } = this.#state;
-    // What was asked for before may be known by another way since.
-    const news = records.filter((record) => record.seq >= seq);
-    const journal = { append: () => {}, list: () => [], read: (): LogRecord[] => news };
-    // The reader brings older formats to the present one.
-    for (const record of await new RecordReader(journal, this.id, seq).read())
-      if (record.seq === this.#state.seq) this.#state = reduce(this.#state, record, noRules);
   }
 }
