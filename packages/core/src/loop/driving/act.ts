@@ -41,19 +41,21 @@ export async function act(
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
     const { signal } = context;
     if (isPassedOn(thrown, signal)) return { ...renderThrown(texts.aborted(tool.name)), code: "aborted" };
-    const result = resultOfThrown(tool.name, thrownIn(thrown), failures);
+    const inWords = thrownIn(thrown);
+    reportThrown(inWords, failures);
+    const result = resultOfThrown(tool.name, inWords, failures);
     // Whatever is thrown once the signal has fired comes of that.
     return signal.aborted ? { ...result, code: "aborted" } : result;
   }
 }
 
-/** What comes of an error that a tool threw, or that somebody brought in its place. */
-export function resultOfThrown(
-  tool: string,
-  { message, why }: Thrown,
-  { texts, masked, report }: Failures,
-): CallResult {
+/** Tells those who watch what the model does not read of an error. */
+export function reportThrown({ message, why }: Thrown, { masked, report }: Failures): void {
   if (masked || why !== message) report(why);
+}
+
+/** What the model reads of an error that a tool threw, or that somebody brought in its place. */
+export function resultOfThrown(tool: string, { message }: Thrown, { texts, masked }: Failures): CallResult {
   return renderThrown(masked ? texts.masked(tool) : texts.threw(tool, message));
 }
 
