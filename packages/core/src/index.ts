@@ -250,6 +250,7 @@ export {
   type SchemaLike,
 } from "./schema.ts";
 export type { Always } from "./session/always.ts";
+export type { Misfit } from "./session/approvals.ts";
 export { changeText } from "./session/changes.ts";
 export type { ForkOptions } from "./session/fork.ts";
 export { type Difference, type Replay, type ReplayedRequest, replay } from "./session/replay.ts";

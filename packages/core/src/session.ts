@@ -6,7 +6,7 @@
 
 import { runWords } from "./checks/other-words.ts";
 import { abortSignal } from "./checks/ready-made.ts";
-import { anything, callable, checkGiven, flag, from0, membersOf, text } from "./checks.ts";
+import { anything, callable, checkGiven, flag, from0, membersOf, oneOf, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { invalidRequest, type RondoError } from "./errors.ts";
@@ -28,7 +28,7 @@ import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
 import { type Always, alwaysIn } from "./session/always.ts";
-import { Approvals } from "./session/approvals.ts";
+import { Approvals, type Misfit } from "./session/approvals.ts";
 import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { checkGoesOn } from "./session/going-on.ts";
@@ -42,6 +42,7 @@ export type Listener = (event: RondoEvent) => void;
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
+const editing = membersOf<{ misfit?: Misfit }>({ misfit: oneOf("refused", "told") });
 const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   { signal: abortSignal, parent: anything },
   [],
@@ -261,9 +262,15 @@ export class Session<Output = unknown> {
     });
   }
 
-  /** Lets a call run with other arguments; they are checked like the model's own. */
-  async edit(call: string, args: JsonObject): Promise<RunResult<Output>> {
-    return this.#approvals.edit(call, args);
+  /**
+   * Lets a call run with other arguments; they are checked like the model's own.
+   * @param options.misfit what becomes of those that do not fit: `refused`, and the call still waits; or `told` to the model, as
+   *   the call's result, which is always so inside a sub-agent. Default: `refused`
+   * @throws RondoError `invalid_request` saying what does not fit
+   */
+  async edit(call: string, args: JsonObject, options: { misfit?: Misfit } = {}): Promise<RunResult<Output>> {
+    checkGiven(editing, options, "edit");
+    return this.#approvals.edit(call, args, options.misfit ?? "refused");
   }
 
   /**
