@@ -109,7 +109,7 @@ export * from "./errors.ts";
 export type * from "./events.ts";
 export type * from "./hooks.ts";
 export { cleanOutput } from "./input/terminal-text.ts";
-export type { FileInput, Input } from "./input.ts";
+export type { FileInput, Input, MessageInput } from "./input.ts";
 export {
   type BlobInfo,
   type BlobLimits,

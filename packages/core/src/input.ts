@@ -7,6 +7,7 @@ import { harmlessResult } from "./input/harmless.ts";
 import { jsonCopy } from "./json/copy.ts";
 import { isObject } from "./json/object.ts";
 import {
+  type AssistantMessage,
   type BlobRef,
   type ContentPart,
   type FilePart,
@@ -16,6 +17,7 @@ import {
   type Message,
   type Part,
   type TextPart,
+  type ToolMessage,
   type UserMessage,
   userText,
 } from "./message.ts";
@@ -23,8 +25,19 @@ import {
 /** A file whose data may also be bytes. */
 export type FileInput = Omit<FilePart, "data"> & { data?: string | Uint8Array | BlobRef };
 
+/**
+ * A message of a history that is handed in. A text may stand for the one part it is, the files of a user may be bytes, and
+ * what only our own messages know may be left out.
+ */
+export type MessageInput =
+  | Message
+  | { role: "system"; content: string }
+  | { role: "user"; content: string | (TextPart | FileInput)[] }
+  | (Omit<Partial<AssistantMessage>, "content" | "role"> & { role: "assistant"; content: string | Part[] })
+  | (Omit<ToolMessage, "content" | "isError"> & { content: string | ContentPart[]; isError?: boolean });
+
 /** A text, parts of one user message, or a whole message history. */
-export type Input = string | readonly (TextPart | FileInput)[] | readonly Message[];
+export type Input = string | readonly (TextPart | FileInput)[] | readonly MessageInput[];
 
 /** What a run starts with: new messages, or a history that replaces the session's. */
 export interface Start {
@@ -45,7 +58,8 @@ export function readInput(given: Input): Start {
   if (isHistory(given)) {
     const own = given.map((message, at) => {
       refuseForeign(message, at);
-      return ownPart(inText(message), `message ${at}`);
+      // Repair makes of it what it is not yet.
+      return ownPart(inText(message as Message), `message ${at}`);
     });
     const history = repairHistory(own).map((message) =>
       message.role === "tool" ? harmlessResult(message) : message,
@@ -87,7 +101,7 @@ const callForm =
  * What was said in another library's form is not mended but refused: what cannot be read would be left out, and with the
  * calls of a conversation all that was learnt in it.
  */
-function refuseForeign(message: Message, at: number): void {
+function refuseForeign(message: MessageInput, at: number): void {
   const { role, content, ...rest } = message as unknown as Readonly<Record<string, unknown>>;
   const wrong = (why: string): RondoError => invalidRequest(`message ${at} cannot be used: ${why}`);
   if (typeof role === "string" && !isRole(role))
@@ -114,7 +128,9 @@ export function readMessage(given: string | readonly (TextPart | FileInput)[]): 
   return input[0] as UserMessage;
 }
 
-function isHistory(given: readonly (Message | TextPart | FileInput)[]): given is readonly Message[] {
+function isHistory(
+  given: readonly (MessageInput | TextPart | FileInput)[],
+): given is readonly MessageInput[] {
   return given.every((one) => typeof one === "object" && one !== null && "role" in one);
 }
 

@@ -100,12 +100,32 @@ describe("a history in another library's form", () => {
     await expect(answered().run([message] as never)).rejects.toThrow(words);
   });
 
-  test("is taken where a text stands for the one part it is", async () => {
+  test("is taken where a text stands for the one part it is, and its type says so", async () => {
     const { messages } = await answered().run([
       { role: "system", content: "Be brief." },
       { role: "user", content: "hi" },
-    ] as never);
-    expect(messages.map(textOf)).toEqual(["Be brief.", "hi", "yes"]);
+      { role: "assistant", content: "hello" },
+      { role: "user", content: "on" },
+    ]);
+    expect(messages.map(textOf)).toEqual(["Be brief.", "hi", "hello", "on", "yes"]);
+  });
+
+  test("is taken with bytes for files, and without what only our own messages know, and its type says so", async () => {
+    const part = { type: "tool_call" as const, id: "c", name: "look", args: {}, rawArgs: "{}" };
+    const { messages } = await answered().run([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "see" },
+          { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) },
+        ],
+      },
+      { role: "assistant", content: [part] },
+      { role: "tool", callId: "c", name: "look", content: "rain" },
+    ]);
+    expect(messages[0]?.content[1]).toMatchObject({ type: "file", data: "AQID" });
+    expect(messages[1]).toMatchObject({ origin: { provider: "unknown" }, stop: { kind: "tool_use" } });
+    expect(messages[2]).toMatchObject({ content: [{ type: "text", text: "rain" }], isError: false });
   });
 });
 
