@@ -151,7 +151,11 @@ describe("a hook's answer", () => {
       "it returned system: there is no such option; here it is a message",
     ],
     ["prepareStep", { prompt: "Be brief." }, "it returned prompt, and what it may return is model, tools"],
-    ["prepareStep", "look", "it returned a string, and an object is needed"],
+    [
+      "prepareStep",
+      "look",
+      "it returned a string, and { model, tools, toolChoice, settings }, { stop } or nothing is needed",
+    ],
     ["prepareStep", { tools: ["look", "nope"] }, 'its tools name "nope", and there are look'],
     ["prepareStep", { toolChoice: { tool: "nope" } }, 'its toolChoice is "nope", and there are look'],
   ])("with what %s may not say ends the run in words: %j", async (name, answer, why) => {
@@ -163,8 +167,8 @@ describe("a hook's answer", () => {
   });
 
   test.each<[keyof Hooks, unknown, string]>([
-    ["permission", true, "it answered true, not allow, deny, ask or stop, or { answer }"],
-    ["permission", { behavior: "allow" }, 'it answered {"behavior":"allow"}, not allow'],
+    ["permission", true, "it returned true, and allow, deny, ask or stop, { answer } or nothing is needed"],
+    ["permission", { behavior: "allow" }, "it returned { behavior }, and allow, deny"],
     [
       "permission",
       { answer: "allow", updatedInput: {} },
