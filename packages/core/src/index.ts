@@ -239,6 +239,7 @@ export {
   terminateImmediately,
   terminateWithOutput,
 } from "./rules/stop/policy.ts";
+export { type RunView, type StopOptions, type StopRule, stopWhen } from "./rules/stop-when.ts";
 export { defaultTexts, type Texts } from "./rules/texts.ts";
 export type { UnknownKeys } from "./schema/unknown-keys.ts";
 export {

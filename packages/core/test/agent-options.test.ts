@@ -1,6 +1,7 @@
 // Options that cannot be used are refused before anything is made of them, by name and with what is needed.
 
 import { say, scripted } from "@rondo/testkit";
+import { hasToolCall, isStepCount } from "ai";
 import { describe, expect, test } from "vitest";
 import {
   Agent,
@@ -109,6 +110,16 @@ describe("an agent's options", () => {
     ...[maxSteps, budget, deadline, repeats, stopWhen].map((made): [Record<string, unknown>, string] => [
       { rules: [made] },
       "option rules[0]: what makes a rule is none before it is called: maxSteps(20)",
+    ]),
+    ...[
+      isStepCount(5),
+      hasToolCall("look"),
+      ({ steps }: { steps: unknown[] }) => steps.at(-1) === undefined,
+      ({ steps }: { steps: object[] }) => steps.some((step) => "usage" in step),
+      async ({ steps }: { steps: unknown[] }) => steps.length > 2,
+    ].map((condition): [Record<string, unknown>, string] => [
+      { rules: [condition] },
+      "option rules[0]: a stop rule is told how many steps there were, and this function looks for a list of them, as conditions of the AI SDK do: maxSteps(n), or ({ steps, messages }) => steps >= n, is needed",
     ]),
     [{ rules: [5] }, "option rules[0]: a rule, or a function that is a stop rule, is needed, not 5"],
     [

@@ -6,6 +6,7 @@ import { settings } from "../checks/settings.ts";
 import {
   able,
   anything,
+  type Check,
   type ChecksOf,
   callable,
   checkGiven,
@@ -43,7 +44,8 @@ import { type OnTruncated, truncatedWords } from "../rules/answers.ts";
 import { type Budget, budgetAmounts, limitWords, type OnLimit } from "../rules/limits.ts";
 import { type Repeats, repeatsOptions } from "../rules/repeats.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
-import { type Rule, ruleCheck, type StopRule } from "../rules/rule.ts";
+import { type Rule, ruleCheck } from "../rules/rule.ts";
+import { type StopRule, stopRuleCheck } from "../rules/stop-when.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
 import type { UnknownKeys } from "../schema/unknown-keys.ts";
 import type { SchemaLike } from "../schema.ts";
@@ -202,7 +204,7 @@ export interface RunOverrides {
 /** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
 export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
 
-const rule = either(callable, ruleCheck);
+const rule: Check = (value) => (typeof value === "function" ? stopRuleCheck(value) : ruleCheck(value));
 
 const continueFace = having(
   "a rule that judges answers, as byContent() or continueBy(name, policy) gives it,",
