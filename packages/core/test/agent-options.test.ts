@@ -60,8 +60,18 @@ describe("an agent's options", () => {
       { volume: 5 },
       "option volume: there is no such option; there are model, fallback, models, system, tools, ",
     ],
-    [{ maxSteps: "5" }, 'option maxSteps: a whole number of at least 0 is needed, not "5"'],
-    [{ maxSteps: null }, "option maxSteps: a whole number of at least 0 is needed, not null"],
+    [
+      { maxSteps: "5" },
+      'option maxSteps: a whole number above 0, or 0 where onLimit is error or stop, is needed, not "5"',
+    ],
+    ...[null, -1, 0].map((maxSteps): [Record<string, unknown>, string] => [
+      { maxSteps },
+      `option maxSteps: a whole number above 0, or 0 where onLimit is error or stop, is needed, not ${maxSteps}`,
+    ]),
+    [
+      { maxSteps: 0, onLimit: "refuse_tools" },
+      "option maxSteps: a whole number above 0, or 0 where onLimit is error or stop, is needed, not 0",
+    ],
     [{ clocks: { idle: 5 } }, "option clocks.idle: there is no such option; did you mean idleMs?"],
     [{ clocks: { idleMs: "60" } }, 'option clocks.idleMs: a finite number above 0 is needed, not "60"'],
     [{ clocks: { totalMs: Number.POSITIVE_INFINITY } }, "not Infinity"],

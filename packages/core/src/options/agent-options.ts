@@ -41,7 +41,7 @@ import type { Model, Settings, ToolChoice } from "../model.ts";
 import type { OutputReading } from "../output/structured.ts";
 import type { RedactOptions } from "../redact.ts";
 import { type OnTruncated, truncatedWords } from "../rules/answers.ts";
-import { type Budget, budgetAmounts, limitWords, type OnLimit } from "../rules/limits.ts";
+import { type Budget, budgetAmounts, limitWords, type OnLimit, stepsUnder } from "../rules/limits.ts";
 import { type Repeats, repeatsOptions } from "../rules/repeats.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
 import { type Rule, ruleCheck } from "../rules/rule.ts";
@@ -202,7 +202,10 @@ export interface RunOverrides {
 }
 
 /** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
-export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
+export const checkOptions = (given: AgentOptions): void => {
+  checkGiven(agentOptions, given);
+  checkGiven(membersOf({ maxSteps: stepsUnder(given.onLimit) }, [], "let_pass"), given);
+};
 
 const rule: Check = (value) => (typeof value === "function" ? stopRuleCheck(value) : ruleCheck(value));
 
@@ -221,7 +224,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   adapt: adaptOption,
   rules: listOf(rule),
   continueRule: (value) => continueFace(value) ?? ruleCheck(value),
-  maxSteps: whole,
+  maxSteps: stepsUnder("stop"),
   onLimit: limitWords,
   landing: membersOf<NonNullable<AgentOptions["landing"]>>({
     tools: oneOf("declared", "omitted"),

@@ -94,11 +94,13 @@ describe("the step limit", () => {
     for (const onLimit of ["error", "stop"] as const) {
       expect(decided(0, 0, { onLimit })).toMatchObject({ do: "stop" });
       expect(() => maxSteps(-1, { onLimit })).toThrow(
-        "maxSteps: option max: a whole number of at least 0 is needed, not -1",
+        "maxSteps: option max: a whole number above 0, or 0 where onLimit is error or stop, is needed, not -1",
       );
     }
     for (const onLimit of ["land", "refuse_tools"] as const)
-      expect(() => maxSteps(0, { onLimit })).toThrow(/a whole number above 0 is needed, not 0/);
+      expect(() => maxSteps(0, { onLimit })).toThrow(
+        /a whole number above 0, or 0 where onLimit is error or stop, is needed, not 0/,
+      );
     expect(() => maxSteps(1.5)).toThrow(/not 1.5/);
     expect(maxSteps(1)).toBeDefined();
   });
