@@ -5,7 +5,7 @@ import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { unwrapped } from "./input/data-url.ts";
 import { harmlessResult } from "./input/harmless.ts";
 import { jsonCopy } from "./json/copy.ts";
-import { isObject } from "./json/object.ts";
+import { classOf, isObject } from "./json/object.ts";
 import {
   type AssistantMessage,
   type BlobRef,
@@ -50,40 +50,60 @@ export interface Start {
  * @throws RondoError `invalid_request` when there is nothing in it
  */
 export function readInput(given: Input): Start {
-  if (typeof given === "string") {
-    if (given.trim() === "") throw invalidRequest("the task is empty: give a text");
-    return { input: [userText(given.toWellFormed())] };
-  }
-  if (!Array.isArray(given) || given.length === 0) throw noTask(given);
-  if (isHistory(given)) {
-    const own = given.map((message, at) => {
-      refuseForeign(message, at);
-      // Repair makes of it what it is not yet.
-      return ownPart(inText(message as Message), `message ${at}`);
-    });
-    const history = repairHistory(own).map((message) =>
-      message.role === "tool" ? harmlessResult(message) : message,
-    );
-    if (history.length === 0)
-      throw invalidRequest("the history is empty: none of its messages says anything");
-    return { input: [], history };
-  }
-  const content = (given as (TextPart | FileInput)[]).map(readPart);
-  if (content.every((part) => part.type === "text" && part.text.trim() === ""))
-    throw invalidRequest("the task is empty: none of its parts says anything");
-  return { input: [{ role: "user", content }] };
+  if (isHistory(given)) return { input: [], history: readHistory(given) };
+  return { input: [messageOfUser(given, "the task", "give a text, a list of parts, or a list of messages")] };
 }
 
-const forms = "give a text, a list of parts, or a list of messages";
+/**
+ * A text or parts as one user message.
+ * @throws RondoError `invalid_request` when there is nothing in it, or when it is a history
+ */
+export function readMessage(given: string | readonly (TextPart | FileInput)[]): UserMessage {
+  const forms = "give a text, or the parts of one message";
+  if (isHistory(given)) throw invalidRequest(`the message is a list of messages: ${forms}`);
+  return messageOfUser(given, "the message", forms);
+}
 
-function noTask(given: unknown): RondoError {
-  const what =
-    given === undefined || given === null || Array.isArray(given)
-      ? "empty"
-      : typeof given === "object"
-        ? "an object"
-        : String(given);
-  return invalidRequest(`the task is ${what}: ${forms}`);
+function isHistory(given: Input): given is readonly MessageInput[] {
+  return (
+    Array.isArray(given) &&
+    given.length > 0 &&
+    given.every((one) => typeof one === "object" && one !== null && "role" in one)
+  );
+}
+
+function readHistory(given: readonly MessageInput[]): Message[] {
+  const own = given.map((message, at) => {
+    refuseForeign(message, at);
+    // Repair makes of it what it is not yet.
+    return ownPart(inText(message as Message), `message ${at}`);
+  });
+  const history = repairHistory(own).map((message) =>
+    message.role === "tool" ? harmlessResult(message) : message,
+  );
+  if (history.length === 0) throw invalidRequest("the history is empty: none of its messages says anything");
+  return history;
+}
+
+/** @param what what it is to whoever gave it; `forms`: what it may be */
+function messageOfUser(given: unknown, what: string, forms: string): UserMessage {
+  const empty = (): RondoError => invalidRequest(`${what} is empty: ${forms}`);
+  if (typeof given === "string") {
+    if (given.trim() === "") throw empty();
+    return userText(given.toWellFormed());
+  }
+  if (given === undefined || given === null) throw empty();
+  if (!Array.isArray(given)) throw invalidRequest(`${what} is ${shownOf(given)}: ${forms}`);
+  const content = (given as (TextPart | FileInput)[]).map(readPart);
+  if (content.every((part) => part.type === "text" && part.text.trim() === "")) throw empty();
+  return { role: "user", content };
+}
+
+function shownOf(given: unknown): string {
+  if (typeof given === "function") return "a function";
+  if (typeof given !== "object" || given === null) return String(given);
+  const kind = classOf(given);
+  return kind === "Object" ? "an object" : `an object of the kind ${kind}`;
 }
 
 const partTypes: readonly string[] = [
@@ -115,23 +135,6 @@ function refuseForeign(message: MessageInput, at: number): void {
       throw wrong(`a part of type ${JSON.stringify(type)} is none of ${partTypes.join(", ")}; ${callForm}`);
   if (role === "tool" && rest.callId === undefined && (rest.tool_call_id ?? rest.toolCallId) !== undefined)
     throw wrong(`its callId is missing; ${callForm}`);
-}
-
-/**
- * A text or parts as one user message.
- * @throws RondoError `invalid_request` when there is nothing in it, or when it is a history
- */
-export function readMessage(given: string | readonly (TextPart | FileInput)[]): UserMessage {
-  const { input, history } = readInput(given);
-  if (history !== undefined)
-    throw invalidRequest("a word to a run is a text, or the parts of one message, not messages");
-  return input[0] as UserMessage;
-}
-
-function isHistory(
-  given: readonly (MessageInput | TextPart | FileInput)[],
-): given is readonly MessageInput[] {
-  return given.every((one) => typeof one === "object" && one !== null && "role" in one);
 }
 
 /** A part that is none would stand in the history for good, and every later request would be refused for it. */

@@ -138,6 +138,27 @@ test.each([{ prompt: "hi" }, { messages: [] }, { role: "user", content: "hi" }, 
   },
 );
 
+/** A class that says nothing of its kind to `toString`, as Node's streams. */
+class Readable {
+  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+    yield "half";
+  }
+}
+
+test.each<[string, unknown]>([
+  ["an object of the kind Readable", new Readable()],
+  ["an object of the kind ReadableStream", new ReadableStream()],
+  ["an object of the kind Promise", Promise.resolve("hi")],
+  ["an object of the kind Map", new Map()],
+  ["an object", Object.create(null)],
+  ["a function", () => "hi"],
+  ["empty", null],
+])("a task that is no task is told by what it is: %s", async (what, task) => {
+  await expect(answered().run(task as never)).rejects.toThrow(
+    `the task is ${what}: give a text, a list of parts, or a list of messages`,
+  );
+});
+
 describe("a hook's answer", () => {
   test.each<[keyof Hooks, unknown, string]>([
     [
@@ -234,6 +255,7 @@ test.each<[string, () => unknown]>([
     },
   ],
   ["ReadableStream", () => new ReadableStream()],
+  ["Readable", () => new Readable()],
   ["Map Iterator", () => new Map([["a", 1]]).values()],
   ["Response", async () => new Response("hello")],
 ])(
