@@ -281,6 +281,32 @@ test("what shows nothing of itself is told by its kind", async () => {
   expect(messages[2]).toMatchObject({ content: [{ text: '{"response":"[Response]","rest":{}}' }] });
 });
 
+class Price {
+  readonly cents: number;
+  constructor(cents: number) {
+    this.cents = cents;
+  }
+}
+
+test("a tool is given what its schema made of the arguments; hooks, approvals and records have them as they were written", async () => {
+  const given: unknown[] = [];
+  const pay = tool({
+    name: "pay",
+    description: "Pays",
+    inputSchema: z.object({ price: z.number().transform((cents) => new Price(cents)) }),
+    permission: "ask",
+    execute: ({ price }) => void given.push(price),
+  });
+  const hooks: Hooks = { beforeTool: ({ args }) => void given.push(args) };
+  const model = scripted([call("pay", { price: 5 }), say("paid")]);
+  const session = await new Agent({ model, tools: [pay], hooks }).open("s");
+  await session.send("go");
+  const [waiting] = session.pending;
+  await session.approve(waiting?.id ?? "");
+  expect([waiting?.args, ...given]).toStrictEqual([{ price: 5 }, { price: 5 }, new Price(5)]);
+  expect(session.messages[1]?.content[0]).toMatchObject({ args: { price: 5 } });
+});
+
 describe("a typed output", () => {
   test("is what its schema made of the text: defaults, transforms", async () => {
     const output = z.object({
@@ -296,11 +322,34 @@ describe("a typed output", () => {
     expect(session.result?.output).toEqual(value);
   });
 
-  test("is as it was written where no journal could hold what its schema made of it", async () => {
-    const output = z.object({ at: z.string().transform((text) => new Map([[text, 1]])) });
-    const agent = new Agent({ model: scripted([say('{"at":"noon"}')]), output });
-    expect((await agent.run("go")).output).toEqual({ at: "noon" });
+  test.each<[string, (text: string) => unknown, unknown]>([
+    ["a Date, its text", (text) => new Date(text), "2026-03-01T00:00:00.000Z"],
+    ["a URL, its text", () => new URL("http://a.example"), "http://a.example/"],
+    ["an instance of a class, its members", () => new Price(5), { cents: 5 }],
+    ["a list of such", () => [new Price(5), new Date(0)], [{ cents: 5 }, "1970-01-01T00:00:00.000Z"]],
+  ])("is plain JSON, whatever its type says: of %s", async (_what, make, kept) => {
+    const output = z.object({ at: z.string().transform(make) });
+    const journal = memoryJournal();
+    const agent = new Agent({ model: scripted([say('{"at":"2026-03-01"}')]), output, journal });
+    const { output: value } = await agent.run("go", { session: "s" });
+    expect(value).toStrictEqual({ at: kept });
+    expect((await agent.open("s")).result?.output).toStrictEqual(value);
   });
+
+  test.each<[string, (text: string) => unknown]>([
+    ["a Map", (text) => new Map([[text, 1]])],
+    ["a Set", (text) => new Set([text])],
+    ["a bigint", () => 5n],
+    ["a function", (text) => () => text],
+    ["bytes", () => new Uint8Array([1])],
+  ])(
+    "is as it was written where there is no JSON for what its schema made of it: %s",
+    async (_what, make) => {
+      const output = z.object({ at: z.string().transform(make) });
+      const agent = new Agent({ model: scripted([say('{"at":"noon"}')]), output });
+      expect((await agent.run("go")).output).toEqual({ at: "noon" });
+    },
+  );
 });
 
 describe("a run without a journal that waits for somebody", () => {
