@@ -61,8 +61,9 @@ const looksForList = oncePer((stop: StopRule): boolean => {
   });
   try {
     const said: unknown = stop({ ...unbegun, steps });
-    // Whoever answers later is told so when asked in earnest.
-    if (said instanceof Promise) said.catch(() => {});
+    // Who answers later is told so when asked in earnest.
+    const later = said as { catch?(heard: () => void): unknown } | null | undefined;
+    if (typeof later?.catch === "function") later.catch(() => {});
   } catch {
     // What it makes of a run that has not begun is of no interest.
   }
