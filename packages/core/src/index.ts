@@ -163,6 +163,7 @@ export { reduce, reduceAll } from "./loop/reduce.ts";
 export { repairOfFile } from "./loop/request/left-out.ts";
 export { requestName } from "./loop/request/prefix.ts";
 export { requestOf } from "./loop/request.ts";
+export * from "./loop/run-options.ts";
 export { type Call, emptyState, type Queued, type Run, type State, type Turn } from "./loop/state.ts";
 export * from "./message.ts";
 export * from "./model.ts";

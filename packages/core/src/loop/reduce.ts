@@ -25,7 +25,8 @@ import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcil
 import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
 import { toolNamed } from "./offered.ts";
-import type { LogRecord, ModelRef, RecordOf, RunOptions } from "./records.ts";
+import type { LogRecord, RecordOf } from "./records.ts";
+import type { ModelRef, RunOptions } from "./run-options.ts";
 import {
   type Call,
   emptyState,

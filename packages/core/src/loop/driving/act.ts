@@ -12,7 +12,8 @@ import type { Texts } from "../../rules/texts.ts";
 import { doneResult, renderResult, renderThrown } from "../../tool/render.ts";
 import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../../tool.ts";
 import { toolNamed } from "../offered.ts";
-import type { CallCheck, CallResult, ToolFacts } from "../records.ts";
+import type { CallCheck, CallResult } from "../records.ts";
+import type { ToolFacts } from "../run-options.ts";
 import type { Call } from "../state.ts";
 
 /** What the model reads of a tool's failure: its message, or a fixed text. `report` hears what the model does not: what was masked, and what caused it. */
