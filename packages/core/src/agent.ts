@@ -21,7 +21,8 @@ import { type AgentOptions, checkOverrides, type RunOverrides } from "./options/
 import { type Resolved, resolve } from "./options/options.ts";
 import type { RunResult } from "./result.ts";
 import { type ForkOptions, forkInto } from "./session/fork.ts";
-import { type Listener, Session } from "./session.ts";
+import type { Listener } from "./session/listeners.ts";
+import { Session } from "./session.ts";
 import { finalStep, type StepEvent, StepView } from "./steps.ts";
 import { EventQueue, joinDeltas, once, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
 import type { ChildPlace } from "./tool.ts";

@@ -109,7 +109,7 @@ export * from "./errors.ts";
 export type * from "./events.ts";
 export type * from "./hooks.ts";
 export { cleanOutput } from "./input/terminal-text.ts";
-export type { FileInput, Input } from "./input.ts";
+export type { FileInput, Input, MessageInput } from "./input.ts";
 export {
   type BlobInfo,
   type BlobLimits,
@@ -163,6 +163,7 @@ export { reduce, reduceAll } from "./loop/reduce.ts";
 export { repairOfFile } from "./loop/request/left-out.ts";
 export { requestName } from "./loop/request/prefix.ts";
 export { requestOf } from "./loop/request.ts";
+export * from "./loop/run-options.ts";
 export { type Call, emptyState, type Queued, type Run, type State, type Turn } from "./loop/state.ts";
 export * from "./message.ts";
 export * from "./model.ts";
@@ -239,6 +240,7 @@ export {
   terminateImmediately,
   terminateWithOutput,
 } from "./rules/stop/policy.ts";
+export { type RunView, type StopOptions, type StopRule, stopWhen } from "./rules/stop-when.ts";
 export { defaultTexts, type Texts } from "./rules/texts.ts";
 export type { UnknownKeys } from "./schema/unknown-keys.ts";
 export {
@@ -250,11 +252,13 @@ export {
   type SchemaLike,
 } from "./schema.ts";
 export type { Always } from "./session/always.ts";
+export type { Misfit } from "./session/approvals.ts";
 export { changeText } from "./session/changes.ts";
 export type { ForkOptions } from "./session/fork.ts";
+export type { Listener } from "./session/listeners.ts";
 export { type Difference, type Replay, type ReplayedRequest, replay } from "./session/replay.ts";
 export { requestChanges, type ValueChange } from "./session/request-changes.ts";
-export { type Listener, Session, type SessionStatus } from "./session.ts";
+export { Session, type SessionStatus } from "./session.ts";
 export type { StepEvent } from "./steps.ts";
 export type { RunStream } from "./stream.ts";
 export { type SubAgentOptions, subAgent } from "./sub-agent.ts";

@@ -5,8 +5,9 @@ import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { unwrapped } from "./input/data-url.ts";
 import { harmlessResult } from "./input/harmless.ts";
 import { jsonCopy } from "./json/copy.ts";
-import { isObject } from "./json/object.ts";
+import { classOf, isObject } from "./json/object.ts";
 import {
+  type AssistantMessage,
   type BlobRef,
   type ContentPart,
   type FilePart,
@@ -16,6 +17,7 @@ import {
   type Message,
   type Part,
   type TextPart,
+  type ToolMessage,
   type UserMessage,
   userText,
 } from "./message.ts";
@@ -23,8 +25,19 @@ import {
 /** A file whose data may also be bytes. */
 export type FileInput = Omit<FilePart, "data"> & { data?: string | Uint8Array | BlobRef };
 
+/**
+ * A message of a history that is handed in. A text may stand for the one part it is, the files of a user may be bytes, and
+ * what only our own messages know may be left out.
+ */
+export type MessageInput =
+  | Message
+  | { role: "system"; content: string }
+  | { role: "user"; content: string | (TextPart | FileInput)[] }
+  | (Omit<Partial<AssistantMessage>, "content" | "role"> & { role: "assistant"; content: string | Part[] })
+  | (Omit<ToolMessage, "content" | "isError"> & { content: string | ContentPart[]; isError?: boolean });
+
 /** A text, parts of one user message, or a whole message history. */
-export type Input = string | readonly (TextPart | FileInput)[] | readonly Message[];
+export type Input = string | readonly (TextPart | FileInput)[] | readonly MessageInput[];
 
 /** What a run starts with: new messages, or a history that replaces the session's. */
 export interface Start {
@@ -37,39 +50,60 @@ export interface Start {
  * @throws RondoError `invalid_request` when there is nothing in it
  */
 export function readInput(given: Input): Start {
-  if (typeof given === "string") {
-    if (given.trim() === "") throw invalidRequest("the task is empty: give a text");
-    return { input: [userText(given.toWellFormed())] };
-  }
-  if (!Array.isArray(given) || given.length === 0) throw noTask(given);
-  if (isHistory(given)) {
-    const own = given.map((message, at) => {
-      refuseForeign(message, at);
-      return ownPart(inText(message), `message ${at}`);
-    });
-    const history = repairHistory(own).map((message) =>
-      message.role === "tool" ? harmlessResult(message) : message,
-    );
-    if (history.length === 0)
-      throw invalidRequest("the history is empty: none of its messages says anything");
-    return { input: [], history };
-  }
-  const content = (given as (TextPart | FileInput)[]).map(readPart);
-  if (content.every((part) => part.type === "text" && part.text.trim() === ""))
-    throw invalidRequest("the task is empty: none of its parts says anything");
-  return { input: [{ role: "user", content }] };
+  if (isHistory(given)) return { input: [], history: readHistory(given) };
+  return { input: [messageOfUser(given, "the task", "give a text, a list of parts, or a list of messages")] };
 }
 
-const forms = "give a text, a list of parts, or a list of messages";
+/**
+ * A text or parts as one user message.
+ * @throws RondoError `invalid_request` when there is nothing in it, or when it is a history
+ */
+export function readMessage(given: string | readonly (TextPart | FileInput)[]): UserMessage {
+  const forms = "give a text, or the parts of one message";
+  if (isHistory(given)) throw invalidRequest(`the message is a list of messages: ${forms}`);
+  return messageOfUser(given, "the message", forms);
+}
 
-function noTask(given: unknown): RondoError {
-  const what =
-    given === undefined || given === null || Array.isArray(given)
-      ? "empty"
-      : typeof given === "object"
-        ? "an object"
-        : String(given);
-  return invalidRequest(`the task is ${what}: ${forms}`);
+function isHistory(given: Input): given is readonly MessageInput[] {
+  return (
+    Array.isArray(given) &&
+    given.length > 0 &&
+    given.every((one) => typeof one === "object" && one !== null && "role" in one)
+  );
+}
+
+function readHistory(given: readonly MessageInput[]): Message[] {
+  const own = given.map((message, at) => {
+    refuseForeign(message, at);
+    // Repair makes of it what it is not yet.
+    return ownPart(inText(message as Message), `message ${at}`);
+  });
+  const history = repairHistory(own).map((message) =>
+    message.role === "tool" ? harmlessResult(message) : message,
+  );
+  if (history.length === 0) throw invalidRequest("the history is empty: none of its messages says anything");
+  return history;
+}
+
+/** @param what what it is to whoever gave it; `forms`: what it may be */
+function messageOfUser(given: unknown, what: string, forms: string): UserMessage {
+  const empty = (): RondoError => invalidRequest(`${what} is empty: ${forms}`);
+  if (typeof given === "string") {
+    if (given.trim() === "") throw empty();
+    return userText(given.toWellFormed());
+  }
+  if (given === undefined || given === null) throw empty();
+  if (!Array.isArray(given)) throw invalidRequest(`${what} is ${shownOf(given)}: ${forms}`);
+  const content = (given as (TextPart | FileInput)[]).map(readPart);
+  if (content.every((part) => part.type === "text" && part.text.trim() === "")) throw empty();
+  return { role: "user", content };
+}
+
+function shownOf(given: unknown): string {
+  if (typeof given === "function") return "a function";
+  if (typeof given !== "object" || given === null) return String(given);
+  const kind = classOf(given);
+  return kind === "Object" ? "an object" : `an object of the kind ${kind}`;
 }
 
 const partTypes: readonly string[] = [
@@ -87,7 +121,7 @@ const callForm =
  * What was said in another library's form is not mended but refused: what cannot be read would be left out, and with the
  * calls of a conversation all that was learnt in it.
  */
-function refuseForeign(message: Message, at: number): void {
+function refuseForeign(message: MessageInput, at: number): void {
   const { role, content, ...rest } = message as unknown as Readonly<Record<string, unknown>>;
   const wrong = (why: string): RondoError => invalidRequest(`message ${at} cannot be used: ${why}`);
   if (typeof role === "string" && !isRole(role))
@@ -101,21 +135,6 @@ function refuseForeign(message: Message, at: number): void {
       throw wrong(`a part of type ${JSON.stringify(type)} is none of ${partTypes.join(", ")}; ${callForm}`);
   if (role === "tool" && rest.callId === undefined && (rest.tool_call_id ?? rest.toolCallId) !== undefined)
     throw wrong(`its callId is missing; ${callForm}`);
-}
-
-/**
- * A text or parts as one user message.
- * @throws RondoError `invalid_request` when there is nothing in it, or when it is a history
- */
-export function readMessage(given: string | readonly (TextPart | FileInput)[]): UserMessage {
-  const { input, history } = readInput(given);
-  if (history !== undefined)
-    throw invalidRequest("a word to a run is a text, or the parts of one message, not messages");
-  return input[0] as UserMessage;
-}
-
-function isHistory(given: readonly (Message | TextPart | FileInput)[]): given is readonly Message[] {
-  return given.every((one) => typeof one === "object" && one !== null && "role" in one);
 }
 
 /** A part that is none would stand in the history for good, and every later request would be refused for it. */

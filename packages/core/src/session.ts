@@ -6,20 +6,18 @@
 
 import { runWords } from "./checks/other-words.ts";
 import { abortSignal } from "./checks/ready-made.ts";
-import { anything, callable, checkGiven, flag, from0, membersOf, text } from "./checks.ts";
+import { anything, callable, checkGiven, flag, from0, membersOf, oneOf, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { invalidRequest, type RondoError } from "./errors.ts";
-import type { CallView, RondoEvent } from "./events.ts";
+import type { CallView } from "./events.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
 import { RecordReader } from "./journal/migrations.ts";
-import { frozen, shown } from "./json/copy.ts";
-import { logEvent } from "./logger.ts";
+import { shown } from "./json/copy.ts";
 import type { ParentFacts } from "./loop/child-facts.ts";
 import { nextOrEnd } from "./loop/driving/next-or-end.ts";
-import type { Shell } from "./loop/driving/shell.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { accountOf } from "./loop/request/window.ts";
@@ -28,20 +26,20 @@ import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
 import { type Always, alwaysIn } from "./session/always.ts";
-import { Approvals } from "./session/approvals.ts";
+import { Approvals, type Misfit } from "./session/approvals.ts";
 import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { checkGoesOn } from "./session/going-on.ts";
+import { type Listener, Listeners } from "./session/listeners.ts";
 import { aboutOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
-
-export type Listener = (event: RondoEvent) => void;
 
 /** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: nobody drives one that could go on (its process is gone, it was drained, or leave was given for what it waited for); `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
+const editing = membersOf<{ misfit?: Misfit }>({ misfit: oneOf("refused", "told") });
 const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   { signal: abortSignal, parent: anything },
   [],
@@ -58,16 +56,14 @@ export class Session<Output = unknown> {
   readonly #parts: SessionParts;
   readonly #driving: Driving<Output>;
   readonly #approvals: Approvals<Output>;
-  /** Copied when it changes: it is walked for every event. */
-  #listeners: readonly Listener[] = [];
-  /** Those that failed: they hear no more of the run they have ended, and the others do. */
-  readonly #deaf = new Set<Listener>();
+  readonly #listeners: Listeners;
   #queued = 0;
 
   private constructor(parts: SessionParts, state: State) {
     this.id = parts.id;
     this.#parts = parts;
-    this.#driving = new Driving(parts, state, this.#tell);
+    this.#listeners = new Listeners(parts.logger);
+    this.#driving = new Driving(parts, state, this.#listeners.tell);
     this.#approvals = new Approvals(parts, this.#driving);
   }
 
@@ -134,10 +130,7 @@ export class Session<Output = unknown> {
    */
   subscribe(listener: Listener): () => void {
     checkGiven(heard, { listener }, "subscribe");
-    if (!this.#listeners.includes(listener)) this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((one) => one !== listener);
-    };
+    return this.#listeners.add(listener);
   }
 
   /**
@@ -261,9 +254,15 @@ export class Session<Output = unknown> {
     });
   }
 
-  /** Lets a call run with other arguments; they are checked like the model's own. */
-  async edit(call: string, args: JsonObject): Promise<RunResult<Output>> {
-    return this.#approvals.edit(call, args);
+  /**
+   * Lets a call run with other arguments; they are checked like the model's own.
+   * @param options.misfit what becomes of those that do not fit: `refused`, and the call still waits; or `told` to the model, as
+   *   the call's result, which is always so inside a sub-agent. Default: `refused`
+   * @throws RondoError `invalid_request` saying what does not fit
+   */
+  async edit(call: string, args: JsonObject, options: { misfit?: Misfit } = {}): Promise<RunResult<Output>> {
+    checkGiven(editing, options, "edit");
+    return this.#approvals.edit(call, args, options.misfit ?? "refused");
   }
 
   /**
@@ -363,41 +362,6 @@ export class Session<Output = unknown> {
     this.#queued += 1;
     const own = id ?? `${this.id}/${this.state.seq}/${this.#queued}`;
     this.#driving.post({ type: "queued", id: own, lane, message: readMessage(message) });
-  }
-
-  readonly #tell: Shell["sink"] = (event, failed) => {
-    const { logger } = this.#parts;
-    if (logger !== undefined) logEvent(logger, event);
-    if (event.type === "run_start") this.#deaf.clear();
-    const listeners = this.#listeners;
-    // What is judged by is what will run. The rest is not frozen: doing it costs as much as a third of a step.
-    if (event.type === "approval_request" && listeners.length > 0) frozen(event.call.args);
-    let failure: { thrown: unknown } | undefined;
-    for (let at = 0; at < listeners.length; at += 1) {
-      const listener = listeners[at] as Listener;
-      if (this.#deaf.size > 0 && this.#deaf.has(listener)) continue;
-      try {
-        const said: unknown = listener(event);
-        if (said instanceof Promise) this.#heardLater(said, listener, event, failed);
-      } catch (thrown) {
-        this.#deaf.add(listener);
-        failure ??= { thrown };
-      }
-    }
-    if (failure !== undefined) throw failure.thrown;
-  };
-
-  /** An async function fits a listener's type, and its rejection is nobody else's to hear. */
-  #heardLater(
-    said: Promise<unknown>,
-    listener: Listener,
-    event: RondoEvent,
-    failed: Parameters<Shell["sink"]>[1],
-  ): void {
-    said.catch((thrown: unknown) => {
-      this.#deaf.add(listener);
-      failed?.(event, thrown);
-    });
   }
 }
 

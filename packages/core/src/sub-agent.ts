@@ -252,7 +252,8 @@ async function all(saying: readonly Promise<RunResult>[]): Promise<RunResult> {
 
 function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResult> {
   if (said.answer === "approve") return session.approve(inside);
-  if (said.answer === "edit") return session.edit(inside, said.args);
+  // Who gave them has heard that they were passed on.
+  if (said.answer === "edit") return session.edit(inside, said.args, { misfit: "told" });
   if (said.answer === "result") {
     const { answer: _answer, ...result } = said;
     return session.answer(inside, new RecordedResult(result));

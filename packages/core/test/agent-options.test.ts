@@ -1,6 +1,7 @@
 // Options that cannot be used are refused before anything is made of them, by name and with what is needed.
 
 import { say, scripted } from "@rondo/testkit";
+import { hasToolCall, isStepCount } from "ai";
 import { describe, expect, test } from "vitest";
 import {
   Agent,
@@ -59,8 +60,18 @@ describe("an agent's options", () => {
       { volume: 5 },
       "option volume: there is no such option; there are model, fallback, models, system, tools, ",
     ],
-    [{ maxSteps: "5" }, 'option maxSteps: a whole number of at least 0 is needed, not "5"'],
-    [{ maxSteps: null }, "option maxSteps: a whole number of at least 0 is needed, not null"],
+    [
+      { maxSteps: "5" },
+      'option maxSteps: a whole number above 0, or 0 where onLimit is error or stop, is needed, not "5"',
+    ],
+    ...[null, -1, 0].map((maxSteps): [Record<string, unknown>, string] => [
+      { maxSteps },
+      `option maxSteps: a whole number above 0, or 0 where onLimit is error or stop, is needed, not ${maxSteps}`,
+    ]),
+    [
+      { maxSteps: 0, onLimit: "refuse_tools" },
+      "option maxSteps: a whole number above 0, or 0 where onLimit is error or stop, is needed, not 0",
+    ],
     [{ clocks: { idle: 5 } }, "option clocks.idle: there is no such option; did you mean idleMs?"],
     [{ clocks: { idleMs: "60" } }, 'option clocks.idleMs: a finite number above 0 is needed, not "60"'],
     [{ clocks: { totalMs: Number.POSITIVE_INFINITY } }, "not Infinity"],
@@ -109,6 +120,16 @@ describe("an agent's options", () => {
     ...[maxSteps, budget, deadline, repeats, stopWhen].map((made): [Record<string, unknown>, string] => [
       { rules: [made] },
       "option rules[0]: what makes a rule is none before it is called: maxSteps(20)",
+    ]),
+    ...[
+      isStepCount(5),
+      hasToolCall("look"),
+      ({ steps }: { steps: unknown[] }) => steps.at(-1) === undefined,
+      ({ steps }: { steps: object[] }) => steps.some((step) => "usage" in step),
+      async ({ steps }: { steps: unknown[] }) => steps.length > 2,
+    ].map((condition): [Record<string, unknown>, string] => [
+      { rules: [condition] },
+      "option rules[0]: a stop rule is told how many steps there were, and this function looks for a list of them, as conditions of the AI SDK do: maxSteps(n), or ({ steps, messages }) => steps >= n, is needed",
     ]),
     [{ rules: [5] }, "option rules[0]: a rule, or a function that is a stop rule, is needed, not 5"],
     [

@@ -118,6 +118,19 @@ describe("a result that somebody brings", () => {
     expect(heard).toContainEqual({ type: "warning", code: "tool_error", message });
   });
 
+  test("tells a warning why once, also where the words for what the model reads fail", async () => {
+    const masked = (): never => {
+      throw new Error("no words");
+    };
+    const { session, id, heard } = await waiting({ toolErrors: "masked", texts: { masked } });
+    await session.answer(id, new Error("no way to db.internal"));
+    expect(textOf(resultOf(session) ?? { role: "user", content: [] })).toBe("Error: ask failed.");
+    const message = `ask (${id}): no way to db.internal`;
+    expect(heard.filter(({ type }) => type === "warning")).toEqual([
+      { type: "warning", code: "tool_error", message },
+    ]);
+  });
+
   test.each<[string, Partial<AgentOptions>, string]>([
     ["masked", { toolErrors: "masked" }, "Error: ask failed."],
     ["told in its own words", { texts: { threw: (_tool, message) => `Oh: ${message}` } }, "Oh: not there"],

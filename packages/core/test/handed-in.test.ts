@@ -100,12 +100,32 @@ describe("a history in another library's form", () => {
     await expect(answered().run([message] as never)).rejects.toThrow(words);
   });
 
-  test("is taken where a text stands for the one part it is", async () => {
+  test("is taken where a text stands for the one part it is, and its type says so", async () => {
     const { messages } = await answered().run([
       { role: "system", content: "Be brief." },
       { role: "user", content: "hi" },
-    ] as never);
-    expect(messages.map(textOf)).toEqual(["Be brief.", "hi", "yes"]);
+      { role: "assistant", content: "hello" },
+      { role: "user", content: "on" },
+    ]);
+    expect(messages.map(textOf)).toEqual(["Be brief.", "hi", "hello", "on", "yes"]);
+  });
+
+  test("is taken with bytes for files, and without what only our own messages know, and its type says so", async () => {
+    const part = { type: "tool_call" as const, id: "c", name: "look", args: {}, rawArgs: "{}" };
+    const { messages } = await answered().run([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "see" },
+          { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) },
+        ],
+      },
+      { role: "assistant", content: [part] },
+      { role: "tool", callId: "c", name: "look", content: "rain" },
+    ]);
+    expect(messages[0]?.content[1]).toMatchObject({ type: "file", data: "AQID" });
+    expect(messages[1]).toMatchObject({ origin: { provider: "unknown" }, stop: { kind: "tool_use" } });
+    expect(messages[2]).toMatchObject({ content: [{ type: "text", text: "rain" }], isError: false });
   });
 });
 
@@ -117,6 +137,27 @@ test.each([{ prompt: "hi" }, { messages: [] }, { role: "user", content: "hi" }, 
     );
   },
 );
+
+/** A class that says nothing of its kind to `toString`, as Node's streams. */
+class Readable {
+  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+    yield "half";
+  }
+}
+
+test.each<[string, unknown]>([
+  ["an object of the kind Readable", new Readable()],
+  ["an object of the kind ReadableStream", new ReadableStream()],
+  ["an object of the kind Promise", Promise.resolve("hi")],
+  ["an object of the kind Map", new Map()],
+  ["an object", Object.create(null)],
+  ["a function", () => "hi"],
+  ["empty", null],
+])("a task that is no task is told by what it is: %s", async (what, task) => {
+  await expect(answered().run(task as never)).rejects.toThrow(
+    `the task is ${what}: give a text, a list of parts, or a list of messages`,
+  );
+});
 
 describe("a hook's answer", () => {
   test.each<[keyof Hooks, unknown, string]>([
@@ -131,7 +172,11 @@ describe("a hook's answer", () => {
       "it returned system: there is no such option; here it is a message",
     ],
     ["prepareStep", { prompt: "Be brief." }, "it returned prompt, and what it may return is model, tools"],
-    ["prepareStep", "look", "it returned a string, and an object is needed"],
+    [
+      "prepareStep",
+      "look",
+      "it returned a string, and { model, tools, toolChoice, settings }, { stop } or nothing is needed",
+    ],
     ["prepareStep", { tools: ["look", "nope"] }, 'its tools name "nope", and there are look'],
     ["prepareStep", { toolChoice: { tool: "nope" } }, 'its toolChoice is "nope", and there are look'],
   ])("with what %s may not say ends the run in words: %j", async (name, answer, why) => {
@@ -143,8 +188,8 @@ describe("a hook's answer", () => {
   });
 
   test.each<[keyof Hooks, unknown, string]>([
-    ["permission", true, "it answered true, not allow, deny, ask or stop, or { answer }"],
-    ["permission", { behavior: "allow" }, 'it answered {"behavior":"allow"}, not allow'],
+    ["permission", true, "it returned true, and allow, deny, ask or stop, { answer } or nothing is needed"],
+    ["permission", { behavior: "allow" }, "it returned { behavior }, and allow, deny"],
     [
       "permission",
       { answer: "allow", updatedInput: {} },
@@ -210,6 +255,7 @@ test.each<[string, () => unknown]>([
     },
   ],
   ["ReadableStream", () => new ReadableStream()],
+  ["Readable", () => new Readable()],
   ["Map Iterator", () => new Map([["a", 1]]).values()],
   ["Response", async () => new Response("hello")],
 ])(
@@ -235,6 +281,32 @@ test("what shows nothing of itself is told by its kind", async () => {
   expect(messages[2]).toMatchObject({ content: [{ text: '{"response":"[Response]","rest":{}}' }] });
 });
 
+class Price {
+  readonly cents: number;
+  constructor(cents: number) {
+    this.cents = cents;
+  }
+}
+
+test("a tool is given what its schema made of the arguments; hooks, approvals and records have them as they were written", async () => {
+  const given: unknown[] = [];
+  const pay = tool({
+    name: "pay",
+    description: "Pays",
+    inputSchema: z.object({ price: z.number().transform((cents) => new Price(cents)) }),
+    permission: "ask",
+    execute: ({ price }) => void given.push(price),
+  });
+  const hooks: Hooks = { beforeTool: ({ args }) => void given.push(args) };
+  const model = scripted([call("pay", { price: 5 }), say("paid")]);
+  const session = await new Agent({ model, tools: [pay], hooks }).open("s");
+  await session.send("go");
+  const [waiting] = session.pending;
+  await session.approve(waiting?.id ?? "");
+  expect([waiting?.args, ...given]).toStrictEqual([{ price: 5 }, { price: 5 }, new Price(5)]);
+  expect(session.messages[1]?.content[0]).toMatchObject({ args: { price: 5 } });
+});
+
 describe("a typed output", () => {
   test("is what its schema made of the text: defaults, transforms", async () => {
     const output = z.object({
@@ -250,11 +322,34 @@ describe("a typed output", () => {
     expect(session.result?.output).toEqual(value);
   });
 
-  test("is as it was written where no journal could hold what its schema made of it", async () => {
-    const output = z.object({ at: z.string().transform((text) => new Map([[text, 1]])) });
-    const agent = new Agent({ model: scripted([say('{"at":"noon"}')]), output });
-    expect((await agent.run("go")).output).toEqual({ at: "noon" });
+  test.each<[string, (text: string) => unknown, unknown]>([
+    ["a Date, its text", (text) => new Date(text), "2026-03-01T00:00:00.000Z"],
+    ["a URL, its text", () => new URL("http://a.example"), "http://a.example/"],
+    ["an instance of a class, its members", () => new Price(5), { cents: 5 }],
+    ["a list of such", () => [new Price(5), new Date(0)], [{ cents: 5 }, "1970-01-01T00:00:00.000Z"]],
+  ])("is plain JSON, whatever its type says: of %s", async (_what, make, kept) => {
+    const output = z.object({ at: z.string().transform(make) });
+    const journal = memoryJournal();
+    const agent = new Agent({ model: scripted([say('{"at":"2026-03-01"}')]), output, journal });
+    const { output: value } = await agent.run("go", { session: "s" });
+    expect(value).toStrictEqual({ at: kept });
+    expect((await agent.open("s")).result?.output).toStrictEqual(value);
   });
+
+  test.each<[string, (text: string) => unknown]>([
+    ["a Map", (text) => new Map([[text, 1]])],
+    ["a Set", (text) => new Set([text])],
+    ["a bigint", () => 5n],
+    ["a function", (text) => () => text],
+    ["bytes", () => new Uint8Array([1])],
+  ])(
+    "is as it was written where there is no JSON for what its schema made of it: %s",
+    async (_what, make) => {
+      const output = z.object({ at: z.string().transform(make) });
+      const agent = new Agent({ model: scripted([say('{"at":"noon"}')]), output });
+      expect((await agent.run("go")).output).toEqual({ at: "noon" });
+    },
+  );
 });
 
 describe("a run without a journal that waits for somebody", () => {

@@ -204,7 +204,7 @@ describe("onInterrupted: ask", () => {
     expect(pay.starts).toHaveLength(1);
   });
 
-  test("editing runs it with other arguments; with ones that do not fit it is not run, and its outcome stays unknown", async () => {
+  test("editing runs it with other arguments; with ones that do not fit it is not run, and still waits, or its outcome stays unknown", async () => {
     const inputSchema = { type: "object", properties: { n: { type: "integer" } } } as const;
     const good = once({ inputSchema });
     const one = await cutOff(good, options);
@@ -214,7 +214,10 @@ describe("onInterrupted: ask", () => {
     const bad = once({ inputSchema });
     const other = await cutOff(bad, options);
     await other.session.resume();
-    const { messages } = await other.session.edit(other.session.pending[0]?.id ?? "", { n: "many" });
+    const id = other.session.pending[0]?.id ?? "";
+    await expect(other.session.edit(id, { n: "many" })).rejects.toThrow("do not fit the schema of pay");
+    expect(other.session.pending.map((view) => view.id)).toEqual([id]);
+    const { messages } = await other.session.edit(id, { n: "many" }, { misfit: "told" });
     expect(shortly(messages)[2]).toMatch(/outcome is unknown.*do not fit its schema/);
     expect(bad.starts).toHaveLength(1);
   });

@@ -235,9 +235,39 @@ describe("a call that must be approved", () => {
     await session.send("go");
     await session.edit(session.pending[0]?.key ?? "", { n: "2" });
     expect(ran).toEqual([{ n: 2 }]);
-    const { messages } = await session.edit(session.pending[0]?.key ?? "", { n: "many" });
-    expect(ran).toHaveLength(1);
+    const [second] = session.pending;
+    await expect(session.edit(second?.key ?? "", { n: "many" })).rejects.toMatchObject({
+      kind: "invalid_request",
+      message: expect.stringMatching(
+        /^edit: the arguments do not fit the schema of guarded: .*n.*; the call still waits: edit\(\) it again, or approve\(\), deny\(\) or answer\(\) it$/s,
+      ),
+    });
+    expect([session.status, session.pending, ran.length]).toEqual(["parked", [second], 1]);
+    expect((await session.edit(second?.key ?? "", { n: 3 })).text).toBe("done");
+    expect(ran).toEqual([{ n: 2 }, { n: 3 }]);
+  });
+
+  test("does not run with edited arguments that do not fit, and the model is told where that is asked for", async () => {
+    const ran: unknown[] = [];
+    const model = scripted([call("guarded", { n: 1 }), say("done")]);
+    const session = await new Agent({ model, tools: [guarded(ran)] }).open("s");
+    await session.send("go");
+    const { messages } = await session.edit(session.pending[0]?.key ?? "", { n: "many" }, { misfit: "told" });
+    expect(ran).toEqual([]);
     expect(shortly(messages).at(-2)).toMatch(/do not fit its schema/);
+  });
+
+  test("is not edited under an option that there is not", async () => {
+    const session = await new Agent({
+      model: scripted([call("guarded", { n: 1 })]),
+      tools: [guarded([])],
+    }).open("s");
+    await session.send("go");
+    const key = session.pending[0]?.key ?? "";
+    await expect(session.edit(key, { n: 2 }, { misfit: "ignored" as never })).rejects.toThrow(
+      'edit: option misfit: one of refused, told is needed, not "ignored"',
+    );
+    expect(session.status).toBe("parked");
   });
 
   test("lets the calls run that need no leave", async () => {

@@ -492,6 +492,22 @@ describe("a tree of sub-agents", () => {
     await expect(session.approve(ids[0] ?? "")).rejects.toThrow(/no call/);
   });
 
+  test("tells its own model of edited arguments that do not fit: who gave them does not wait for it", async () => {
+    const press = echo("press", {
+      permission: "ask",
+      inputSchema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+    });
+    const inner = worker([call("press", { n: 1 }), say("inner done")], { tools: [press] });
+    const journal = memoryJournal();
+    const script = [call("helper", { task: "t" }), say("top done")];
+    const session = await worker(script, { journal, tools: [helper(inner)] }).open("p");
+    await session.send("go");
+    expect((await session.edit(session.pending[0]?.id ?? "", { n: "many" })).text).toBe("top done");
+    const inside = journal.list().find(({ id }) => id !== "p")?.id ?? "";
+    const finished = journal.read(inside).find(({ type }) => type === "tool_finished");
+    expect(finished).toMatchObject({ result: { isError: true, code: "invalid_args" } });
+  });
+
   test("says why nothing could be said to it that was answered: its tool is gone", async () => {
     const journal = memoryJournal();
     const parent = (tools: Tool[], script: Script): Agent =>

@@ -3,7 +3,8 @@
 // One row for each rule of ours that may end a run. The option is named as the agent's options name it.
 
 import { ownMember } from "../json/object.ts";
-import type { EndReason, RunEnd, RunOptions } from "../loop/records.ts";
+import type { EndReason, RunEnd } from "../loop/records.ts";
+import type { RunOptions } from "../loop/run-options.ts";
 import type { Json } from "../message.ts";
 
 /** What would have had to be otherwise. */

@@ -20,9 +20,19 @@ export function ownMember<Value>(
   return object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/** What an object is: `Map`, `Readable`; `Object` where it is of no class. */
+export function classOf(value: object): string {
+  const named = Object.prototype.toString.call(value).slice(8, -1);
+  if (named !== "Object") return named;
+  // Node's streams say nothing of themselves.
+  const made: unknown = value.constructor;
+  return typeof made === "function" && made.name !== "" ? made.name : named;
+}
+
 /** What came where something else was wanted, in a word. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -3,7 +3,8 @@
 // A pure question about the open turn. Nothing here remembers a batch: whatever may start is started, completions
 // arrive as records, and the question is asked again. Sequential, parallel and keyed are this one question.
 
-import type { CallKey, RunOptions } from "./records.ts";
+import type { CallKey } from "./records.ts";
+import type { RunOptions } from "./run-options.ts";
 import { type Call, isRunning } from "./state.ts";
 
 /** The calls that may start: cleared to run, free of conflicts with all that run or come before, within the cap. */

@@ -2,7 +2,7 @@
 
 import type { ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
-import type { ToolFacts } from "./records.ts";
+import type { ToolFacts } from "./run-options.ts";
 import { preparedOf, runOf, type State } from "./state.ts";
 
 /** The same list of tools gives the same list of definitions, so that whoever encodes them can tell by identity. */

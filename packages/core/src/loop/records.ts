@@ -5,7 +5,6 @@
 // One decision is one record: two would lose half of it in a crash. Deltas are never records.
 
 import type { LedgerEntry } from "../context/compact/ledger.ts";
-import type { ContextFacts } from "../context/options.ts";
 import type { Replacement, StageNote } from "../context/stage.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type {
@@ -14,15 +13,14 @@ import type {
   Json,
   JsonObject,
   Message,
-  Origin,
   Usage,
   UserMessage,
 } from "../message.ts";
-import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.ts";
+import type { Settings, ToolChoice } from "../model.ts";
 import type { Grant } from "../rules/grants.ts";
-import type { Effect, Permission } from "../tool/effect.ts";
 import type { CallKey } from "./call-key.ts";
-import type { AgentFacts, Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
+import type { Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
+import type { RunOptions } from "./run-options.ts";
 
 export type { CallKey } from "./call-key.ts";
 
@@ -72,96 +70,12 @@ export interface RunEnd extends Because {
   landed: boolean;
 }
 
-/** The tool as the loop knows it: what the model sees and what rules decide from. */
-export interface ToolFacts {
-  definition: ToolDefinition;
-  effect: Effect;
-  permission: Permission;
-  timeoutMs: number;
-  /** Offered only once the conversation holds a ref to a kept text. Default: always. */
-  when?: "capped";
-  /** The tool's own word on which it is, beside its definition. */
-  version?: number | string;
-  /** It can find out what became of a call that was cut off. */
-  reconciles?: true;
-  /** Arguments that are programs for a shell: what a wildcard of a grant stands for in them begins no other command. */
-  shellArgs?: string[];
-  /** A call of it is a sub-agent: a session of its own, paid from what this run has left. */
-  agent?: AgentFacts;
-}
-
-/** The model as the loop knows it. The first of a run's models is the main one, the rest are fall-backs in order. */
-export interface ModelRef {
-  id: string;
-  origin: Origin;
-  facts: ModelFacts;
-}
-
-export type HookName =
-  | "permission"
-  | "prepareStep"
-  | "beforeTool"
-  | "afterTool"
-  | "transformContext"
-  | "onFinish";
-
-/** The options of a run, as facts: all that `next` decides from, and all a request is made of. */
-export interface RunOptions {
-  system?: string;
-  tools: ToolFacts[];
-  /** The agent's, those it falls back to, and those that are there to be chosen for a step. */
-  models: ModelRef[];
-  /** How many of the models behind the first are fallen back to. Absent: all. */
-  fallbacks?: number;
-  settings: Settings;
-  toolChoice: ToolChoice;
-  hooks: HookName[];
-  /** Name and version of each rule, in the order they are asked. */
-  rules: { name: string; version: number }[];
-  /** The digest of what the loop itself says to the model. */
-  texts?: string;
-  toolOrder: "by_effect" | "sequential" | "parallel";
-  /** When a word from outside is heard while calls run one after another. Absent: between two of them. */
-  steering?: "after_calls";
-  maxConcurrentTools: number;
-  maxCallsPerTurn: number;
-  autoExecuteTools: boolean;
-  /** What becomes of a write that was cut off, where nobody can find out whether it had its effect. Absent: the model is told so. */
-  onInterrupted?: "ask";
-  /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
-  abortGraceMs: number;
-  clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
-  /** How the last turn of a landing differs from the others. Absent: tools stay declared, the answer is stored. */
-  landing?: { omitTools: boolean; keepOut: boolean };
-  /** What keeps the run inside its window: the stages that are on, as facts. */
-  context?: ContextFacts;
-  /** The model that sums up what is compacted. Absent: the one in use. */
-  compactor?: ModelRef;
-  /** The typed output: its JSON Schema, how often a failed decoding is asked for again, and how it is asked for. */
-  output?: OutputOptions;
-}
-
 /** What is not as it was when the run was begun. */
 export interface CodeChange {
   what: "rule" | "tool" | "model" | "hook" | "option";
   name: string;
   how: "gone" | "new" | "changed" | "moved";
 }
-
-/** How a typed output is asked for. */
-export interface OutputOptions {
-  schema: JsonObject;
-  decodeRetries: number;
-  /** Default: `auto`. */
-  way?: OutputWay;
-  /** Whether the tools stay declared, though not callable, when the output is asked for. Default: `declared`. */
-  tools?: "declared" | "none";
-  /** Whether the words that ask for it are shown in that request only, or stand in the history. Default: `noted`. */
-  request?: "noted" | "stored";
-}
-
-/** `native`: the provider holds the model to the schema. `tool`: a call of a tool made for it is the answer. `prompted`: the schema is told in words. `auto`: by what is known of the model. */
-export type OutputWay = "auto" | "native" | "tool" | "prompted";
 
 /** A change to the history, as a list of runs of kept messages and new ones: as large as the change, whoever made it. */
 export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message })[];

@@ -3,12 +3,10 @@
 // `reduce` is total (a record that does not fit changes nothing), pure in effect, and costs what is new: no record is
 // ever looked at twice, no history is copied.
 
-import type { RondoError } from "../errors.ts";
 import { callsOf } from "../message.ts";
-import { type Rule, type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
+import type { Rules } from "../rules/rule.ts";
 import {
   countChild,
-  forgetLeft,
   hearLeft,
   parkChild,
   passAnswer,
@@ -16,25 +14,23 @@ import {
   startChild,
   takeLeft,
 } from "./folding/children.ts";
-import { hookAnswered } from "./folding/hooks.ts";
+import { hookAnswered, untransformed } from "./folding/hooks.ts";
 import { allow, revoke, useLeave } from "./folding/leave.ts";
-import { placeOf } from "./folding/same-model.ts";
+import { beginMemories, remember } from "./folding/memories.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./folding/shrink.ts";
 import { spendMore } from "./folding/spend.ts";
+import { reopen } from "./folding/taken-over.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./folding/turn.ts";
 import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
-import { toolNamed } from "./offered.ts";
-import type { LogRecord, ModelRef, RecordOf, RunOptions } from "./records.ts";
+import type { LogRecord, RecordOf } from "./records.ts";
 import {
-  type Call,
   emptyState,
   inFlight,
   isOpen,
   modelInUse,
   optionsOf,
   type Run,
-  runOf,
   type State,
   settleCancel,
   working,
@@ -45,7 +41,7 @@ export function reduce(state: State, record: LogRecord, rules: Rules): State {
   const stamped: State = { ...state, seq: record.seq + 1, now: record.at };
   const folded = changed(fold(stamped, record, state.now), state);
   if (record.type !== "run_started") return remember(folded, record, state, rules);
-  return folded.run === state.run ? folded : begin(folded, rules);
+  return folded.run === state.run ? folded : beginMemories(folded, rules);
 }
 
 /** Where the history is another one now: when it became so, and without what the transformContext hook made of the old one. */
@@ -55,55 +51,11 @@ function changed(folded: State, { history }: State): State {
   return { ...folded, changedSeq: seq, ...(run === undefined ? {} : { run: untransformed(run) }) };
 }
 
-/** The run without what the transformContext hook made of its conversation. */
-function untransformed(run: Run): Run {
-  if (run.transformed === undefined) return run;
-  const { transformed: _transformed, ...rest } = run;
-  return rest;
-}
-
 /** The state after many records. */
 export function reduceAll(records: Iterable<LogRecord>, rules: Rules, from: State = emptyState): State {
   let state = from;
   for (const record of records) state = reduce(state, record, rules);
   return state;
-}
-
-function begin(started: State, rules: Rules): State {
-  let failed: [Rule, RondoError] | undefined;
-  const memories = rules.list.map((rule) => {
-    try {
-      return rule.init?.(started);
-    } catch (thrown) {
-      failed ??= [rule, ruleFailed(rule, "init", thrown)];
-      return undefined;
-    }
-  });
-  return failed === undefined ? { ...started, memories } : { ...withFailed(started, ...failed), memories };
-}
-
-/** What rules remember begins with a run. */
-function remember(folded: State, record: LogRecord, before: State, rules: Rules): State {
-  const { run } = folded;
-  if (run === undefined || run.ruleFailed !== undefined) return folded;
-  let memories = folded.memories as unknown[];
-  for (const { rule, place } of speakersOf(rules, "fold")) {
-    let memory: unknown;
-    try {
-      memory = rule.fold(memories[place], record, before);
-    } catch (thrown) {
-      return withFailed(folded, rule, ruleFailed(rule, "fold", thrown));
-    }
-    if (memory === memories[place]) continue;
-    if (memories === folded.memories) memories = [...memories];
-    memories[place] = memory;
-  }
-  return memories === folded.memories ? folded : { ...folded, memories };
-}
-
-/** A fold is total: that a rule threw is part of what is so, and `nextOrEnd` says what follows from it. */
-function withFailed(state: State, { name }: Rule, failed: RondoError): State {
-  return { ...state, run: { ...runOf(state), ruleFailed: { rule: name, error: failed.toJSON() } } };
 }
 
 /** @param last when the record before it was written */
@@ -279,65 +231,6 @@ function deliver(state: State, run: Run, ids: readonly string[]): State {
     history: state.history.push(...delivered.map((one) => one.message)),
     run: working(run),
   };
-}
-
-/** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
-function interrupt(run: Run, options: RunOptions): Run {
-  return {
-    ...run,
-    call: undefined,
-    compacting: run.compacting && { ...run.compacting, call: undefined },
-    ...mapCalls(run, (call) => {
-      if (call.startedAt === undefined || call.result !== undefined) return call;
-      const { startedAt: _startedAt, begun: _begun, ...unstarted } = call;
-      // A write may have had its effect. Anything else may simply run again; should it never do so, it has begun all the same.
-      if (call.tool?.effect !== "write")
-        return call.tool?.effect === "idempotent" ? { ...unstarted, begun: true } : unstarted;
-      const lost = { ...unstarted, interrupted: true };
-      // Whoever let it run once has not let it run twice.
-      return options.onInterrupted === "ask"
-        ? { ...lost, permission: { answer: "ask" as const }, asked: false }
-        : lost;
-    }),
-  };
-}
-
-/** A process takes a run over, under other options where it brings some: the model then is the first of those. The time that lies before a fork is not the fork's. */
-function reopen(before: State, record: RecordOf<"opened">, last: number): State {
-  const { options, changed, from, at } = record;
-  // What was left behind before a fork belongs to the session that was forked, as what is at work does.
-  const state = from === undefined ? takeLeft(before) : forgetLeft(before);
-  const { run } = state;
-  if (!isOpen(run)) return state;
-  const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
-  const taken = settleCancel(interrupt(own, optionsOf(state)));
-  const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
-  if (options === undefined) return { ...state, run: left };
-  // The same run under other code: its open turn stays as it is, and so do its models, if they are still there.
-  if (changed !== undefined)
-    return { ...state, options, run: movedTo(options.models, left, optionsOf(state).models) };
-  const calls = mapCalls(left, (call) => {
-    const { tool: _tool, ...rest } = call;
-    const tool = toolNamed(options.tools, call.name);
-    return tool === undefined ? rest : { ...rest, tool };
-  });
-  // What another model counted says nothing of this one's window; what hooks said of the coming step, was said of the other options.
-  const asked = { ...untransformed(left), prepared: undefined };
-  return { ...state, options, counted: undefined, run: { ...asked, ...calls, model: 0 } };
-}
-
-/** The same run where its models stand in another list. The step that was to have one that is gone is prepared again. */
-function movedTo(models: readonly ModelRef[], run: Run, before: readonly ModelRef[]): Run {
-  const moved = { ...run, model: Math.max(0, placeOf(models, before[run.model], run.model)) };
-  const { prepared } = run;
-  if (prepared?.model === undefined) return moved;
-  const model = placeOf(models, before[prepared.model], prepared.model);
-  return { ...moved, prepared: model < 0 ? undefined : { ...prepared, model } };
-}
-
-/** A sub-agent that was at work belongs to the session that was forked: the fork starts one of its own. */
-function withoutChild({ child: _child, ...call }: Call): Call {
-  return call;
 }
 
 function changeMode(run: Run, record: RecordOf<"mode">): Run {

@@ -11,11 +11,11 @@ import { objectSchema } from "../output/wrapped.ts";
 import type { Rules } from "../rules/rule.ts";
 import { Log } from "./log.ts";
 import { definitionsOf, offeredTools } from "./offered.ts";
-import type { RunOptions } from "./records.ts";
 import { ofParts, without, withoutSettings } from "./request/left-out.ts";
 import { besideOf, notesOf } from "./request/notes.ts";
 import { stepSettings } from "./request/step-settings.ts";
 import { frontOf, outputThatFits, windowOf } from "./request/window.ts";
+import type { RunOptions } from "./run-options.ts";
 import { optionsOf, preparedOf, runOf, type State, transformedOf } from "./state.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */

@@ -19,12 +19,10 @@ import type {
   Follows,
   HistoryEdit,
   Lane,
-  ModelRef,
   RunEnd,
-  RunOptions,
-  ToolFacts,
   Verdict,
 } from "./records.ts";
+import type { ModelRef, RunOptions, ToolFacts } from "./run-options.ts";
 
 /** One call of the open turn. */
 export interface Call {

@@ -6,6 +6,7 @@ import { settings } from "../checks/settings.ts";
 import {
   able,
   anything,
+  type Check,
   type ChecksOf,
   callable,
   checkGiven,
@@ -34,16 +35,18 @@ import type { BlobStore } from "../journal/blobs.ts";
 import type { LeaseOptions } from "../journal/writer.ts";
 import type { Journal } from "../journal.ts";
 import type { Logger } from "../logger.ts";
-import type { OutputWay, RunEnd, RunOptions } from "../loop/records.ts";
+import type { RunEnd } from "../loop/records.ts";
+import type { OutputWay, RunOptions } from "../loop/run-options.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, Settings, ToolChoice } from "../model.ts";
 import type { OutputReading } from "../output/structured.ts";
 import type { RedactOptions } from "../redact.ts";
 import { type OnTruncated, truncatedWords } from "../rules/answers.ts";
-import { type Budget, budgetAmounts, limitWords, type OnLimit } from "../rules/limits.ts";
+import { type Budget, budgetAmounts, limitWords, type OnLimit, stepsUnder } from "../rules/limits.ts";
 import { type Repeats, repeatsOptions } from "../rules/repeats.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
-import { type Rule, ruleCheck, type StopRule } from "../rules/rule.ts";
+import { type Rule, ruleCheck } from "../rules/rule.ts";
+import { type StopRule, stopRuleCheck } from "../rules/stop-when.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
 import type { UnknownKeys } from "../schema/unknown-keys.ts";
 import type { SchemaLike } from "../schema.ts";
@@ -200,9 +203,12 @@ export interface RunOverrides {
 }
 
 /** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
-export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
+export const checkOptions = (given: AgentOptions): void => {
+  checkGiven(agentOptions, given);
+  checkGiven(membersOf({ maxSteps: stepsUnder(given.onLimit) }, [], "let_pass"), given);
+};
 
-const rule = either(callable, ruleCheck);
+const rule: Check = (value) => (typeof value === "function" ? stopRuleCheck(value) : ruleCheck(value));
 
 const continueFace = having(
   "a rule that judges answers, as byContent() or continueBy(name, policy) gives it,",
@@ -219,7 +225,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   adapt: adaptOption,
   rules: listOf(rule),
   continueRule: (value) => continueFace(value) ?? ruleCheck(value),
-  maxSteps: whole,
+  maxSteps: stepsUnder("stop"),
   onLimit: limitWords,
   landing: membersOf<NonNullable<AgentOptions["landing"]>>({
     tools: oneOf("declared", "omitted"),

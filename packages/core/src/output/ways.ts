@@ -3,7 +3,7 @@
 // Natively, by a schema on the request. By a tool made for it, whose call is the answer. Or in words alone. The way
 // changes what the request carries, never what the loop does: what comes back is a text, and is checked as one.
 
-import type { OutputOptions } from "../loop/records.ts";
+import type { OutputOptions } from "../loop/run-options.ts";
 import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";

@@ -75,7 +75,7 @@ const optionChecks = membersOf<StepSequenceOptions>(
     system: text,
     tools: agentChecks.tools,
     output: anything,
-    maxSteps: agentChecks.maxSteps,
+    maxSteps: whole,
     stepLimit: oneOf("before_request", "in_policy"),
     autoExecuteTools: flag,
     maxDuplicateToolCalls: maxCalls,

@@ -12,6 +12,7 @@ import {
   either,
   membersOf,
   moment,
+  needed,
   oneOf,
   some,
   text,
@@ -32,6 +33,13 @@ interface StepLimit {
   onLimit?: OnLimit;
   message?: string;
 }
+
+/** So many steps may be allowed where this comes of the limit. Without a step there is nothing to land with. */
+export const stepsUnder = (onLimit: OnLimit = "land"): Check =>
+  needed(
+    "a whole number above 0, or 0 where onLimit is error or stop,",
+    (value) => (onLimit === "error" || onLimit === "stop" ? whole : count)(value) === undefined,
+  );
 
 const maxStepsOptions = (max: Check): Check =>
   membersOf<StepLimit & { max: number }>({ max, onLimit: limitWords, message: text }, ["max"]);
@@ -61,8 +69,7 @@ export function underWord(rule: Rule, onLimit: OnLimit | undefined): Rule {
 
 function stepLimit(max: number, options: StepLimit): Rule {
   const onLimit = options.onLimit ?? "land";
-  const isNone = onLimit === "error" || onLimit === "stop";
-  checkGiven(maxStepsOptions(isNone ? whole : count), { ...options, max }, "maxSteps");
+  checkGiven(maxStepsOptions(stepsUnder(onLimit)), { ...options, max }, "maxSteps");
   return {
     name: "max_steps",
     version: 1,

@@ -90,9 +90,7 @@ export function retry(options: Retry = {}): Rule {
       }
       const model = nextModel(state, error);
       if (model !== undefined) return { follows: { do: "ask_again", model }, evidence };
-      const message = tooLong
-        ? `${error.message} (the provider asks to wait ${seconds(error.retryAfterMs)} s; at most ${seconds(longestRetryAfterMs)} s are waited)`
-        : error.message;
+      const message = tooLong ? waitsTooLong(error, longestRetryAfterMs) : error.message;
       return { follows: { do: "stop", reason: "error", error: { ...error, message } }, evidence };
     },
   };
@@ -123,4 +121,9 @@ export function nextModel(state: State, error: Pick<ErrorData, "kind">): number 
   return run.model < fallbacks ? run.model + 1 : undefined;
 }
 
-const seconds = (ms: number | undefined): number => Math.round((ms ?? 0) / 100) / 10;
+/** The words of a failure whose wait is not waited. Whose own words say how long it is does not hear it twice. */
+function waitsTooLong({ message, retryAfterMs = 0 }: ErrorData, longestMs: number): string {
+  const asked = `${retryAfterMs / 1000} s`;
+  const what = message.includes(` ${asked}`) ? "that" : `the provider asks to wait ${asked}, which`;
+  return `${message} (${what} is longer than ${longestMs / 1000} s, the longest that is waited: longestRetryAfterMs of retry)`;
+}

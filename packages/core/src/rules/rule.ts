@@ -6,14 +6,15 @@
 // What it says becomes a record that carries its name and its evidence.
 
 import { hint, nearest } from "../checks/nearest.ts";
-import { type Check, callable, checkGiven, having, membersOf, name, needed, oneOf, text } from "../checks.ts";
+import { type Check, callable, having, name } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { type ErrorData, messageOf, RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import type { Amounts } from "../loop/child-facts.ts";
-import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
+import type { EndReason, Follows, LogRecord, ResultCode, Verdict } from "../loop/records.ts";
+import type { RunOptions } from "../loop/run-options.ts";
 import type { Call, State } from "../loop/state.ts";
-import type { JsonObject, Message } from "../message.ts";
+import type { JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
 import type { Texts } from "./texts.ts";
 
@@ -176,66 +177,3 @@ const failures = new WeakMap<object, string>();
 
 /** The name of the rule that threw this; undefined where it was none. */
 export const failedRule = (thrown: unknown): string | undefined => failures.get(thrown as object);
-
-/** What a stop rule written as a function is told. */
-export interface RunView {
-  /** Answers so far. */
-  steps: number;
-  toolCalls: number;
-  /** Input and output tokens of the run. */
-  tokens: number;
-  /** US dollars; undefined when unknown. */
-  usd: number | undefined;
-  /** Milliseconds since the run started. */
-  ms: number;
-  /** The text of the last answer. */
-  lastText: string;
-  /** All messages so far. */
-  messages: Iterable<Message>;
-}
-
-/**
- * A stop rule as a function: asked before each model call but the first. A text or `true` stops the run, which then
- * lands. The function must be pure: the same view, the same answer.
- */
-export type StopRule = (run: RunView) => string | boolean | undefined;
-
-export interface StopOptions {
-  /** Stands in the run's end. Default: the function's own. */
-  name?: string;
-  /** `stop`: the run ends at once, with what there is, and the model is not asked again. Default: `land`. */
-  onLimit?: "land" | "stop";
-}
-
-const stopWord = needed("a text, true or false, at once,", (value) => typeof value === "string");
-const stopOptions = membersOf<StopOptions>({ name: text, onLimit: oneOf("land", "stop") });
-
-/**
- * Makes a rule of a function.
- * @param how what comes of its yes; a text is its name
- * @throws RondoError `invalid_request` for what is no function, or an option that is none
- */
-export function stopWhen(stop: StopRule, how: string | StopOptions = {}): Rule {
-  checkGiven(callable, stop, "stopWhen");
-  const options = typeof how === "string" ? { name: how } : how;
-  checkGiven(stopOptions, options, "stopWhen");
-  const { name = stop.name || "stop_rule", onLimit = "land" } = options;
-  return {
-    name,
-    version: 1,
-    decide(_memory, state): Decision | undefined {
-      const { run } = state;
-      if (run === undefined || run.steps === 0) return undefined;
-      const { steps, toolCalls, lastText } = run;
-      const { tokens, usd } = run.spend;
-      const at = { tokens, usd, ms: state.now - run.startedAt };
-      const view: RunView = { steps, toolCalls, ...at, lastText, messages: state.history };
-      const said: string | boolean | null | undefined = stop(view);
-      if (said === undefined || said === null || said === false) return undefined;
-      // A promise would be taken for a yes.
-      const fault = said === true ? undefined : stopWord(said);
-      if (fault !== undefined) throw new TypeError(fault.says);
-      return { do: onLimit, reason: "turn_stopped", evidence: { steps, said } };
-    },
-  };
-}

@@ -19,6 +19,9 @@ import { type Always, leaveLike } from "./always.ts";
 import type { Driving } from "./driving.ts";
 import type { SessionParts } from "./parts.ts";
 
+/** What becomes of edited arguments that do not fit: who gives them is told and the call still waits, or the model is told and that is its result. */
+export type Misfit = "refused" | "told";
+
 type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
 
 export class Approvals<Output> {
@@ -50,14 +53,20 @@ export class Approvals<Output> {
     return this.answer(call, { answer: "approve", always: grant });
   }
 
-  async edit(call: string, given: JsonObject): Promise<RunResult<Output>> {
+  async edit(call: string, given: JsonObject, misfit: Misfit): Promise<RunResult<Output>> {
     const view = this.#find(call);
     const args = readArgs(given);
-    // Inside a sub-agent it is checked there.
+    // Inside a sub-agent it is checked there, and told to its model.
     if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
     const tool = this.#parts.resolved.tools.get(view.name);
     if (tool === undefined) throw invalidRequest(`the tool ${view.name} is not among the agent's tools`);
-    return this.answer(call, { answer: "edit", args, check: await checkArgs(tool, args) });
+    const check = await checkArgs(tool, args);
+    // Who mistyped may mend it: the call is not used up by that.
+    if (!check.ok && misfit === "refused")
+      throw invalidRequest(
+        `edit: the arguments do not fit the schema of ${view.name}: ${check.error}; the call still waits: edit() it again, or approve(), deny() or answer() it`,
+      );
+    return this.answer(call, { answer: "edit", args, check });
   }
 
   async bring(call: string, given: unknown): Promise<RunResult<Output>> {

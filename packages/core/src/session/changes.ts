@@ -7,7 +7,8 @@
 import { invalidRequest } from "../errors.ts";
 import { canonical } from "../json/digest.ts";
 import { isSameModel } from "../loop/folding/same-model.ts";
-import type { CodeChange, Fact, RunOptions } from "../loop/records.ts";
+import type { CodeChange, Fact } from "../loop/records.ts";
+import type { RunOptions } from "../loop/run-options.ts";
 import type { Resolved } from "../options/options.ts";
 import { compileSchema } from "../schema.ts";
 import { type ValueChange, valueChange } from "./request-changes.ts";

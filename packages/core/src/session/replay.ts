@@ -7,10 +7,11 @@
 
 import { charEstimator } from "../context/estimate.ts";
 import { summaryOf } from "../loop/deciding/compacting.ts";
-import type { LogRecord, RecordOf, RunOptions } from "../loop/records.ts";
+import type { LogRecord, RecordOf } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
 import { Prefix, requestName } from "../loop/request/prefix.ts";
 import { requestOf } from "../loop/request.ts";
+import type { RunOptions } from "../loop/run-options.ts";
 import { emptyState, isOpen, type State } from "../loop/state.ts";
 import type { ModelRequest } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";

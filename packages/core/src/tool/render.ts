@@ -6,6 +6,7 @@
 import { ledgerEntries } from "../context/compact/ledger.ts";
 import { isA, thrownIn } from "../errors.ts";
 import { harmless } from "../input/harmless.ts";
+import { classOf } from "../json/object.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
@@ -92,7 +93,7 @@ function lazyKind(value: unknown): string | undefined {
   const pulled = Symbol.asyncIterator in value || (typeof next === "function" && Symbol.iterator in value);
   const fetched = "bodyUsed" in value;
   if (!pulled && !fetched && typeof getReader !== "function") return undefined;
-  return `an object of the kind ${Object.prototype.toString.call(value).slice(8, -1)}`;
+  return `an object of the kind ${classOf(value)}`;
 }
 
 const ok = (content: ContentPart[]): CallResult => ({ content: readable(content), isError: false });

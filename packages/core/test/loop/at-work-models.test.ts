@@ -89,7 +89,7 @@ describe("a model call", () => {
     ["nothing", undefined, "it is nothing"],
     ["null", null, "it is null"],
     ["a text", "so", "it is a string"],
-    ["a list", [], "it is an object"],
+    ["a list", [], "it is a list"],
     ["another's message", { ...answer, role: "user" }, 'its role is not "assistant"'],
     ["no list of parts", { ...answer, content: "so" }, "its content is no list of parts"],
     ["no word on why it stopped", { ...answer, stop: undefined }, "it has no stop.kind"],

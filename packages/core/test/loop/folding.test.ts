@@ -5,7 +5,7 @@ import { callsOf, emptyState, reduce } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { follow } from "../../src/loop/folding/turn.ts";
 import { Log, Names } from "../../src/loop/log.ts";
-import type { RunOptions } from "../../src/loop/records.ts";
+import type { RunOptions } from "../../src/loop/run-options.ts";
 import { settleCancel } from "../../src/loop/state.ts";
 import {
   acting,

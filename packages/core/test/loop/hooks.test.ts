@@ -84,7 +84,7 @@ describe("the permission hook", () => {
     });
     expect(await permission("perhaps")).toMatchObject({
       answer: "deny",
-      error: expect.stringContaining('"perhaps", not allow'),
+      error: expect.stringContaining('"perhaps", and allow'),
     });
     for (const name of ["reason", "text"])
       expect(await permission({ answer: "stop", [name]: { so: 1 } })).toMatchObject({
@@ -225,7 +225,7 @@ describe("the hooks of a step", () => {
     expect(await change([{ role: "user", content: [], seen: () => 1 }])).toMatchObject({
       edit: [{ put: { role: "user", content: [] } }],
     });
-    const needed = "a list of messages is needed";
+    const needed = "a list of messages or nothing is needed";
     for (const [said, what] of [
       [{}, "an object"],
       [null, "null"],

@@ -36,14 +36,25 @@ test.each([
   ["prepareStep", { tools: ["look", 5] }, "its tools must be a list of names of tools"],
   ["prepareStep", { toolChoice: "look" }, 'its toolChoice must be "auto", "any", "none" or { tool }'],
   ["prepareStep", { toolChoice: { tool: 5 } }, 'its toolChoice must be "auto", "any", "none" or { tool }'],
-  ["onFinish", 5, "it returned a number, and a text or a list of messages is needed"],
+  [
+    "prepareStep",
+    null,
+    "it returned null, and { model, tools, toolChoice, settings }, { stop } or nothing is needed",
+  ],
+  [
+    "prepareStep",
+    [],
+    "it returned a list, and { model, tools, toolChoice, settings }, { stop } or nothing is needed",
+  ],
+  ["onFinish", 5, "it returned a number, and a text, a list of messages or nothing is needed"],
+  ["onFinish", null, "it returned null, and a text, a list of messages or nothing is needed"],
   [
     "transformContext",
     [null],
     "item 0 of what it returned is no message: a role and a list of parts are needed",
   ],
-  ["transformContext", "text", "it returned a string, and a list of messages is needed"],
-  ["transformContext", null, "it returned null, and a list of messages is needed"],
+  ["transformContext", "text", "it returned a string, and a list of messages or nothing is needed"],
+  ["transformContext", null, "it returned null, and a list of messages or nothing is needed"],
 ] as readonly (readonly [string, unknown, string])[])(
   "%s that answers what it should not (%#) has failed, and the next run is as good as any",
   async (name, answer, why) => {
@@ -72,25 +83,98 @@ test.each<[keyof Hooks, unknown, string]>([
   [
     "beforeTool",
     "no",
-    "Error: the beforeTool hook failed: it returned a string, and { args } or { result } is needed",
+    "Error: the beforeTool hook failed: it returned a string, and { args }, { result } or nothing is needed",
   ],
   [
     "beforeTool",
     null,
-    "Error: the beforeTool hook failed: it returned null, and { args } or { result } is needed",
+    "Error: the beforeTool hook failed: it returned null, and { args }, { result } or nothing is needed",
   ],
   [
     "beforeTool",
     {},
-    "Error: the beforeTool hook failed: it returned an object, and { args } or { result } is needed",
+    "Error: the beforeTool hook failed: it returned an object, and { args }, { result } or nothing is needed",
+  ],
+  [
+    "beforeTool",
+    [{ a: 1 }],
+    "Error: the beforeTool hook failed: it returned a list, and { args }, { result } or nothing is needed",
+  ],
+  [
+    "beforeTool",
+    { args: null },
+    "Error: the beforeTool hook failed: its args are null, and an object is needed",
+  ],
+  [
+    "beforeTool",
+    { args: "a" },
+    "Error: the beforeTool hook failed: its args are a string, and an object is needed",
+  ],
+  [
+    "beforeTool",
+    { args: [] },
+    "Error: the beforeTool hook failed: its args are a list, and an object is needed",
+  ],
+  [
+    "beforeTool",
+    { args: undefined },
+    "Error: the beforeTool hook failed: its args are nothing, and an object is needed",
+  ],
+  [
+    "beforeTool",
+    { result: "no", isError: "yes" },
+    "Error: the beforeTool hook failed: its isError must be true or false",
+  ],
+  [
+    "afterTool",
+    { content: 5 },
+    "Error: the afterTool hook failed: its content is a number, and a text or a list of parts is needed",
+  ],
+  [
+    "afterTool",
+    { content: "no", isError: null },
+    "Error: the afterTool hook failed: its isError must be true or false",
   ],
   [
     "beforeTool",
     { result: 5 },
     "Error: the beforeTool hook failed: its result is a number, and a text or a list of parts is needed",
   ],
-  ["afterTool", {}, "Error: the afterTool hook failed: it returned an object, and { content } is needed"],
-  ["afterTool", null, "Error: the afterTool hook failed: it returned null, and { content } is needed"],
+  [
+    "afterTool",
+    {},
+    "Error: the afterTool hook failed: it returned an object, and { content } or nothing is needed",
+  ],
+  [
+    "afterTool",
+    null,
+    "Error: the afterTool hook failed: it returned null, and { content } or nothing is needed",
+  ],
+  [
+    "afterTool",
+    "text",
+    "Error: the afterTool hook failed: it returned a string, and { content } or nothing is needed",
+  ],
+  ...(
+    [
+      [null, "null"],
+      [true, "true"],
+      ["yes", '"yes"'],
+      [() => "allow", "a function"],
+      [5n, "a bigint"],
+      [[], "a list"],
+      [{ decision: "allow" }, "{ decision }"],
+      [{ answer: null }, "{ answer: null }"],
+      [{ answer: "yes" }, '{ answer: "yes" }'],
+    ] as const
+  ).map(
+    ([answer, what]) =>
+      [
+        "permission",
+        answer,
+        `Permission check failed: it returned ${what}, and allow, deny, ask or stop, { answer } or nothing is needed`,
+      ] as [keyof Hooks, unknown, string],
+  ),
   ["permission", { answer: "deny", reason: circle }, "Permission check failed: its reason must be a text"],
   [
     "permission",

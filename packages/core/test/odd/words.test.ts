@@ -260,12 +260,30 @@ test("a wait that is no number is none: the call is tried again as if the provid
   expect(end?.reason).toBe("completed");
 });
 
+test.each<[unknown, string]>([
+  ["", "empty"],
+  [" ", "empty"],
+  [[], "empty"],
+  [undefined, "empty"],
+  [[{ type: "text", text: " " }], "empty"],
+  [5, "5"],
+  [{ role: "user", content: "hi" }, "an object"],
+  [Promise.resolve("hi"), "an object of the kind Promise"],
+])("a word to a run that is none is told to be no message, not to be no task: %j", async (word, what) => {
+  const session = await new Agent({ model: scripted([say("done")]) }).open("s");
+  for (const lane of ["steer", "followUp"] as const)
+    expect(() => session[lane](word as never)).toThrow(
+      `the message is ${what}: give a text, or the parts of one message`,
+    );
+  expect(session.queued).toEqual([]);
+});
+
 test("messages are no word to a run: they are refused, and the session is as it was", async () => {
   const session = await new Agent({ model: scripted([say("done")]) }).open("s");
   const messages = [{ role: "user", content: [{ type: "text", text: "hi" }] }];
   for (const lane of ["steer", "followUp"] as const)
     expect(() => session[lane](messages as never)).toThrow(
-      /^a word to a run is a text, or the parts of one message/,
+      /^the message is a list of messages: give a text, or the parts of one message$/,
     );
   expect((await session.send("go")).messages).toHaveLength(2);
 });

@@ -6,6 +6,7 @@ import {
   errorKinds,
   type FilePart,
   type JsonObject,
+  type Judgement,
   type Message,
   type Part,
   type Repair,
@@ -135,12 +136,17 @@ describe("a failed model call", () => {
     const asks = (retryAfterMs: number): Run["failure"] => failureOf("rate_limit", { retryAfterMs }, 0);
     expect(judged({}, asks(60_000), 0, last)).toMatchObject({ evidence: { waitMs: 60_000 } });
     expect(judged({}, asks(60_001))).toMatchObject({ follows: { model: 1 } });
-    expect(judged({ longestRetryAfterMs: 1_250 }, asks(2_540), 0, last)).toMatchObject({
-      follows: {
-        do: "stop",
-        error: { message: "it failed (the provider asks to wait 2.5 s; at most 1.3 s are waited)" },
-      },
-    });
+    const said = (message: string): string => {
+      const failure = failureOf("rate_limit", { retryAfterMs: 2_540, message }, 0);
+      const { follows } = judged({ longestRetryAfterMs: 1_250 }, failure, 0, last) as Judgement;
+      return follows.do === "stop" ? (follows.error?.message ?? "") : follows.do;
+    };
+    const longer = "is longer than 1.25 s, the longest that is waited: longestRetryAfterMs of retry)";
+    expect(said("it failed")).toBe(`it failed (the provider asks to wait 2.54 s, which ${longer}`);
+    expect(said("It failed. It asks to wait 2.54 s.")).toBe(
+      `It failed. It asks to wait 2.54 s. (that ${longer}`,
+    );
+    expect(said("12.54 s went by")).toContain("asks to wait 2.54 s");
   });
 });
 

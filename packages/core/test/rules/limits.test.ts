@@ -15,6 +15,7 @@ import {
   resolve,
   type Spent,
   type State,
+  type StopRule,
   stopWhen,
   userText,
 } from "@rondo/core";
@@ -97,11 +98,13 @@ describe("the step limit", () => {
     for (const onLimit of ["error", "stop"] as const) {
       expect(decided(0, 0, { onLimit })).toMatchObject({ do: "stop" });
       expect(() => maxSteps(-1, { onLimit })).toThrow(
-        "maxSteps: option max: a whole number of at least 0 is needed, not -1",
+        "maxSteps: option max: a whole number above 0, or 0 where onLimit is error or stop, is needed, not -1",
       );
     }
     for (const onLimit of ["land", "refuse_tools"] as const)
-      expect(() => maxSteps(0, { onLimit })).toThrow(/a whole number above 0 is needed, not 0/);
+      expect(() => maxSteps(0, { onLimit })).toThrow(
+        /a whole number above 0, or 0 where onLimit is error or stop, is needed, not 0/,
+      );
     expect(() => maxSteps(1.5)).toThrow(/not 1.5/);
     expect(maxSteps(1)).toBeDefined();
   });
@@ -304,6 +307,26 @@ describe("a stop rule that is a function", () => {
     expect(() => stopWhen(() => true, { onLimit: "error" as never })).toThrow(
       'stopWhen: option onLimit: one of land, stop is needed, not "error"',
     );
+  });
+
+  test("is no condition of the AI SDK's, whose steps are a list", () => {
+    expect(() => stopWhen((({ steps }: { steps: unknown[] }) => steps.length === 5) as never)).toThrow(
+      "stopWhen: options: a stop rule is told how many steps there were, and this function looks for a list of them",
+    );
+  });
+
+  test("is taken whatever it does with the number of steps, also where it fails on a run that has not begun", () => {
+    const rules: StopRule[] = [
+      ({ steps }) => steps >= 5 || steps === 7 || `${steps}` === "9",
+      ({ steps }) => steps.toFixed(1) === "5.0" || steps.valueOf() > 3,
+      ({ steps, messages }) => [...messages].length > steps && [...messages][0]?.role === "user",
+      ({ steps }) => {
+        if (steps < 1) throw new Error("it has not begun");
+        return true;
+      },
+      (async ({ steps }: { steps: number }) => Promise.reject(new Error(String(steps)))) as never,
+    ];
+    for (const rule of rules) expect(stopWhen(rule).name).toBe("stop_rule");
   });
 
   test("has the name it is given, or its own", () => {

@@ -35,12 +35,12 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
   [
     "a step limit that is no number",
     () => maxSteps(given("5")),
-    'maxSteps: option max: a whole number above 0 is needed, not "5"',
+    'maxSteps: option max: a whole number above 0, or 0 where onLimit is error or stop, is needed, not "5"',
   ],
   [
     "a step limit that is not there",
     () => maxSteps(given(undefined)),
-    "maxSteps: option max: a whole number above 0 is needed, not undefined",
+    "maxSteps: option max: a whole number above 0, or 0 where onLimit is error or stop, is needed, not undefined",
   ],
   [
     "a misspelt option of it",

@@ -15,8 +15,9 @@ import { firstSaid, type Rules } from "../../rules/rule.ts";
 import { heard } from "../../rules/said.ts";
 import type { Action } from "../action.ts";
 import { isForced, refusesLimit } from "../folding/shrink.ts";
-import type { Fact, RunOptions } from "../records.ts";
+import type { Fact } from "../records.ts";
 import { frontOf, sizeOf, summariserWindow, windowOf } from "../request/window.ts";
+import type { RunOptions } from "../run-options.ts";
 import { type Compacting, optionsOf, runOf, type State, summariserOf } from "../state.ts";
 import { wakeTime } from "./hearing.ts";
 

@@ -12,7 +12,8 @@ import type { Texts } from "../../rules/texts.ts";
 import { doneResult, renderResult, renderThrown } from "../../tool/render.ts";
 import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../../tool.ts";
 import { toolNamed } from "../offered.ts";
-import type { CallCheck, CallResult, ToolFacts } from "../records.ts";
+import type { CallCheck, CallResult } from "../records.ts";
+import type { ToolFacts } from "../run-options.ts";
 import type { Call } from "../state.ts";
 
 /** What the model reads of a tool's failure: its message, or a fixed text. `report` hears what the model does not: what was masked, and what caused it. */
@@ -41,19 +42,21 @@ export async function act(
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
     const { signal } = context;
     if (isPassedOn(thrown, signal)) return { ...renderThrown(texts.aborted(tool.name)), code: "aborted" };
-    const result = resultOfThrown(tool.name, thrownIn(thrown), failures);
+    const inWords = thrownIn(thrown);
+    reportThrown(inWords, failures);
+    const result = resultOfThrown(tool.name, inWords, failures);
     // Whatever is thrown once the signal has fired comes of that.
     return signal.aborted ? { ...result, code: "aborted" } : result;
   }
 }
 
-/** What comes of an error that a tool threw, or that somebody brought in its place. */
-export function resultOfThrown(
-  tool: string,
-  { message, why }: Thrown,
-  { texts, masked, report }: Failures,
-): CallResult {
+/** Tells those who watch what the model does not read of an error. */
+export function reportThrown({ message, why }: Thrown, { masked, report }: Failures): void {
   if (masked || why !== message) report(why);
+}
+
+/** What the model reads of an error that a tool threw, or that somebody brought in its place. */
+export function resultOfThrown(tool: string, { message }: Thrown, { texts, masked }: Failures): CallResult {
   return renderThrown(masked ? texts.masked(tool) : texts.threw(tool, message));
 }
 

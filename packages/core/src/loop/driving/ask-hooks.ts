@@ -10,11 +10,11 @@ import { editOf } from "../../context/edit.ts";
 import { untorn } from "../../context/torn.ts";
 import { messageOf } from "../../errors.ts";
 import type { CallView } from "../../events.ts";
-import type { HookContext, Hooks } from "../../hooks.ts";
+import type { HookContext, Hooks, PermissionAnswer } from "../../hooks.ts";
 import { inText, readPart } from "../../input.ts";
 import { jsonCopy, shown } from "../../json/copy.ts";
-import { kindOf } from "../../json/object.ts";
-import { type ContentPart, isRole, type Message, type UserMessage, userText } from "../../message.ts";
+import { isObject, kindOf } from "../../json/object.ts";
+import { isRole, type Message, type UserMessage, userText } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { holdsSecret } from "../../redact.ts";
 import { type Given, resolver } from "../../tool/dependency.ts";
@@ -22,7 +22,7 @@ import { renderResult } from "../../tool/render.ts";
 import { type Tool, toolResult, toolsThere } from "../../tool.ts";
 import type { HookAsk } from "../action.ts";
 import type { Log } from "../log.ts";
-import type { CallKey, CallResult, Fact, HistoryEdit } from "../records.ts";
+import type { CallKey, Fact, HistoryEdit } from "../records.ts";
 import { type Call, callIn, type State } from "../state.ts";
 import { checkArgs } from "./act.ts";
 import { viewOf } from "./announce.ts";
@@ -111,13 +111,11 @@ const type = "hook_answered" as const;
 
 async function permission(ask: AskOf<"permission">, state: State, asked: Asking): Promise<Answered> {
   const call = callOf(state, ask.call);
-  const said =
-    (await asked.hooks.permission?.(viewFor(call), contextOf(asked))) ?? call.tool?.permission ?? "allow";
-  const full = typeof said === "object" ? said : { answer: said };
+  const said = await asked.hooks.permission?.(viewFor(call), contextOf(asked));
+  if (said === undefined) return { type, ...ask, answer: call.tool?.permission ?? "allow" };
+  const full = isObject(said) ? said : { answer: said as PermissionAnswer };
   if (!["allow", "deny", "ask", "stop"].includes(full.answer))
-    throw new TypeError(
-      `it answered ${JSON.stringify(full.answer ?? full)}, not allow, deny, ask or stop, or { answer }`,
-    );
+    throw notOf(answerIn(said), "allow, deny, ask or stop, { answer }");
   noOthers(full, "answer", "reason", "text");
   textOrNothing("reason", full.reason);
   textOrNothing("text", full.text);
@@ -130,10 +128,14 @@ async function beforeTool(ask: AskOf<"beforeTool">, state: State, asked: Asking)
   const call = callOf(state, ask.call);
   const said = await hooks.beforeTool?.(viewFor(call), contextOf(asked));
   if (said === undefined) return { type, ...ask };
-  if (typeof said !== "object" || said === null || !("args" in said || "result" in said))
-    throw new TypeError(`it returned ${kindOf(said)}, and { args } or { result } is needed`);
+  if (!isObject(said as unknown) || !("args" in said || "result" in said))
+    throw notOf(kindOf(said), "{ args }, { result }");
   noOthers(said, "args", "result", "isError");
-  if ("result" in said) return { type, ...ask, result: givenResult(said) };
+  if ("result" in said) {
+    contentOrFault("result", said.result, said.isError);
+    return { type, ...ask, result: resultOf(said.result, said.isError) };
+  }
+  if (!isObject(said.args)) throw new TypeError(`its args are ${kindOf(said.args)}, and an object is needed`);
   const tool = tools.get(call.name);
   const check =
     tool === undefined
@@ -147,9 +149,9 @@ async function afterTool(ask: AskOf<"afterTool">, state: State, asked: Asking): 
   if (call.result === undefined) return { type, ...ask };
   const said = await asked.hooks.afterTool?.(viewFor(call), jsonCopy(call.result), contextOf(asked));
   if (said === undefined) return { type, ...ask };
-  if (typeof said !== "object" || said === null || !isContent(said.content))
-    throw new TypeError(`it returned ${kindOf(said)}, and { content } is needed: a text or a list of parts`);
+  if (!isObject(said as unknown) || !("content" in said)) throw notOf(kindOf(said), "{ content }");
   noOthers(said, "content", "isError");
+  contentOrFault("content", said.content, said.isError);
   const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
   return { type, ...ask, result };
 }
@@ -168,8 +170,11 @@ const ofAgent = "(model, fallback, models)";
 async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked: Asking): Promise<Answered> {
   const { hooks, tools, modelIndex } = asked;
   const step = { step: ask.step, messages: shown(history) };
-  const said = (await hooks.prepareStep?.(step, contextOf(asked))) ?? {};
-  if (typeof said === "object" && "stop" in said) return { type, ...ask, ...stopOf(said) };
+  const said = await hooks.prepareStep?.(step, contextOf(asked));
+  if (said === undefined) return { type, ...ask };
+  if (!isObject(said as unknown))
+    throw notOf(kindOf(said), "{ model, tools, toolChoice, settings }, { stop }");
+  if ("stop" in said) return { type, ...ask, ...stopOf(said) };
   const meant = Object.keys(said).find((name) => stepWords(name) !== undefined);
   if (meant !== undefined) throw new TypeError(`it returned ${meant}: ${stepWords(meant)}`);
   noOthers(said, "model", "tools", "toolChoice", "settings");
@@ -217,11 +222,12 @@ async function transformContext(
 
 async function onFinish(ask: AskOf<"onFinish">, state: State, asked: Asking): Promise<Answered> {
   const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
-  const said = (await asked.hooks.onFinish?.(run, contextOf(asked))) ?? [];
+  const said = await asked.hooks.onFinish?.(run, contextOf(asked));
+  if (said === undefined) return { type, ...ask, messages: [] };
   const messages =
     typeof said === "string"
       ? [userText(said.toWellFormed())]
-      : messagesOf(said, "a text or a list of messages");
+      : messagesOf(said, "a text, a list of messages");
   return { type, ...ask, messages: messages.map(workOf).filter(saysSomething) };
 }
 
@@ -237,9 +243,22 @@ function callOf(state: State, key: CallKey): Call {
 const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | undefined) =>
   renderResult(toolResult(content, { isError: isError ?? false }));
 
+/** What fits nowhere is nobody's "as it is": that is nothing, and null is not. */
+const notOf = (given: string, needed: string): TypeError =>
+  new TypeError(`it returned ${given}, and ${needed} or nothing is needed`);
+
+/** The word that was meant for an answer. */
+function answerIn(said: unknown): string {
+  if (isObject(said))
+    return said.answer === undefined
+      ? `{ ${Object.keys(said).join(", ")} }`
+      : `{ answer: ${answerIn(said.answer)} }`;
+  return ["string", "boolean", "number"].includes(typeof said) ? JSON.stringify(said) : kindOf(said);
+}
+
 /** In a history, what is no message would fail every request to come. */
 function messagesOf<M extends Message>(said: M[], needed = "a list of messages"): M[] {
-  if (!Array.isArray(said)) throw new TypeError(`it returned ${kindOf(said)}, and ${needed} is needed`);
+  if (!Array.isArray(said)) throw notOf(kindOf(said), needed);
   const wrong = said.findIndex(
     (one: Partial<M> | null) => !isRole(one?.role) || !Array.isArray(one?.content),
   );
@@ -267,17 +286,16 @@ function workOf(message: UserMessage, at: number): UserMessage {
 const saysSomething = ({ content }: UserMessage): boolean =>
   content.some((part) => part.type !== "text" || part.text.trim() !== "");
 
-function givenResult({ result, isError }: { result: string | ContentPart[]; isError?: boolean }): CallResult {
-  if (!isContent(result))
-    throw new TypeError(`its result is ${kindOf(result)}, and a text or a list of parts is needed`);
-  return resultOf(result, isError);
+/** What a result would be made of. @param name what the hook calls it */
+function contentOrFault(name: string, content: unknown, isError: unknown): void {
+  if (typeof content !== "string" && !Array.isArray(content))
+    throw new TypeError(`its ${name} is ${kindOf(content)}, and a text or a list of parts is needed`);
+  if (isError !== undefined && typeof isError !== "boolean")
+    throw new TypeError("its isError must be true or false");
 }
-
-const isContent = (value: unknown): boolean => typeof value === "string" || Array.isArray(value);
 
 /** What is passed over in silence may be what somebody relies on: tools that are no longer to be called, arguments that were made harmless. */
 function noOthers(said: object, ...known: readonly string[]): void {
-  if (typeof said !== "object") throw new TypeError(`it returned ${kindOf(said)}, and an object is needed`);
   const other = Object.entries(said).find(([name, value]) => !known.includes(name) && value !== undefined);
   if (other !== undefined)
     throw new TypeError(`it returned ${other[0]}, and what it may return is ${known.join(", ")}`);

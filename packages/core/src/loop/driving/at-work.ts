@@ -20,7 +20,7 @@ import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
 import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
-import { act, checkCalls, type Failures, resultOfThrown } from "./act.ts";
+import { act, checkCalls, type Failures, reportThrown, resultOfThrown } from "./act.ts";
 import { viewOf } from "./announce.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { Babble } from "./babble.ts";
@@ -290,16 +290,18 @@ export class AtWork {
     });
   }
 
-  /** A result that somebody brings is cut like a tool's. */
+  /** A result that somebody brings is cut like a tool's; an error is told once, in whatever words. */
   brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
     const { threw, ...rest } = given;
+    const { rules } = this.#shell;
     const call = callIn(this.#state.run, key);
-    const told = (worded: Rules): BroughtResult =>
-      threw === undefined || call === undefined
-        ? rest
-        : { ...rest, content: resultOfThrown(call.name, threw, this.#failures(call, worded)).content };
-    const whole: CallResult = { ...inAnyWords(this.#shell.rules, told), code: "answered" };
-    return call === undefined ? whole : this.#capping(call).arrived(whole);
+    const whole: CallResult = { ...rest, code: "answered" };
+    if (call === undefined) return whole;
+    if (threw === undefined) return this.#capping(call).arrived(whole);
+    const failures = this.#failures(call, rules);
+    reportThrown(threw, failures);
+    const said = inAnyWords(rules, ({ texts }) => resultOfThrown(call.name, threw, { ...failures, texts }));
+    return this.#capping(call).arrived({ ...whole, content: said.content });
   }
 
   /** What the model and the watchers read of it where this call fails. */

@@ -121,3 +121,10 @@ function brokenBy(record: RecordOf<"hook_answered">): Partial<Run> {
     },
   };
 }
+
+/** The run without what the transformContext hook made of its conversation. */
+export function untransformed(run: Run): Run {
+  if (run.transformed === undefined) return run;
+  const { transformed: _transformed, ...rest } = run;
+  return rest;
+}

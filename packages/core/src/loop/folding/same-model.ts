@@ -1,7 +1,7 @@
 // The room of which model is which: records name one by its place, and a process may have them in another order.
 
 import { isSameOrigin } from "../../message.ts";
-import type { ModelRef } from "../records.ts";
+import type { ModelRef } from "../run-options.ts";
 
 type Named = Pick<ModelRef, "id" | "origin">;
 

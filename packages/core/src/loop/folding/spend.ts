@@ -4,7 +4,7 @@
 // missing the sum is unknown from then on, which is not zero.
 
 import { addUsage, tokensOf, type Usage } from "../../message.ts";
-import type { ModelRef } from "../records.ts";
+import type { ModelRef } from "../run-options.ts";
 import { modelInUse, optionsOf, type Run, type Spend, type State } from "../state.ts";
 
 /** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. `by`: the model that was asked; default: the one in use. */

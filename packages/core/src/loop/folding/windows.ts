@@ -3,7 +3,7 @@
 // It holds for the session, for its next run would else be refused where this one was.
 
 import type { ErrorData } from "../../errors.ts";
-import type { ModelRef } from "../records.ts";
+import type { ModelRef } from "../run-options.ts";
 import type { State } from "../state.ts";
 
 /** What is known of windows once a model has failed. */

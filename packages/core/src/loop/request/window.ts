@@ -7,7 +7,7 @@ import { fittingOutput } from "../../context/guard/route.ts";
 import { knownWindow, narrowed, type WindowFacts } from "../../context/stage.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { definitionsOf, knownTools } from "../offered.ts";
-import type { ModelRef } from "../records.ts";
+import type { ModelRef } from "../run-options.ts";
 import { modelInUse, optionsOf, runOf, type State, summariserOf } from "../state.ts";
 import { besideOf } from "./notes.ts";
 

@@ -9,7 +9,8 @@ import { errorFrom, invalidRequest, RondoError } from "../../errors.ts";
 import { type Input, readInput } from "../../input.ts";
 import type { Journal } from "../../journal.ts";
 import type { Message } from "../../message.ts";
-import type { Listener, Session } from "../../session.ts";
+import type { Listener } from "../../session/listeners.ts";
+import type { Session } from "../../session.ts";
 
 export interface ChatOptions {
   /** Start anew after a run that rejected. Default: true. */

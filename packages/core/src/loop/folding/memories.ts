@@ -1,0 +1,47 @@
+// The room of memories: what the rules of a run remember, folded with the records.
+//
+// Each keeps what it must know, so that none looks back over the history. A rule that throws there has failed: that is
+// part of what is so, for a fold is total.
+
+import type { RondoError } from "../../errors.ts";
+import { type Rule, type Rules, ruleFailed, speakersOf } from "../../rules/rule.ts";
+import type { LogRecord } from "../records.ts";
+import { runOf, type State } from "../state.ts";
+
+/** What rules remember begins with a run. */
+export function beginMemories(started: State, rules: Rules): State {
+  let failed: [Rule, RondoError] | undefined;
+  const memories = rules.list.map((rule) => {
+    try {
+      return rule.init?.(started);
+    } catch (thrown) {
+      failed ??= [rule, ruleFailed(rule, "init", thrown)];
+      return undefined;
+    }
+  });
+  return failed === undefined ? { ...started, memories } : { ...withFailed(started, ...failed), memories };
+}
+
+/** What they remember after one more record. */
+export function remember(folded: State, record: LogRecord, before: State, rules: Rules): State {
+  const { run } = folded;
+  if (run === undefined || run.ruleFailed !== undefined) return folded;
+  let memories = folded.memories as unknown[];
+  for (const { rule, place } of speakersOf(rules, "fold")) {
+    let memory: unknown;
+    try {
+      memory = rule.fold(memories[place], record, before);
+    } catch (thrown) {
+      return withFailed(folded, rule, ruleFailed(rule, "fold", thrown));
+    }
+    if (memory === memories[place]) continue;
+    if (memories === folded.memories) memories = [...memories];
+    memories[place] = memory;
+  }
+  return memories === folded.memories ? folded : { ...folded, memories };
+}
+
+/** A fold is total: that a rule threw is part of what is so, and `nextOrEnd` says what follows from it. */
+function withFailed(state: State, { name }: Rule, failed: RondoError): State {
+  return { ...state, run: { ...runOf(state), ruleFailed: { rule: name, error: failed.toJSON() } } };
+}
