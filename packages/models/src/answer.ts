@@ -20,6 +20,7 @@ import {
 } from "@rondo/core";
 import { parseArgs } from "./answer/call-args.ts";
 import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
+import { textOfPieces } from "./answer/told-so-far.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
@@ -385,7 +386,7 @@ const isSaid = (part: Part): boolean =>
   part.type === "text" ? part.text.trim() !== "" : part.type !== "reasoning";
 
 function callPart(block: CallBlock, cut: boolean): Part {
-  const rawArgs = block.pieces.join("");
+  const rawArgs = textOfPieces(block.pieces);
   const fault = cut ? "the arguments were cut off at the output limit" : block.fault;
   const parsed = fault === undefined ? parseArgs(block.value ?? rawArgs) : { args: {}, argsError: fault };
   return {
