@@ -16,6 +16,8 @@ const members: ReadonlyMap<string, number> = new Map([
   ["retryAfterMs", 1],
   // ChatGPT's plans.
   ["resets_in_seconds", 1000],
+  // CLIProxyAPI, while all its credentials cool down.
+  ["reset_seconds", 1000],
   // Hugging Face, while a model is loaded.
   ["estimated_time", 1000],
 ]);
