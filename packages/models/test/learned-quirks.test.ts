@@ -131,6 +131,14 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, quirks)).toBeUndefined();
   });
 
+  it.each([
+    "This model only supports single tool-calls at once!",
+    "chat template error: Jinja Exception: This model only supports single tool-calls at once!",
+  ])("that a message holds one call: %s", (message) => {
+    expect(told({ message })).toEqual({ singleCalls: true });
+    expect(told({ message }, { singleCalls: true })).toBeUndefined();
+  });
+
   it("what stands beside calls where no text does", () => {
     const empty = "messages: text content blocks must be non-empty";
     expect(told({ message: empty }, { nullContent: false })).toEqual({ nullContent: true });

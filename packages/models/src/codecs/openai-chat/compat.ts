@@ -41,6 +41,8 @@ export interface OpenaiChatCompat {
   signCalls: boolean;
   /** Whether a message may hold text beside calls; otherwise the text is left out, with a warning. Default: true (F124). */
   textBesideCalls: boolean;
+  /** A message may hold one call: those of one answer go out one after the other, each with its result. Default: false (F128). */
+  singleCalls: boolean;
   /** Whether `content` may be null beside calls; otherwise it is the empty text. Default: true (F123, F124). */
   nullContent: boolean;
   /** Ask for strict tools where the schema allows it. Default: false (F140, F142). */
@@ -159,6 +161,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     idForm: oneOf(given.idForm, ["openai", "mistral9"]),
     signCalls: given.signCalls === true,
     textBesideCalls: given.textBesideCalls !== false,
+    singleCalls: given.singleCalls === true,
     nullContent: given.nullContent !== false,
     strictTools: given.strictTools === true,
     plainSchemas: given.plainSchemas === true,

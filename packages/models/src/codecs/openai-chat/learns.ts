@@ -25,7 +25,7 @@ const noUsage: RegExp =
 
 /** A choice that forces a call, refused: mostly by a model that thinks (F135); of OpenRouter's by none that it could ask, with a 404. */
 const noForcing: RegExp =
-  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must be [`'"\\]*auto|only[^{}]{0,20}auto)/i;
+  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto)/i;
 
 /** Tools and thinking, each taken without the other. */
 const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
@@ -46,6 +46,9 @@ const noToolFiles: RegExp =
 
 /** Text and calls, each taken without the other. */
 const noTextBesideCalls: RegExp = /either content or tool_calls,? but not both/i;
+
+/** Llama's template, over a history in which one answer has several calls. */
+const oneCallOnly: RegExp = /only supports? single tool[- ]?calls? at once/i;
 
 /** Mistral's own rules, where one of its models stands behind another name: its ids (F055), and who speaks behind whom (F046). */
 const mistralIds: RegExp = /must be a-z, A-Z, 0-9, with a length of 9\b/i;
@@ -81,6 +84,7 @@ export function learned(
     if (systemRole !== undefined) return { ...target.compat, systemRole };
     if (!compat.systemFirstOnly && refusesLaterSystem.test(words))
       return { ...target.compat, systemFirstOnly: true };
+    if (!compat.singleCalls && oneCallOnly.test(words)) return { ...target.compat, singleCalls: true };
     if (!compat.alternate && noAlternation.test(words))
       return { ...target.compat, alternate: true, systemFirstOnly: true };
   }

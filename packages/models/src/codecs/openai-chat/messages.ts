@@ -30,6 +30,10 @@ export interface ChatPiece {
   parts?: JsonObject[];
   /** Content parts that must follow the results of the turn. */
   files?: JsonObject[];
+  /** Of a result: the id of its call. */
+  callId?: string;
+  /** Where a message may hold one call: all calls but the first, each before its result, by their ids. */
+  later?: ReadonlyMap<string, ChatPiece>;
 }
 
 export interface ChatRoom {
@@ -131,10 +135,11 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
       ? "(no output)"
       : text;
   const json = jsonOf({ role: "tool", tool_call_id: id, content });
-  if (files.length === 0 || inPlace) return { role: "tool", json };
+  if (files.length === 0 || inPlace) return { role: "tool", json, callId: id };
   return {
     role: "tool",
     json,
+    callId: id,
     files: [textPart(`Of the result of ${wireName(message.name)} (${id}):`), ...files],
   };
 }
@@ -158,14 +163,22 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   // A blank message says nothing, and many servers refuse it (F122, F123).
   if (blank && calls.length === 0 && audio === undefined) return undefined;
   const thought = thoughtTags(said, compat);
+  const nothing = compat.nullContent ? null : "";
+  const together = compat.singleCalls ? calls.slice(0, 1) : calls;
   const json = jsonOf({
     role: "assistant",
-    content: blank && thought === "" ? (compat.nullContent ? null : "") : thought + text,
+    content: blank && thought === "" ? nothing : thought + text,
     ...(audio === undefined ? {} : { audio: { id: audio } }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(calls.length === 0 ? {} : { tool_calls: together }),
     ...echoed(said, compat),
   });
-  return { role: "assistant", json };
+  if (together.length === calls.length) return { role: "assistant", json };
+  const fill = echoed({ ...said, reasoning: "", details: [], opaque: undefined }, compat);
+  const later = calls.slice(1).map((call): [string, ChatPiece] => {
+    const alone = { role: "assistant", content: nothing, tool_calls: [call], ...fill };
+    return [String(call.id), { role: "assistant", json: jsonOf(alone) }];
+  });
+  return { role: "assistant", json, later: new Map(later) };
 }
 
 function saidIn(message: AssistantMessage, room: ChatRoom): Said {
