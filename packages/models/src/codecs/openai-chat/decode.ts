@@ -10,6 +10,7 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../../frame-json.ts";
 import { listIn, objectIn, parsed, textIn } from "../../json-values.ts";
+import { isEndWord, isSilent } from "../bare-frames.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";
@@ -93,11 +94,10 @@ export class ChatDecoder implements Decoder {
     if (this.finished || (frame.event !== "error" && this.#likeness?.takes(frame.data))) return;
     this.#likeness = undefined;
     const data = frame.data.trim();
-    // Some gateways wrap their heartbeat into a data line (F148).
-    if (data === "" || data.startsWith(":")) return;
-    if (data === "[DONE]") {
-      this.#sentinel = true;
-      return;
+    if (!data.startsWith("{")) {
+      if (isSilent(frame, data)) return;
+      this.#sentinel = isEndWord(data);
+      if (this.#sentinel) return;
     }
     const chunk = objectIn(parsed(this.#frames, data));
     if (chunk === undefined) throw unreadable(data, this.#target, this.#answer);
