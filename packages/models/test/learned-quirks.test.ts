@@ -99,6 +99,7 @@ describe("a refusal tells of a quirk", () => {
     "deepseek-reasoner does not support this tool_choice",
     "The tool_choice parameter does not support being set to required or object in thinking mode",
     "tool_choice 'specified' is incompatible with thinking enabled",
+    "[{'type': 'value_error', 'loc': ('body',), 'msg': 'Value error, `tool_choice` must either be a named tool, \"auto\", or \"none\".'}]",
   ])("that no call can be forced: %s", (message) => {
     expect(told({ message })).toEqual({ forcedChoice: "never" });
     expect(told({ message }, { forcedChoice: "never" })).toBeUndefined();
@@ -256,6 +257,33 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
   });
 
   it.each([
+    "tools.3.cache_control: Extra inputs are not permitted",
+    "Unknown field: cache_control",
+    "messages.0.content.0: cache_control is not supported by this model",
+    "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+  ])("that there is no place for our cache marks: %s", (message) => {
+    expect(by({ message })).toEqual({ cache: "never" });
+    expect(by({ message }, { cache: "never" })).toBeUndefined();
+  });
+
+  it("and nothing where it is about what stands in the caller's own mark", () => {
+    const message = "system.0.cache_control.ephemeral.scope: Extra inputs are not permitted";
+    expect(by({ message })).toBeUndefined();
+  });
+
+  it("how it is asked to think, where its name does not tell", () => {
+    const message =
+      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+    expect(by({ message })).toEqual({ thinking: "adaptive" });
+    expect(toldBy(bedrockConverse)({ message })).toEqual({ thinking: "adaptive" });
+    expect(by({ message }, { thinking: "adaptive" })).toBeUndefined();
+    const other =
+      "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled', 'enabled'";
+    expect(by({ message: other })).toEqual({ thinking: "budget" });
+    expect(by({ message: other }, { thinking: "budget" })).toBeUndefined();
+  });
+
+  it.each([
     "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
     "This model does not support assistant message prefill. The conversation must end with a user message.",
   ])("that does not take its own pauses back: %s", (message) => {
@@ -338,6 +366,8 @@ describe("a refusal of Converse tells", () => {
   it.each([
     "You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.",
     "There is nothing available to cache. Please remove the invalid cache point and try again.",
+    "You do not have access to explicit prompt caching",
+    "Malformed input request: #/messages/0/content/1: extraneous key [cachePoint] is not permitted, please reformat your input and try again.",
   ])("that nothing is kept: %s", (message) => {
     expect(by({ message })).toEqual({ cache: false });
     expect(by({ message }, { cache: false })).toBeUndefined();
