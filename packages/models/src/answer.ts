@@ -247,10 +247,15 @@ export class Answer {
     this.#blocks.delete(key);
   }
 
-  /** Numbers the provider told; the last word on each wins, what it does not tell changes nothing. */
+  /** Numbers the provider told; the last word on each wins, what it does not tell changes nothing, and nor does a zero behind a number. */
   count(usage: { [K in keyof Usage]: number | null | undefined }): void {
     for (const [name, value] of Object.entries(usage))
-      if (typeof value === "number" && Number.isFinite(value)) this.#usage[name as keyof Usage] = value;
+      if (
+        typeof value === "number" &&
+        Number.isFinite(value) &&
+        (value > 0 || !this.#usage[name as keyof Usage])
+      )
+        this.#usage[name as keyof Usage] = value;
   }
 
   /**

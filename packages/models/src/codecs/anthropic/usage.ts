@@ -59,6 +59,7 @@ function sumOf(rounds: readonly Json[]): Counts {
 function keep(counts: Counts, told: JsonObject): void {
   for (const name of names) {
     const count = countIn(told[name]);
-    if (count !== undefined) counts[name] = count;
+    // Gateways put a zero into the last event where they have nothing to tell of the input.
+    if (count !== undefined && (count > 0 || !counts[name])) counts[name] = count;
   }
 }

@@ -150,6 +150,8 @@ interface Said {
   calls: JsonObject[];
   reasoning: string;
   details: Json[];
+  /** Claude's, as LiteLLM told them. */
+  blocks: Json[];
   opaque: Json | undefined;
   audio: Json | undefined;
 }
@@ -170,6 +172,8 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
     content: blank && thought === "" ? nothing : thought + text,
     ...(audio === undefined ? {} : { audio: { id: audio } }),
     ...(calls.length === 0 ? {} : { tool_calls: together }),
+    // Whoever told them takes them back.
+    ...(said.blocks.length === 0 ? {} : { thinking_blocks: said.blocks }),
     ...echoed(said, compat),
   });
   if (together.length === calls.length) return { role: "assistant", json };
@@ -188,6 +192,7 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
     calls: [],
     reasoning: "",
     details: [],
+    blocks: [],
     opaque: undefined,
     audio: undefined,
   };
@@ -198,6 +203,7 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
       said.reasoning += part.text;
       said.opaque = part.opaque?.reasoning_opaque ?? said.opaque;
       said.details.push(...listIn(part.opaque?.reasoning_details));
+      said.blocks.push(...listIn(part.opaque?.thinking_blocks));
     } else if (part.type === "file") {
       const { note, code } = answeredNote(part);
       room.warn({ code, message: note });

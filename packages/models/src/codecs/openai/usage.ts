@@ -14,8 +14,9 @@ export function chatUsage(given: Json | undefined): Count {
   const prompt = objectIn(usage.prompt_tokens_details);
   const completion = objectIn(usage.completion_tokens_details);
   return whole(usage, {
-    inputTokens: countIn(usage.prompt_tokens),
-    outputTokens: countIn(usage.completion_tokens),
+    // Gateways to Claude may have its names.
+    inputTokens: countIn(usage.prompt_tokens) ?? countIn(usage.input_tokens),
+    outputTokens: countIn(usage.completion_tokens) ?? countIn(usage.output_tokens),
     cachedInputTokens:
       countIn(prompt?.cached_tokens) ??
       countIn(usage.prompt_cache_hit_tokens) ??
