@@ -86,6 +86,11 @@ describe("a refusal tells of a quirk", () => {
   it("that the system speaks first or not at all, and that roles alternate", () => {
     const first = "invalid params, chat content has invalid message role: system (2013)";
     expect(told({ message: first })).toEqual({ systemFirstOnly: true });
+    const qwens = "Jinja Exception: System message must be at the beginning.";
+    expect(told({ message: qwens })).toEqual({ systemFirstOnly: true });
+    expect(told({ message: qwens }, { systemFirstOnly: true })).toBeUndefined();
+    const should = "After the (optional) system message(s), user and assistant roles should be alternating.";
+    expect(told({ message: should })).toEqual({ alternate: true, systemFirstOnly: true });
     const order = "conversation roles must alternate user and assistant roles except for tool calls";
     expect(told({ message: order })).toEqual({ alternate: true, systemFirstOnly: true });
     expect(told({ message: order }, { alternate: true })).toBeUndefined();
@@ -133,6 +138,37 @@ describe("a refusal tells of a quirk", () => {
   });
 
   it.each([
+    "Can only get item pairs from a mapping.",
+    "Error: Unknown (built-in) filter 'items' for type String",
+    "Unknown method: items at row 91, column 22",
+    "messages.1.tool_calls.0.function.arguments: Input should be a valid dictionary",
+  ])("that arguments are gone through: %s", (message) => {
+    expect(told({ message })).toEqual({ objectArguments: true });
+    expect(told({ message }, { objectArguments: true })).toBeUndefined();
+  });
+
+  it("that there is one place for text and thinking", () => {
+    const message = "Cannot pass both content and thinking in an assistant message with tool calls!";
+    expect(told({ message })).toEqual({ textBesideCalls: false });
+    expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
+  });
+
+  it("that a result has to be named", () => {
+    const message =
+      "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.";
+    expect(told({ message })).toEqual({ toolNames: true });
+    expect(told({ message }, { toolNames: true })).toBeUndefined();
+  });
+
+  it.each(["No user query found in messages.", "First message must be from user"])(
+    "that there must be a person: %s",
+    (message) => {
+      expect(told({ message })).toEqual({ needsUser: true });
+      expect(told({ message }, { needsUser: true })).toBeUndefined();
+    },
+  );
+
+  it.each([
     "This model only supports single tool-calls at once!",
     "chat template error: Jinja Exception: This model only supports single tool-calls at once!",
   ])("that a message holds one call: %s", (message) => {
@@ -146,6 +182,12 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message: empty })).toBeUndefined();
     const none = "'messages.2' : for 'role:assistant' [('messages.2.content' : value must be a string)]";
     expect(told({ message: none })).toEqual({ nullContent: false });
+    for (const message of [
+      "Invalid value for 'content': expected a string, got null.",
+      "messages[1].content: invalid type: null, expected a string at line 1 column 200",
+      "messages[1]: missing field `content` at line 1 column 200",
+    ])
+      expect(told({ message })).toEqual({ nullContent: false });
     expect(told({ message: none }, { nullContent: false })).toBeUndefined();
   });
 

@@ -78,7 +78,7 @@ export const capabilityWords: RegExp =
  * make no grammar of; and what Alibaba's guard against loops finds. Sent again unchanged it fails again, for ever (F097, F128, F129).
  */
 export const templateWords: RegExp =
-  /failed to parse tool call arguments|only supports? single tool[- ]?calls? at once|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|repetitive tool calls detected|failed to (?:parse grammar|initialize samplers)|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
+  /failed to parse tool call arguments|only supports? single tool[- ]?calls? at once|\bsystem message must be at the begin|can only get item pairs from a mapping|filter 'items' for type string|unknown method: items\b|cannot pass both content and thinking|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|repetitive tool calls detected|failed to (?:parse grammar|initialize samplers)|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
 /** OpenAI's words for a field that it does not know, or not with this model. */
 export const fieldWords: RegExp =
   /\b(?:unknown|unsupported) parameter: ?[`'"]|\bunrecognized request argument supplied\b/i;

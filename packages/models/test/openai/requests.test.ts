@@ -31,6 +31,11 @@ describe("every canonical conversation is a request the server takes", () => {
     ["an xAI", { nullContent: false }, { noEmptyContent: true }],
     ["a template", { alternate: true, systemRole: "user", systemFirstOnly: true }, { alternate: true }],
     ["a Llama", { singleCalls: true, alternate: true, systemFirstOnly: true }, { alternate: true }],
+    [
+      "a Qwen's template",
+      { objectArguments: true, toolNames: true, systemFirstOnly: true, needsUser: true },
+      { objectArguments: true },
+    ],
     ["a DeepSeek", { echoReasoning: "reasoning_content", reasoningFill: "" }, {}],
     ["an OpenRouter", { echoReasoning: "reasoning_details" }, {}],
   ];

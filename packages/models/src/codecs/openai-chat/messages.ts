@@ -134,7 +134,8 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
     : text.trim() === ""
       ? "(no output)"
       : text;
-  const json = jsonOf({ role: "tool", tool_call_id: id, content });
+  const name = room.compat.toolNames ? { name: wireName(message.name) } : {};
+  const json = jsonOf({ role: "tool", tool_call_id: id, ...name, content });
   if (files.length === 0 || inPlace) return { role: "tool", json, callId: id };
   return {
     role: "tool",
@@ -250,7 +251,10 @@ function wireCall(call: ToolCallPart, own: boolean, room: ChatRoom): JsonObject 
     ...(own ? call.opaque : {}),
     id: wireId(call.id, room.ids),
     type: "function",
-    function: { name: wireName(call.name), arguments: argumentsText(call) },
+    function: {
+      name: wireName(call.name),
+      arguments: room.compat.objectArguments ? argumentsObject(call) : argumentsText(call),
+    },
   };
 }
 
@@ -264,3 +268,7 @@ export function argumentsText(call: ToolCallPart): string {
     return wellFormedJson(call.rawArgs);
   return jsonOf(call.args);
 }
+
+/** The same as a value, for servers that go through it. Of long numbers the last digits are lost. */
+const argumentsObject = ({ args, argsError }: ToolCallPart): JsonObject =>
+  argsError === undefined ? args : {};
