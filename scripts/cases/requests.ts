@@ -11,20 +11,24 @@ import type { Observation } from "./observation.ts";
 import { protocolOf } from "./providers.ts";
 import type { Protocol } from "./wire.ts";
 
-const checks: { readonly [protocol in Protocol]: (body: string) => readonly unknown[] } = {
+const checks: { readonly [protocol in Protocol]: (body: string, one: Case) => readonly unknown[] } = {
   anthropic: (body) => checkAnthropicRequest(JSON.parse(body)),
   bedrock: (body) => checkBedrockRequest(JSON.parse(body)),
   google: (body) => checkGoogleRequest(JSON.parse(body)),
   // Ollama refuses next to nothing, and there are no rules to hold it to.
   ollama: () => [],
-  "openai-chat": (body) => checkOpenaiChatRequest(body),
+  "openai-chat": (body, one) => checkOpenaiChatRequest(body, { objectArguments: refusesTexts(one) }),
   "openai-responses": (body) => checkOpenaiResponsesRequest(body),
 };
+
+/** Whether the server of a case is a template that wants arguments as objects, and says so. */
+const refusesTexts = ({ wire }: Case): boolean =>
+  /item pairs from a mapping|filter 'items' for type String/.test(JSON.stringify(wire?.body ?? null));
 
 /** What the provider would refuse of any request of a play. */
 export function refusable(one: Case, seen: Observation): string[] {
   const check = checks[protocolOf(one.provider)];
   return seen.responses.flatMap(({ request }, at) =>
-    check(request.text).map((problem) => `request ${at + 1}: ${shown(problem)}`),
+    check(request.text, one).map((problem) => `request ${at + 1}: ${shown(problem)}`),
   );
 }

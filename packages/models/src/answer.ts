@@ -20,6 +20,7 @@ import {
 } from "@rondo/core";
 import { parseArgs } from "./answer/call-args.ts";
 import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
+import { textOfPieces } from "./answer/told-so-far.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
@@ -246,10 +247,15 @@ export class Answer {
     this.#blocks.delete(key);
   }
 
-  /** Numbers the provider told; the last word on each wins, what it does not tell changes nothing. */
+  /** Numbers the provider told; the last word on each wins, what it does not tell changes nothing, and nor does a zero behind a number. */
   count(usage: { [K in keyof Usage]: number | null | undefined }): void {
     for (const [name, value] of Object.entries(usage))
-      if (typeof value === "number" && Number.isFinite(value)) this.#usage[name as keyof Usage] = value;
+      if (
+        typeof value === "number" &&
+        Number.isFinite(value) &&
+        (value > 0 || !this.#usage[name as keyof Usage])
+      )
+        this.#usage[name as keyof Usage] = value;
   }
 
   /**
@@ -385,7 +391,7 @@ const isSaid = (part: Part): boolean =>
   part.type === "text" ? part.text.trim() !== "" : part.type !== "reasoning";
 
 function callPart(block: CallBlock, cut: boolean): Part {
-  const rawArgs = block.pieces.join("");
+  const rawArgs = textOfPieces(block.pieces);
   const fault = cut ? "the arguments were cut off at the output limit" : block.fault;
   const parsed = fault === undefined ? parseArgs(block.value ?? rawArgs) : { args: {}, argsError: fault };
   return {

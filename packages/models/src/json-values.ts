@@ -28,6 +28,12 @@ export function numberIn(value: Json | undefined): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+/** A count, also where somebody made a text of it on the way; none is below zero. */
+export function countIn(value: Json | undefined): number | undefined {
+  const count = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : numberIn(value);
+  return count === undefined || count < 0 ? undefined : count;
+}
+
 /** The value of a frame that may be anything. Undefined when it is no JSON. */
 export function parsed(frames: FrameJson, data: string): Json | undefined {
   try {

@@ -86,6 +86,11 @@ describe("a refusal tells of a quirk", () => {
   it("that the system speaks first or not at all, and that roles alternate", () => {
     const first = "invalid params, chat content has invalid message role: system (2013)";
     expect(told({ message: first })).toEqual({ systemFirstOnly: true });
+    const qwens = "Jinja Exception: System message must be at the beginning.";
+    expect(told({ message: qwens })).toEqual({ systemFirstOnly: true });
+    expect(told({ message: qwens }, { systemFirstOnly: true })).toBeUndefined();
+    const should = "After the (optional) system message(s), user and assistant roles should be alternating.";
+    expect(told({ message: should })).toEqual({ alternate: true, systemFirstOnly: true });
     const order = "conversation roles must alternate user and assistant roles except for tool calls";
     expect(told({ message: order })).toEqual({ alternate: true, systemFirstOnly: true });
     expect(told({ message: order }, { alternate: true })).toBeUndefined();
@@ -99,6 +104,7 @@ describe("a refusal tells of a quirk", () => {
     "deepseek-reasoner does not support this tool_choice",
     "The tool_choice parameter does not support being set to required or object in thinking mode",
     "tool_choice 'specified' is incompatible with thinking enabled",
+    "[{'type': 'value_error', 'loc': ('body',), 'msg': 'Value error, `tool_choice` must either be a named tool, \"auto\", or \"none\".'}]",
   ])("that no call can be forced: %s", (message) => {
     expect(told({ message })).toEqual({ forcedChoice: "never" });
     expect(told({ message }, { forcedChoice: "never" })).toBeUndefined();
@@ -131,12 +137,57 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, quirks)).toBeUndefined();
   });
 
+  it.each([
+    "Can only get item pairs from a mapping.",
+    "Error: Unknown (built-in) filter 'items' for type String",
+    "Unknown method: items at row 91, column 22",
+    "messages.1.tool_calls.0.function.arguments: Input should be a valid dictionary",
+  ])("that arguments are gone through: %s", (message) => {
+    expect(told({ message })).toEqual({ objectArguments: true });
+    expect(told({ message }, { objectArguments: true })).toBeUndefined();
+  });
+
+  it("that there is one place for text and thinking", () => {
+    const message = "Cannot pass both content and thinking in an assistant message with tool calls!";
+    expect(told({ message })).toEqual({ textBesideCalls: false });
+    expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
+  });
+
+  it("that a result has to be named", () => {
+    const message =
+      "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.";
+    expect(told({ message })).toEqual({ toolNames: true });
+    expect(told({ message }, { toolNames: true })).toBeUndefined();
+  });
+
+  it.each(["No user query found in messages.", "First message must be from user"])(
+    "that there must be a person: %s",
+    (message) => {
+      expect(told({ message })).toEqual({ needsUser: true });
+      expect(told({ message }, { needsUser: true })).toBeUndefined();
+    },
+  );
+
+  it.each([
+    "This model only supports single tool-calls at once!",
+    "chat template error: Jinja Exception: This model only supports single tool-calls at once!",
+  ])("that a message holds one call: %s", (message) => {
+    expect(told({ message })).toEqual({ singleCalls: true });
+    expect(told({ message }, { singleCalls: true })).toBeUndefined();
+  });
+
   it("what stands beside calls where no text does", () => {
     const empty = "messages: text content blocks must be non-empty";
     expect(told({ message: empty }, { nullContent: false })).toEqual({ nullContent: true });
     expect(told({ message: empty })).toBeUndefined();
     const none = "'messages.2' : for 'role:assistant' [('messages.2.content' : value must be a string)]";
     expect(told({ message: none })).toEqual({ nullContent: false });
+    for (const message of [
+      "Invalid value for 'content': expected a string, got null.",
+      "messages[1].content: invalid type: null, expected a string at line 1 column 200",
+      "messages[1]: missing field `content` at line 1 column 200",
+    ])
+      expect(told({ message })).toEqual({ nullContent: false });
     expect(told({ message: none }, { nullContent: false })).toBeUndefined();
   });
 
@@ -248,6 +299,33 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
   });
 
   it.each([
+    "tools.3.cache_control: Extra inputs are not permitted",
+    "Unknown field: cache_control",
+    "messages.0.content.0: cache_control is not supported by this model",
+    "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+  ])("that there is no place for our cache marks: %s", (message) => {
+    expect(by({ message })).toEqual({ cache: "never" });
+    expect(by({ message }, { cache: "never" })).toBeUndefined();
+  });
+
+  it("and nothing where it is about what stands in the caller's own mark", () => {
+    const message = "system.0.cache_control.ephemeral.scope: Extra inputs are not permitted";
+    expect(by({ message })).toBeUndefined();
+  });
+
+  it("how it is asked to think, where its name does not tell", () => {
+    const message =
+      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+    expect(by({ message })).toEqual({ thinking: "adaptive" });
+    expect(toldBy(bedrockConverse)({ message })).toEqual({ thinking: "adaptive" });
+    expect(by({ message }, { thinking: "adaptive" })).toBeUndefined();
+    const other =
+      "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled', 'enabled'";
+    expect(by({ message: other })).toEqual({ thinking: "budget" });
+    expect(by({ message: other }, { thinking: "budget" })).toBeUndefined();
+  });
+
+  it.each([
     "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
     "This model does not support assistant message prefill. The conversation must end with a user message.",
   ])("that does not take its own pauses back: %s", (message) => {
@@ -330,6 +408,8 @@ describe("a refusal of Converse tells", () => {
   it.each([
     "You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.",
     "There is nothing available to cache. Please remove the invalid cache point and try again.",
+    "You do not have access to explicit prompt caching",
+    "Malformed input request: #/messages/0/content/1: extraneous key [cachePoint] is not permitted, please reformat your input and try again.",
   ])("that nothing is kept: %s", (message) => {
     expect(by({ message })).toEqual({ cache: false });
     expect(by({ message }, { cache: false })).toBeUndefined();

@@ -88,7 +88,7 @@ class InvokeDecoder extends AnthropicDecoder {
   override push(frame: Frame): void {
     if (frame.exception === true) throw bedrockStreamError(frame, this.#target);
     if (frame.event !== undefined && frame.event !== "chunk") return;
-    const bytes = textIn(frameObject(frame.data, this.#target.origin.provider)?.bytes);
+    const bytes = textIn(frameObject(frame, this.#target.origin.provider)?.bytes);
     // What is no base64 is no event either, and is refused as one.
     if (bytes !== undefined) super.push({ event: undefined, data: textOfFile(bytes) });
   }

@@ -126,6 +126,8 @@ class OllamaDecoder implements Decoder {
 
   end(): AssistantMessage {
     if (!this.finished) throw this.#answer.truncated("Ollama");
+    // Proxies tell the calls once more in the last line.
+    this.#answer.settleCalls(false);
     const raw = this.#reason;
     // Servers before 0.1.34 gave no reason: an answer that is done is over.
     if (raw === undefined) return settle(this.#answer.finish({ wire: "end_turn" }));

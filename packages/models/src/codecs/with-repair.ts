@@ -37,7 +37,8 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
   }
   if (status === 500 && failsGrammar(words)) return "schema";
   if (status === 500 && failsFile(words)) return "files";
-  if (error.kind !== "invalid_request" || ![400, 404, 412, 422].includes(status)) return undefined;
+  // A refusal that a gateway hides behind a status of its own is one all the same.
+  if (error.kind !== "invalid_request" || ![400, 404, 412, 422, 500, 502].includes(status)) return undefined;
   if (refusesReasoning(words)) return "reasoning";
   if (refusesFiles(words)) return "files";
   if (refusesSchema(words)) return "schema";
@@ -46,4 +47,4 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
 }
 
 const lacksThinking: RegExp =
-  /not support(?:ed)? (?:thinking|reasoning)|\b(?:thinking|reasoning)(?: level \w+)? is not supported/i;
+  /not support(?:ed)? (?:thinking|reasoning)|\b(?:thinking|reasoning)(?: level(?: \w+)?)? is not supported/i;

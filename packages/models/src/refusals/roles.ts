@@ -7,7 +7,8 @@ const noSystem: RegExp =
   /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|not support [`'"\\]*system\b|developer instruction is not enabled|\bonly user and assistant roles are supported\b/i;
 
 /** The first message may be the system's, no other. */
-export const refusesLaterSystem: RegExp = /invalid message role: system\b/i;
+export const refusesLaterSystem: RegExp =
+  /invalid message role: system\b|\bsystem message(?:\s|\\n)+must be (?:at the begin|(?:the )?first)/i;
 
 /** The role that the system prompt goes out in where the one it had was refused; undefined where that is no complaint here. */
 export function refusedSystemRole(

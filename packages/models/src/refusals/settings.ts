@@ -53,12 +53,13 @@ const field: RegExp = new RegExp(
   "gi",
 );
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does(?: not|n't) support|must be unset|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed)|\bis not enabled for|does(?: not|n't) support|must be unset|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
 /** A value that this model does not take: what it does take is its own. */
 const value: RegExp = new RegExp(
   [
-    `(?:^|: |, |\\bthe |[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:must be (?:one of|between|at most|in |a positive|[\\d.]+\\b)|should be (?:in|between)|参数非法)`,
+    `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:must be (?:one of|between|at most|in |a positive|strictly positive|[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
     `range of (${named}) should be`,
+    `\\bvalue of the (${named}) parameter is restricted to`,
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
     // Pydantic's words, before the field and behind it: Anthropic, vLLM, Mistral.

@@ -96,6 +96,10 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     said.__type,
     said.status,
     said.status_code,
+    said.statusCode,
+    // Ollama, of what stands behind its cloud.
+    said.StatusCode,
+    root.StatusCode,
     said.error_code,
     said.errorCode,
     said.http_code,

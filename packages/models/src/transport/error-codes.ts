@@ -24,6 +24,18 @@ const requestCodes: ReadonlySet<string> = new Set([
   "thinking_signature_invalid",
 ]);
 
+/** Codes that name a field of the request as what is wrong. */
+const fieldCodes: ReadonlySet<string> = new Set([
+  "unsupported_parameter",
+  "unknown_parameter",
+  "missing_required_parameter",
+  "unsupported_value",
+  "invalid_value",
+]);
+
+/** Whether a code, in lower case, is about a field of the request: whoever says it, and with which status, the same request is refused again. */
+export const isFieldCode = (code: string): boolean => fieldCodes.has(code);
+
 /** An image that cannot be read is no better the next time: OpenAI has a dozen codes for it. */
 const imageCodes =
   /^(?:(?:invalid|empty|unsupported)_(?:\w+_)?image(?:_\w+)?|image_\w+|failed_to_download_image)$/;
@@ -113,6 +125,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     datainspectionfailed: "content_filter",
     responsibleaipolicyviolation: "content_filter",
     image_content_policy_violation: "content_filter",
+    moderation_blocked: "content_filter",
     bio_policy: "content_filter",
     cyber_policy: "content_filter",
     sensitive_words_detected: "content_filter",

@@ -44,17 +44,21 @@ const overflowWords: RegExp = new RegExp(
     "\\bcontext[ _](?:is |was )?(?:too (?:long|large)|overflow)",
     "(?:messages|input|prompt)\\S*[`'\"]*: string too long\\. Expected a string with maximum length \\d{5,}",
     "string value length \\(\\d+\\) exceeds the maximum",
+    // So many messages that there may be no more: only fewer of them mend it.
+    "['\"`](?:messages|input)['\"`]: array too long\\. Expected an array with maximum length \\d{3,}",
+    // TensorRT-LLM, of what is left for the answer.
+    "\\bdefault_max_tokens \\(-\\d+\\)",
   ].join("|"),
   "i",
 );
 export const rateWords: RegExp =
-  /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
+  /rate[ _-]?limit|throttl|too many requests|request limit reached|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 export const moneyWords: RegExp =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:hour|week|month) allocated quota exceeded/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:hour|week|month) allocated quota exceeded/i;
 export const keyWords: RegExp =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
 export const filterWords: RegExp =
-  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b|unsafe or sensitive content|may contain sensitive information|sensitive words? detected/i;
+  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|rejected (?:as a result of|by) (?:our|the) safety system|responsible ai practices|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b|unsafe or sensitive content|may contain sensitive information|sensitive words? detected/i;
 /**
  * Alibaba's words for its tokens of a minute, and the place in its documents that it points to: beside them stands OpenAI's code for
  * an account without money.
@@ -66,7 +70,7 @@ export const passingLimitWords: RegExp =
   /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/i;
 /** What an account may not do, or not from where it is. */
 export const permissionWords: RegExp =
-  /\b(?:location|region|country) is not supported\b|\bmatching your (?:data policy|guardrail)/i;
+  /\b(?:location|region|country) is not supported\b|\borganization has been disabled\b|\bmatching your (?:data policy|guardrail)/i;
 export const capabilityWords: RegExp =
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that (?:support|can handle)|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
 /**
@@ -74,13 +78,16 @@ export const capabilityWords: RegExp =
  * make no grammar of; and what Alibaba's guard against loops finds. Sent again unchanged it fails again, for ever (F097, F128, F129).
  */
 export const templateWords: RegExp =
-  /failed to parse tool call arguments|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|repetitive tool calls detected|failed to (?:parse grammar|initialize samplers)|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
+  /failed to parse tool call arguments|only supports? single tool[- ]?calls? at once|\bsystem message must be at the begin|can only get item pairs from a mapping|filter 'items' for type string|unknown method: items\b|cannot pass both content and thinking|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|repetitive tool calls detected|failed to (?:parse grammar|initialize samplers)|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
+/** OpenAI's words for a field that it does not know, or not with this model. */
+export const fieldWords: RegExp =
+  /\b(?:unknown|unsupported) parameter: ?[`'"]|\bunrecognized request argument supplied\b/i;
 /** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio, vLLM. */
 export const callWords: RegExp =
   /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)|error parsing tool call|tool call(?:s|ing)? could not be parsed|xml syntax error on line \d|expected element type <\w+> but have|unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/i;
 /** What a gateway says of the server behind it, and a server of the model it had loaded, whatever status it says it with. */
 export const upstreamWords: RegExp =
   /\bdegraded function cannot be invoked\b|\bmodel has crashed\b|^model unloaded\b|failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
-export const overloadWords: RegExp = /\boverload(?:ed)?\b|at capacity|high demand|\btoo busy\b/i;
+export const overloadWords: RegExp = /\boverload(?:ed)?\b|at (?:maximum )?capacity|high demand|\btoo busy\b/i;
 export const busyWords: RegExp =
-  /\boverload(?:ed)?\b|unavailable|high demand|at capacity|timed out|timeout|temporarily|\btoo busy\b|resource[ _]?exhausted/i;
+  /\boverload(?:ed)?\b|unavailable|high demand|at (?:maximum )?capacity|timed out|timeout|temporarily|\btoo busy\b|resource[ _]?exhausted/i;

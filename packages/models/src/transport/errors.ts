@@ -7,11 +7,12 @@
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
-import { isRequestCode, kindOfCode } from "./error-codes.ts";
+import { isFieldCode, isRequestCode, kindOfCode } from "./error-codes.ts";
 import {
   busyWords,
   callWords,
   capabilityWords,
+  fieldWords,
   filterWords,
   isOverflowText,
   keyWords,
@@ -148,8 +149,12 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status !== undefined && status >= 500) {
     if (templateWords.test(text)) return "invalid_request";
     if (callWords.test(text)) return "malformed_tool_call";
-    // So does what is too long for llama.cpp, which finds that out as it goes, and what it was not built for.
-    if (status === 500 && isOverflowText(text)) return "context_overflow";
+    // So does what is too long for llama.cpp, which finds that out as it goes, and what it was not built for; and gateways hide
+    // the refusal of whoever stands behind them behind a status of their own.
+    if (status === 500 || status === 502) {
+      if (isOverflowText(text)) return "context_overflow";
+      if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
+    }
     if (status === 500 && capabilityWords.test(text)) return "capability";
     return status === 503 && (byCode === undefined || isBusy(text)) ? "overloaded" : "server_error";
   }

@@ -17,6 +17,8 @@ export function retryAfterMs(source: WaitSource): number | undefined {
   const now = clockOf(source);
   return (
     positive(number(source.header("retry-after-ms"))) ??
+    // Azure's older word for the same.
+    positive(number(source.header("x-ms-retry-after-ms"))) ??
     fromRetryAfter(source.header("retry-after"), now) ??
     (source.body === undefined ? undefined : waitInBody(source.body, now)) ??
     (source.resets === true ? resetMs(source, now) : undefined)

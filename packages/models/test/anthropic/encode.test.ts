@@ -788,6 +788,15 @@ describe("cache marks", () => {
     ).toBe(0);
   });
 
+  it("are left out with a warning where a server refused them, whoever asks", () => {
+    const settings = { providerOptions: { anthropic: { cache: true } } };
+    const { wire } = send([userText("go")], { settings }, { ...sonnet, compat: { cache: "never" } });
+    expect(marks(wire)).toBe(0);
+    expect(wire.warnings).toEqual([
+      { code: "cache_marks_dropped", message: "cache marks were left out: this server refused them" },
+    ]);
+  });
+
   it("count the caller's own, and never more than four", () => {
     const own = (words: string): ContentPart => ({
       type: "text",

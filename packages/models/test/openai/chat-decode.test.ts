@@ -458,6 +458,52 @@ describe("text, reasoning and numbers", () => {
     expect(message.usage).toBeUndefined();
   });
 
+  test("Claude's thinking comes back in blocks, each with its signature (F100)", () => {
+    const told = (...list: Loose[]): Loose => chunk({ thinking_blocks: list });
+    const message = read([
+      told({ type: "thinking", thinking: "I ", signature: null }),
+      told({ type: "thinking", thinking: "look", signature: "" }),
+      told({ type: "thinking", thinking: "", signature: "S1" }),
+      told(
+        { type: "thinking", thinking: "again", signature: "S2" },
+        { type: "redacted_thinking", data: "D" },
+      ),
+      chunk({ content: "hi" }),
+      finish("stop"),
+      "[DONE]",
+    ]);
+    expect(message.content).toEqual([
+      {
+        type: "reasoning",
+        text: "I lookagain",
+        opaque: {
+          thinking_blocks: [
+            { type: "thinking", thinking: "I look", signature: "S1" },
+            { type: "thinking", thinking: "again", signature: "S2" },
+            { type: "redacted_thinking", data: "D" },
+          ],
+        },
+      },
+      { type: "text", text: "hi" },
+    ]);
+  });
+
+  test("a call that is told in the older field as well is one call (F010)", () => {
+    const f = { name: "f", arguments: '{"a":1}' };
+    const both = chunk({ tool_calls: [{ index: 0, id: "c1", function: f }], function_call: f });
+    expect(called(read([both, finish("tool_calls"), "[DONE]"]))).toEqual([["f", { a: 1 }]]);
+  });
+
+  test("zeros behind counts take nothing back (F084)", () => {
+    const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+    const message = read([
+      chunk({ content: "hi" }),
+      { choices: [], usage },
+      { ...finish("stop"), usage: zeros },
+    ]);
+    expect(message.usage).toEqual({ inputTokens: 10, outputTokens: 5 });
+  });
+
   test.each([
     ["in the choice", [chunk({}, { finish_reason: "stop", usage })]],
     ["in x_groq", [{ ...finish("stop"), x_groq: { usage } }]],

@@ -30,6 +30,12 @@ describe("every canonical conversation is a request the server takes", () => {
     ],
     ["an xAI", { nullContent: false }, { noEmptyContent: true }],
     ["a template", { alternate: true, systemRole: "user", systemFirstOnly: true }, { alternate: true }],
+    ["a Llama", { singleCalls: true, alternate: true, systemFirstOnly: true }, { alternate: true }],
+    [
+      "a Qwen's template",
+      { objectArguments: true, toolNames: true, systemFirstOnly: true, needsUser: true },
+      { objectArguments: true },
+    ],
     ["a DeepSeek", { echoReasoning: "reasoning_content", reasoningFill: "" }, {}],
     ["an OpenRouter", { echoReasoning: "reasoning_details" }, {}],
   ];
@@ -85,6 +91,7 @@ describe("every canonical conversation is a request the server takes", () => {
     const rows: [typeof openaiChat, Target][] = [
       [openaiChat, chat()],
       [openaiChat, chat({ alternate: true, noAssistantLast: true, bridgeToolUser: true })],
+      [openaiChat, chat({ singleCalls: true })],
       [openaiResponses, responses()],
     ];
     const turns = fc.array(

@@ -38,6 +38,19 @@ describe("a refusal that is about a setting says so in the error", () => {
     ["reasoning_effort must be one of `none` or `default`", "reasoning"],
     ["<400> InternalError.Algo.InvalidParameter: Range of top_p should be (0.0, 1.0]", "topP"],
     ['"qwen2.5-coder:7b" does not support thinking', "reasoning"],
+    ["Thinking level is not supported for this model.", "reasoning"],
+    ["reasoning_effort is not enabled for this model", "reasoning"],
+    [
+      "<400> InternalError.Algo.InvalidParameter: The value of the enable_thinking parameter is restricted to True.",
+      "reasoning",
+    ],
+    [
+      "<400> InternalError.Algo.InvalidParameter: The parameter presence_penalty should be in [-2, 2]",
+      "presencePenalty",
+    ],
+    ["Input validation error: `temperature` must be strictly positive", "temperature"],
+    ["Input validation error: `top_p` must be > 0.0 and < 1.0", "topP"],
+    ["Input validation error: `stop` supports up to 4 stop sequences. Given: 5", "stop"],
     [
       "Unable to submit request because it has a topK value of 64 but the supported range is from 1 (inclusive) to 41 (exclusive). Update the value and try again.",
       "topK",

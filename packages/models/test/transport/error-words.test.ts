@@ -90,6 +90,19 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a gateway, in one word", 400, says("context_overflow")],
     ["Claude on Bedrock, by bytes", 400, { message: "too many total text bytes: 9437184 > 9000000" }],
     ["GLM's gateways", 400, says("输入长度超限")],
+    [
+      "a gateway behind its own 502",
+      502,
+      says("Upstream: prompt is too long: 208423 tokens > 200000 maximum"),
+    ],
+    [
+      "OpenAI, of a list of messages",
+      400,
+      says(
+        "Invalid 'input': array too long. Expected an array with maximum length 16384, but got an array with length 16390 instead.",
+        { param: "input", code: "array_above_max_length" },
+      ),
+    ],
     ["a server without words of a prompt", 400, says("Token limit exceeded")],
     ["of a request's tokens", 400, says("The number of tokens in your request exceeds the limit of 128000")],
     ["of what was too many", 400, says("Number of input tokens exceeded the maximum of 128000")],
@@ -117,6 +130,23 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       says(
         "Invalid 'input[95].call_id': string too long. Expected a string with maximum length 64, but got a string with length 116 instead.",
       ),
+    ],
+    [
+      "OpenAI, of a list of tools",
+      400,
+      says(
+        "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 217 instead.",
+      ),
+    ],
+    [
+      "a gateway of a field, behind a 500",
+      500,
+      says("Unknown parameter: 'reasoning_summary'.", { type: "invalid_request_error" }),
+    ],
+    [
+      "a gateway of a value, behind a 502",
+      502,
+      says("Expected one of the values.", { code: "invalid_value", type: "upstream_error" }),
     ],
     ["Cohere, of the output", 400, says("too many tokens: max tokens must be less than or equal to 4096")],
   ],
@@ -251,6 +281,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
   ],
   content_filter: [
+    [
+      "Google's Responsible AI",
+      400,
+      says(
+        "The prompt could not be submitted. This prompt contains sensitive words that violate Google's Responsible AI practices.",
+        { status: "INVALID_ARGUMENT" },
+      ),
+    ],
     [
       "OpenRouter's moderation, which costs nothing",
       403,
@@ -415,6 +453,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
   ],
   permission: [
+    [
+      "Anthropic, of an organization",
+      400,
+      says("This organization has been disabled.", { type: "invalid_request_error" }),
+    ],
     [
       "OpenRouter's settings of an account",
       404,

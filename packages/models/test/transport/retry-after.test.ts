@@ -19,6 +19,7 @@ describe("the retry-after headers", () => {
     ["seconds with a fraction", { "retry-after": "1.5" }, 1500],
     ["milliseconds before seconds", { "retry-after-ms": "1500", "retry-after": "30" }, 1500],
     ["seconds where the milliseconds are garbage", { "retry-after-ms": "x", "retry-after": "30" }, 30_000],
+    ["Azure's milliseconds", { "x-ms-retry-after-ms": "1500", "retry-after": "30" }, 1500],
     ["an HTTP date", { "retry-after": "Wed, 21 Oct 2026 07:28:05 GMT" }, 5000],
     [
       "an HTTP date against the server's own clock",
@@ -57,6 +58,10 @@ describe("the retry-after headers", () => {
 describe("the wait in a body", () => {
   it.each<[string, Json, number | undefined]>([
     ["Google's RetryInfo", { error: { details: [{ "@type": "x.RetryInfo", retryDelay: "34.4s" }] } }, 34_400],
+    ["a header that a gateway quotes", { error: { message: "Rate limited. Retry-After: 5" } }, 5000],
+    ["a date behind such a word", { error: { message: "Retry after 2020-01-01" } }, undefined],
+    ["Chinese seconds", { error: { message: "请求过于频繁，请 5 秒后再试" } }, 5000],
+    ["Chinese minutes", { error: { message: "请在2分钟后重试" } }, 120_000],
     ["retry in", { error: { message: "Please retry in 12.5s." } }, 12_500],
     ["try again in", "Please try again in 4.77s. Visit", 4770],
     ["minutes and seconds", "Please try again in 7m12.5s.", 432_500],

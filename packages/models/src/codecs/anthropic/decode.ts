@@ -12,6 +12,7 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
+import { isEndWord, isSilent } from "../bare-frames.ts";
 import { baseRespError } from "../openai-chat/base-resp.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { anthropicStreamError } from "./errors.ts";
@@ -19,9 +20,9 @@ import { anthropicStreamError } from "./errors.ts";
 type Emit = (event: ModelEvent) => void;
 
 /** A frame's JSON object. Undefined for a heartbeat; an error of the stream for anything else. */
-export function frameObject(data: string, provider: string, frames?: FrameJson): JsonObject | undefined {
-  const text = data.trim();
-  if (text === "" || text.startsWith(":") || text === "[DONE]") return undefined;
+export function frameObject(frame: Frame, provider: string, frames?: FrameJson): JsonObject | undefined {
+  const text = frame.data.trim();
+  if (!text.startsWith("{") && (isSilent(frame, text) || isEndWord(text))) return undefined;
   let value: unknown;
   try {
     value = frames === undefined ? JSON.parse(text) : frames.parse(text);
@@ -74,7 +75,7 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
     if (this.finished || (frame.event === this.#named && this.#likeness?.takes(frame.data))) return;
     this.#likeness = undefined;
     this.#named = frame.event;
-    const event = frameObject(frame.data, this.#provider, this.#frames);
+    const event = frameObject(frame, this.#provider, this.#frames);
     if (event === undefined) return;
     this.event(event, frame.event);
     this.#likeness = this.again && this.#frames.likeness(this.again);

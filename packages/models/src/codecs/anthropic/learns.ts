@@ -40,6 +40,16 @@ const forcedTool: RegExp =
 const refusedSchema: RegExp =
   /\binput_?schema\b[^{}]{0,80}(?:json )?schema is (?:invalid|not valid)|must match json schema draft/i;
 
+/** Each way to be asked to think, refused by a model whose name tells of the other, or of none. */
+const noBudget: RegExp = /thinking\.type\.enabled[`'"\\]* is not supported/i;
+const noAdaptive: RegExp = /\bthinking: input tag [`'"\\]*adaptive\b/i;
+/**
+ * A server that speaks the protocol and keeps no prefix, or a gateway that sets as many marks of its own as there may be. What
+ * stands inside a mark, a time or a scope, is the caller's.
+ */
+const noCache: RegExp =
+  /\bmaximum of \d+ blocks with cache_control\b|\bcache_control[`'"\\]*: extra inputs are not permitted|(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\bcache_control\b|\bcache_control[`'"\\]* (?:is|are) (?:not (?:supported|permitted|allowed)|unsupported)/i;
+
 type Compat = Target["compat"];
 
 /** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
@@ -54,6 +64,9 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   if (refusedSchema.test(words)) return unless(compat, "plainSchemas", true);
   if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
+  if (noBudget.test(words)) return unless(compat, "thinking", "adaptive");
+  if (noAdaptive.test(words)) return unless(compat, "thinking", "budget");
+  if (noCache.test(words)) return unless(compat, "cache", "never");
   if ((openServerTool.test(words) || noPrefill.test(words)) && compat?.resumesPauses !== false)
     return { ...compat, resumesPauses: false };
   if (!missingThinking.test(words)) return undefined;

@@ -1,7 +1,6 @@
 // The room of Anthropic's settings: what the request asks for, in the members of its body.
 
 import type { Json, JsonObject } from "@rondo/core";
-import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { longestName } from "./blocks.ts";
 import type { Carried } from "./carried.ts";
@@ -70,7 +69,7 @@ export function optionsOf(asked: Asked, { container, serverTools }: Carried): Op
     fields,
     maxTokens,
     toolChoice: asked.hasTools ? toolChoice(asked, serverTools.length > 0, isThinking) : undefined,
-    mark: cacheMark(told.cache, target),
+    mark: cacheMark(told.cache, asked),
     toolOptions: objectIn(told.toolOptions) ?? {},
     betas,
   };
@@ -86,8 +85,13 @@ function outputConfig(asked: Asked, effort: string | undefined): JsonObject {
 }
 
 /** The automatic cache mark that the `cache` option asks for: `false`, `true`, or `{ ttl: "1h" }`. */
-function cacheMark(option: Json | undefined, target: Target): string | undefined {
-  if (option === false || (option === undefined && target.compat?.cache === false)) return undefined;
+function cacheMark(option: Json | undefined, { target, warn }: Asked): string | undefined {
+  const can = target.compat?.cache;
+  if (option === false || (option === undefined && (can === false || can === "never"))) return undefined;
+  if (can === "never") {
+    warn("cache_marks_dropped", "cache marks were left out: this server refused them");
+    return undefined;
+  }
   const ttl = objectIn(option)?.ttl;
   return jsonOf({ type: "ephemeral", ...(typeof ttl === "string" ? { ttl } : {}) });
 }

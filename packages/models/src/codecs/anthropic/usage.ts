@@ -5,7 +5,7 @@
 // nothing of a kind of round: the larger sum holds both.
 
 import type { Json, JsonObject, Usage } from "@rondo/core";
-import { numberIn, objectIn } from "../../json-values.ts";
+import { countIn, objectIn } from "../../json-values.ts";
 
 /** What is counted of a message and of each of its rounds, under the protocol's names. */
 const names = [
@@ -33,7 +33,7 @@ export class AnthropicCounts {
       outputTokens: this.#most("output_tokens"),
       cachedInputTokens: read,
       cacheWriteTokens: written,
-      reasoningTokens: numberIn(objectIn(usage.output_tokens_details)?.thinking_tokens),
+      reasoningTokens: countIn(objectIn(usage.output_tokens_details)?.thinking_tokens),
     };
   }
 
@@ -58,7 +58,8 @@ function sumOf(rounds: readonly Json[]): Counts {
 
 function keep(counts: Counts, told: JsonObject): void {
   for (const name of names) {
-    const count = numberIn(told[name]);
-    if (count !== undefined) counts[name] = count;
+    const count = countIn(told[name]);
+    // Gateways put a zero into the last event where they have nothing to tell of the input.
+    if (count !== undefined && (count > 0 || !counts[name])) counts[name] = count;
   }
 }

@@ -71,7 +71,7 @@ class BedrockAnswer implements Decoder {
   push(frame: Frame): void {
     if (frame.exception === true || frame.event?.endsWith("Exception") === true)
       throw this.#answer.failed(bedrockStreamError(frame, this.#target));
-    const payload = frameObject(frame.data, this.#target.origin.provider);
+    const payload = frameObject(frame, this.#target.origin.provider);
     if (payload === undefined) return;
     const wrapped = eventTypes.find((type) => objectIn(payload[type]) !== undefined);
     if (wrapped !== undefined && frame.event !== wrapped)

@@ -9,7 +9,8 @@ import { learned as learnedOfClaude, unless } from "../anthropic/learns.ts";
 
 /** A choice that this model does not take, in Amazon's words or in the model's own. */
 const forcedTool: RegExp = /support the toolConfig\.toolChoice\b/i;
-const noCache: RegExp = /did not allow prompt caching|support the cachePoint\b|nothing available to cache/i;
+const noCache: RegExp =
+  /did not allow prompt caching|access to explicit prompt caching|support the cachePoint\b|extraneous key \[cachePoint\]|nothing available to cache/i;
 
 /** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
 export function learnedOfConverse(response: ErrorResponse, target: Target): Target["compat"] {

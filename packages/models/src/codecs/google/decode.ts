@@ -21,6 +21,7 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { putMember } from "../../own-member.ts";
+import { isEndWord, isSilent } from "../bare-frames.ts";
 import { StreamedArgs } from "./args.ts";
 import { googleStreamError } from "./errors.ts";
 import { ownName } from "./names.ts";
@@ -95,11 +96,12 @@ export class GoogleDecoder implements Decoder {
 
   push(frame: Frame): void {
     const data = frame.data.trim();
-    // Some gateways wrap their heartbeat into a data line (F148).
-    if (data === "" || data.startsWith(":")) return;
-    if (data === "[DONE]") {
-      this.#finished = true;
-      return;
+    if (!data.startsWith("{")) {
+      if (isSilent(frame, data)) return;
+      if (isEndWord(data)) {
+        this.#finished = true;
+        return;
+      }
     }
     let value: Json;
     try {

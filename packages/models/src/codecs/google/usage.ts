@@ -1,6 +1,7 @@
 // The room of Google's counts: tokens as Google tells them into sums.
 
 import type { Usage } from "@rondo/core";
+import { countIn } from "../../json-values.ts";
 import type { GoogleUsage } from "./wire.ts";
 
 /** The last word on each count; what an event does not tell changes nothing. Asked with every event: no names are looked up. */
@@ -14,8 +15,9 @@ export function latest(before: GoogleUsage, told: GoogleUsage): GoogleUsage {
   return before;
 }
 
-function keep(usage: GoogleUsage, name: keyof GoogleUsage, count: number | undefined): void {
-  if (typeof count === "number" && usage[name] !== count) usage[name] = count;
+function keep(usage: GoogleUsage, name: keyof GoogleUsage, told: number | undefined): void {
+  const count = countIn(told);
+  if (count !== undefined && usage[name] !== count) usage[name] = count;
 }
 
 /** Google counts thoughts and the prompts of its own tools apart; ours are sums. */

@@ -130,10 +130,9 @@ export class CallTracker {
   #isOfLast(slot: Slot | undefined, args: Json | undefined): boolean {
     const last = this.#last;
     if (last === undefined || last === slot || last.name === "") return false;
-    if (slot === undefined) return last.args.length === 0;
-    return (
-      textOf(args ?? "").trim() !== "" && !repeats(slot.args, args) && slot.args.whole && !last.args.whole
-    );
+    if (slot === undefined && last.args.length === 0) return true;
+    const isMore = textOf(args ?? "").trim() !== "" && !last.args.whole;
+    return isMore && (slot === undefined || (slot.args.whole && !repeats(slot.args, args)));
   }
 
   #another(slot: Slot, id: string, name: string, args: Json | undefined): boolean {

@@ -41,6 +41,12 @@ export interface OpenaiChatCompat {
   signCalls: boolean;
   /** Whether a message may hold text beside calls; otherwise the text is left out, with a warning. Default: true (F124). */
   textBesideCalls: boolean;
+  /** A message may hold one call: those of one answer go out one after the other, each with its result. Default: false (F128). */
+  singleCalls: boolean;
+  /** Arguments of calls go out as an object in place of its text. Default: false (F087, F128). */
+  objectArguments: boolean;
+  /** Results say the name of their tool. Default: false (F120). */
+  toolNames: boolean;
   /** Whether `content` may be null beside calls; otherwise it is the empty text. Default: true (F123, F124). */
   nullContent: boolean;
   /** Ask for strict tools where the schema allows it. Default: false (F140, F142). */
@@ -159,6 +165,9 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     idForm: oneOf(given.idForm, ["openai", "mistral9"]),
     signCalls: given.signCalls === true,
     textBesideCalls: given.textBesideCalls !== false,
+    singleCalls: given.singleCalls === true,
+    objectArguments: given.objectArguments === true,
+    toolNames: given.toolNames === true,
     nullContent: given.nullContent !== false,
     strictTools: given.strictTools === true,
     plainSchemas: given.plainSchemas === true,

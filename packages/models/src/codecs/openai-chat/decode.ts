@@ -10,17 +10,20 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../../frame-json.ts";
 import { listIn, objectIn, parsed, textIn } from "../../json-values.ts";
+import { isEndWord, isSilent } from "../bare-frames.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";
 import { chatUsage } from "../openai/usage.ts";
 import { baseRespError } from "./base-resp.ts";
 import { CallTracker } from "./calls.ts";
+import { firstChoice, isFlatError, partsIn, told } from "./chunk.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
 import { type ChatEnd, cutEnd, endOf, failureOf, isBroken, isCut, isGrave, wasCut, wireOf } from "./end.ts";
 import { HarmonySplitter } from "./harmony.ts";
 import { ThinkSplitter } from "./think.ts";
+import { ThinkingBlocks } from "./thinking-blocks.ts";
 
 /** Where a chunk's piece of text stands. */
 const textPaths: readonly TextPath[] = [
@@ -42,6 +45,9 @@ export class ChatDecoder implements Decoder {
   #leaked: string[] = [];
   readonly #calls: CallTracker;
   readonly #details = new ReasoningDetails();
+  readonly #blocks = new ThinkingBlocks();
+  /** The call of the older field. */
+  #legacy: string | undefined;
   /** Characters said so far. */
   readonly #said = { text: 0, reasoning: 0 };
   #refused: AssistantMessage | undefined;
@@ -93,11 +99,10 @@ export class ChatDecoder implements Decoder {
     if (this.finished || (frame.event !== "error" && this.#likeness?.takes(frame.data))) return;
     this.#likeness = undefined;
     const data = frame.data.trim();
-    // Some gateways wrap their heartbeat into a data line (F148).
-    if (data === "" || data.startsWith(":")) return;
-    if (data === "[DONE]") {
-      this.#sentinel = true;
-      return;
+    if (!data.startsWith("{")) {
+      if (isSilent(frame, data)) return;
+      this.#sentinel = isEndWord(data);
+      if (this.#sentinel) return;
     }
     const chunk = objectIn(parsed(this.#frames, data));
     if (chunk === undefined) throw unreadable(data, this.#target, this.#answer);
@@ -197,12 +202,13 @@ export class ChatDecoder implements Decoder {
 
   #delta(delta: JsonObject, isWhole: boolean, at: number): void {
     const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : "";
-    const reasoning =
-      textIn(delta.reasoning_content) || textIn(delta.reasoning) || textIn(delta.reasoning_text) || details;
+    const thinking = delta.thinking_blocks ? this.#blocks.push(delta.thinking_blocks) : "";
+    const plain = textIn(delta.reasoning_content) || textIn(delta.reasoning) || textIn(delta.reasoning_text);
+    const reasoning = plain || details || thinking;
     if (reasoning !== "") {
       this.#think?.plain();
       this.#say("reasoning", reasoning);
-    } else if (!this.#details.empty) this.#answer.reasoning("reasoning", "");
+    } else if (!this.#details.empty || !this.#blocks.empty) this.#answer.reasoning("reasoning", "");
     if (typeof delta.reasoning_opaque === "string") {
       this.#opaque = delta.reasoning_opaque;
       this.#answer.reasoning("reasoning", "");
@@ -212,7 +218,10 @@ export class ChatDecoder implements Decoder {
     if (typeof delta.refusal === "string" && delta.refusal !== "")
       this.#answer.refusal("refusal", delta.refusal);
     if (delta.tool_calls) this.#callList(listIn(delta.tool_calls), isWhole, at);
-    if (delta.function_call) this.#call({ index: -1, function: delta.function_call }, 0);
+    if (delta.function_call) {
+      this.#call({ index: -1, function: delta.function_call }, 0);
+      this.#legacy = this.#calls.last;
+    }
     if (delta.annotations)
       for (const citation of listIn(delta.annotations)) {
         this.#answer.text("text", "");
@@ -362,9 +371,12 @@ export class ChatDecoder implements Decoder {
     if (this.#calls.empty) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);
     // Told both ways, the calls proper are the calls.
     if (!this.#calls.empty) for (const key of this.#leaked) answer.drop(key);
+    if (this.#legacy !== undefined && this.#calls.keys.length > 1) answer.drop(this.#legacy);
     for (const citation of this.#citations) answer.attach("text", { citation });
     if (!this.#details.empty)
       answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });
+    if (!this.#blocks.empty)
+      answer.attach("reasoning", { opaque: { thinking_blocks: this.#blocks.whole() } });
     if (this.#opaque !== undefined)
       answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
     const end: ChatEnd = { word: this.#word, native: this.#nativeWord };
@@ -375,31 +387,4 @@ export class ChatDecoder implements Decoder {
     const message = answer.finish(endOf(end, wire));
     return settle(wasCut(message, this.#target) ? answer.finish(cutEnd(end)) : message);
   }
-}
-
-const partsIn = (content: Json): readonly Json[] => (Array.isArray(content) ? content : [content]);
-
-/** Only the first of several answers is read. */
-function firstChoice(given: Json | undefined): JsonObject | undefined {
-  if (!Array.isArray(given)) return undefined;
-  for (const one of given) {
-    const choice = objectIn(one);
-    if (choice !== undefined && (choice.index ?? 0) === 0) return choice;
-  }
-  return undefined;
-}
-
-/** An error that stands in the chunk itself, as vLLM, SGLang and gateways write it: without it a cut answer would look whole (F150). */
-function isFlatError(chunk: JsonObject): boolean {
-  if (chunk.choices !== undefined) return false;
-  if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
-  if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
-  const code = Number(chunk.code ?? chunk.status ?? Number.NaN);
-  return code >= 400 && code < 600;
-}
-
-function told(error: Json | undefined): boolean {
-  if (typeof error === "string") return error !== "";
-  const object = objectIn(error);
-  return object !== undefined && Object.keys(object).length > 0;
 }

@@ -25,6 +25,8 @@ interface Joined {
   last: ChatPiece | undefined;
   /** Files of results that wait for the last result of their turn. */
   files: JsonObject[];
+  /** Calls that wait for their results, before which they stand. */
+  later: ChatPiece["later"];
   /** Something other than the system has spoken. */
   begun: boolean;
   /** There are results of tools. */
@@ -79,7 +81,14 @@ export class ChatEncoder implements Encoder {
     const system = request.system?.trim() === "" ? undefined : request.system;
     const fresh = (): Joined => {
       const closed = new KeptText();
-      const joined: Joined = { closed, last: undefined, files: [], begun: false, results: false };
+      const joined: Joined = {
+        closed,
+        last: undefined,
+        files: [],
+        later: undefined,
+        begun: false,
+        results: false,
+      };
       if (system !== undefined) this.#add(joined, this.#systemPiece(system));
       return joined;
     };
@@ -109,6 +118,9 @@ export class ChatEncoder implements Encoder {
       joined.begun = true;
     }
     if (piece.role === "tool") joined.results = true;
+    if (piece.role === "assistant") joined.later = piece.later;
+    const call = piece.callId === undefined ? undefined : joined.later?.get(piece.callId);
+    if (call !== undefined) this.#add(joined, call);
     this.#add(joined, piece);
     if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
   }

@@ -7,9 +7,9 @@ import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
-import { refusedSystemRole, refusesLaterSystem } from "../../refusals/roles.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat } from "./compat.ts";
+import { learnedOfTemplate } from "./templates.ts";
 
 /** F104: a tool turn without the reasoning that came with it. */
 const missingReasoning: RegExp =
@@ -25,7 +25,7 @@ const noUsage: RegExp =
 
 /** A choice that forces a call, refused: mostly by a model that thinks (F135); of OpenRouter's by none that it could ask, with a 404. */
 const noForcing: RegExp =
-  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must be [`'"\\]*auto|only[^{}]{0,20}auto)/i;
+  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto)/i;
 
 /** Tools and thinking, each taken without the other. */
 const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
@@ -38,7 +38,10 @@ const noGrammar: RegExp =
 const noEmptyContent: RegExp =
   /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank/i;
 const noNullContent: RegExp =
-  /\bcontent\b[^{}]{0,60}(?:must be a string|should be a valid string|is a required|(?:cannot|must not) be null)|'NoneType' object is not iterable/i;
+  /\bcontent\b[^{}]{0,60}(?:must be a string|should be a valid string|is a required|(?:cannot|must not) be null|expected a string,? (?:but )?got null|invalid type: null|none is not an allowed value)|missing field [`'"\\]*content\b|'NoneType' object is not iterable/i;
+
+/** Gemini behind this protocol wants to know whose result it is by name. */
+const noToolName: RegExp = /function_response\.name: name cannot be empty/i;
 
 /** Files in a tool's message, where a text alone is taken. */
 const noToolFiles: RegExp =
@@ -51,10 +54,6 @@ const noTextBesideCalls: RegExp = /either content or tool_calls,? but not both/i
 const mistralIds: RegExp = /must be a-z, A-Z, 0-9, with a length of 9\b/i;
 const noUserAfterTool: RegExp = /unexpected role [`'"\\]*user[`'"\\]* after role [`'"\\]*tool\b/i;
 const noAssistantLast: RegExp = /expected last role user or tool\b/i;
-
-/** What a template says, whatever status it fails with. */
-const noAlternation: RegExp =
-  /\broles? must alternate\b|\b(?:consecutive|adjacent) (?:user |assistant )?messages\b|\bmessages in a row\b/i;
 
 /** Settings that a model does not know at all, under the name the refusal gives them. */
 const plain: ReadonlySet<string> = new Set([
@@ -75,14 +74,8 @@ export function learned(
   const compat = chatCompat(target);
   const words = complaintOf(body);
   if (status === 400 || status === 422 || status === 500) {
-    const systemRole = refusedSystemRole(words, compat.systemRole);
-    if (systemRole === "user")
-      return { ...target.compat, systemRole, systemFirstOnly: true, alternate: true };
-    if (systemRole !== undefined) return { ...target.compat, systemRole };
-    if (!compat.systemFirstOnly && refusesLaterSystem.test(words))
-      return { ...target.compat, systemFirstOnly: true };
-    if (!compat.alternate && noAlternation.test(words))
-      return { ...target.compat, alternate: true, systemFirstOnly: true };
+    const quirks = learnedOfTemplate(words, compat);
+    if (quirks !== undefined) return { ...target.compat, ...quirks };
   }
   // A local server finds out as it goes, and says so with a 500.
   if (!compat.plainSchemas && [400, 422, 500].includes(status) && noGrammar.test(words))
@@ -94,6 +87,7 @@ export function learned(
   if (compat.toolImages && noToolFiles.test(words)) return { ...target.compat, toolImages: false };
   if ((compat.nullContent ? noNullContent : noEmptyContent).test(words))
     return { ...target.compat, nullContent: !compat.nullContent };
+  if (!compat.toolNames && noToolName.test(words)) return { ...target.compat, toolNames: true };
   if (!compat.signCalls && lacksSignature.test(words)) return { ...target.compat, signCalls: true };
   if (compat.idForm !== "mistral9" && mistralIds.test(words)) return { ...target.compat, idForm: "mistral9" };
   if (!compat.bridgeToolUser && noUserAfterTool.test(words))

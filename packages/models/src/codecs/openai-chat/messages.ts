@@ -30,6 +30,10 @@ export interface ChatPiece {
   parts?: JsonObject[];
   /** Content parts that must follow the results of the turn. */
   files?: JsonObject[];
+  /** Of a result: the id of its call. */
+  callId?: string;
+  /** Where a message may hold one call: all calls but the first, each before its result, by their ids. */
+  later?: ReadonlyMap<string, ChatPiece>;
 }
 
 export interface ChatRoom {
@@ -130,11 +134,13 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
     : text.trim() === ""
       ? "(no output)"
       : text;
-  const json = jsonOf({ role: "tool", tool_call_id: id, content });
-  if (files.length === 0 || inPlace) return { role: "tool", json };
+  const name = room.compat.toolNames ? { name: wireName(message.name) } : {};
+  const json = jsonOf({ role: "tool", tool_call_id: id, ...name, content });
+  if (files.length === 0 || inPlace) return { role: "tool", json, callId: id };
   return {
     role: "tool",
     json,
+    callId: id,
     files: [textPart(`Of the result of ${wireName(message.name)} (${id}):`), ...files],
   };
 }
@@ -145,6 +151,8 @@ interface Said {
   calls: JsonObject[];
   reasoning: string;
   details: Json[];
+  /** Claude's, as LiteLLM told them. */
+  blocks: Json[];
   opaque: Json | undefined;
   audio: Json | undefined;
 }
@@ -158,14 +166,24 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   // A blank message says nothing, and many servers refuse it (F122, F123).
   if (blank && calls.length === 0 && audio === undefined) return undefined;
   const thought = thoughtTags(said, compat);
+  const nothing = compat.nullContent ? null : "";
+  const together = compat.singleCalls ? calls.slice(0, 1) : calls;
   const json = jsonOf({
     role: "assistant",
-    content: blank && thought === "" ? (compat.nullContent ? null : "") : thought + text,
+    content: blank && thought === "" ? nothing : thought + text,
     ...(audio === undefined ? {} : { audio: { id: audio } }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(calls.length === 0 ? {} : { tool_calls: together }),
+    // Whoever told them takes them back.
+    ...(said.blocks.length === 0 ? {} : { thinking_blocks: said.blocks }),
     ...echoed(said, compat),
   });
-  return { role: "assistant", json };
+  if (together.length === calls.length) return { role: "assistant", json };
+  const fill = echoed({ ...said, reasoning: "", details: [], opaque: undefined }, compat);
+  const later = calls.slice(1).map((call): [string, ChatPiece] => {
+    const alone = { role: "assistant", content: nothing, tool_calls: [call], ...fill };
+    return [String(call.id), { role: "assistant", json: jsonOf(alone) }];
+  });
+  return { role: "assistant", json, later: new Map(later) };
 }
 
 function saidIn(message: AssistantMessage, room: ChatRoom): Said {
@@ -175,6 +193,7 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
     calls: [],
     reasoning: "",
     details: [],
+    blocks: [],
     opaque: undefined,
     audio: undefined,
   };
@@ -185,6 +204,7 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
       said.reasoning += part.text;
       said.opaque = part.opaque?.reasoning_opaque ?? said.opaque;
       said.details.push(...listIn(part.opaque?.reasoning_details));
+      said.blocks.push(...listIn(part.opaque?.thinking_blocks));
     } else if (part.type === "file") {
       const { note, code } = answeredNote(part);
       room.warn({ code, message: note });
@@ -231,7 +251,10 @@ function wireCall(call: ToolCallPart, own: boolean, room: ChatRoom): JsonObject 
     ...(own ? call.opaque : {}),
     id: wireId(call.id, room.ids),
     type: "function",
-    function: { name: wireName(call.name), arguments: argumentsText(call) },
+    function: {
+      name: wireName(call.name),
+      arguments: room.compat.objectArguments ? argumentsObject(call) : argumentsText(call),
+    },
   };
 }
 
@@ -245,3 +268,7 @@ export function argumentsText(call: ToolCallPart): string {
     return wellFormedJson(call.rawArgs);
   return jsonOf(call.args);
 }
+
+/** The same as a value, for servers that go through it. Of long numbers the last digits are lost. */
+const argumentsObject = ({ args, argsError }: ToolCallPart): JsonObject =>
+  argsError === undefined ? args : {};

@@ -20,6 +20,7 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { listIn, numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
+import { isEndWord, isSilent } from "../bare-frames.ts";
 import { foreignStop } from "../foreign-stops.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
 import { settle } from "../openai/settle.ts";
@@ -52,10 +53,10 @@ export class ResponsesDecoder implements Decoder {
   push(frame: Frame): void {
     if (this.finished) return;
     const data = frame.data.trim();
-    if (data === "" || data.startsWith(":")) return;
-    if (data === "[DONE]") {
-      this.#done = true;
-      return;
+    if (!data.startsWith("{")) {
+      if (isSilent(frame, data)) return;
+      this.#done = isEndWord(data);
+      if (this.#done) return;
     }
     const event = objectIn(parsed(this.#frames, data));
     if (event === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));

@@ -3,7 +3,7 @@
 // Providers put the same numbers in different places and leave out what they do not count: absent stays absent (F084).
 
 import type { Json, JsonObject, Usage } from "@rondo/core";
-import { numberIn, objectIn } from "../../json-values.ts";
+import { countIn, objectIn } from "../../json-values.ts";
 
 type Count = { [K in keyof Usage]: number | undefined };
 
@@ -14,15 +14,16 @@ export function chatUsage(given: Json | undefined): Count {
   const prompt = objectIn(usage.prompt_tokens_details);
   const completion = objectIn(usage.completion_tokens_details);
   return whole(usage, {
-    inputTokens: numberIn(usage.prompt_tokens),
-    outputTokens: numberIn(usage.completion_tokens),
+    // Gateways to Claude may have its names.
+    inputTokens: countIn(usage.prompt_tokens) ?? countIn(usage.input_tokens),
+    outputTokens: countIn(usage.completion_tokens) ?? countIn(usage.output_tokens),
     cachedInputTokens:
-      numberIn(prompt?.cached_tokens) ??
-      numberIn(usage.prompt_cache_hit_tokens) ??
-      numberIn(usage.cached_tokens) ??
-      numberIn(usage.cache_read_input_tokens),
+      countIn(prompt?.cached_tokens) ??
+      countIn(usage.prompt_cache_hit_tokens) ??
+      countIn(usage.cached_tokens) ??
+      countIn(usage.cache_read_input_tokens),
     cacheWriteTokens: written(usage, prompt),
-    reasoningTokens: numberIn(completion?.reasoning_tokens) ?? numberIn(usage.reasoning_tokens),
+    reasoningTokens: countIn(completion?.reasoning_tokens) ?? countIn(usage.reasoning_tokens),
   });
 }
 
@@ -32,21 +33,21 @@ export function responsesUsage(given: Json | undefined): Count {
   if (usage === undefined) return {};
   const input = objectIn(usage.input_tokens_details);
   return whole(usage, {
-    inputTokens: numberIn(usage.input_tokens),
-    outputTokens: numberIn(usage.output_tokens),
-    cachedInputTokens: numberIn(input?.cached_tokens) ?? numberIn(input?.cache_read_input_tokens),
+    inputTokens: countIn(usage.input_tokens),
+    outputTokens: countIn(usage.output_tokens),
+    cachedInputTokens: countIn(input?.cached_tokens) ?? countIn(input?.cache_read_input_tokens),
     cacheWriteTokens: written(usage, input),
-    reasoningTokens: numberIn(objectIn(usage.output_tokens_details)?.reasoning_tokens),
+    reasoningTokens: countIn(objectIn(usage.output_tokens_details)?.reasoning_tokens),
   });
 }
 
 /** What was written to the cache, in OpenAI's word or in those of gateways to Claude (LiteLLM, Perplexity). */
 function written(usage: JsonObject, details: JsonObject | undefined): number | undefined {
   return (
-    numberIn(details?.cache_write_tokens) ??
-    numberIn(details?.cache_creation_tokens) ??
-    numberIn(details?.cache_creation_input_tokens) ??
-    numberIn(usage.cache_creation_input_tokens)
+    countIn(details?.cache_write_tokens) ??
+    countIn(details?.cache_creation_tokens) ??
+    countIn(details?.cache_creation_input_tokens) ??
+    countIn(usage.cache_creation_input_tokens)
   );
 }
 
@@ -56,7 +57,7 @@ function written(usage: JsonObject, details: JsonObject | undefined): number | u
  */
 function whole(usage: JsonObject, count: Count): Count {
   const { inputTokens, outputTokens, cachedInputTokens: read = 0, cacheWriteTokens: write = 0 } = count;
-  const total = numberIn(usage.total_tokens);
+  const total = countIn(usage.total_tokens);
   if (inputTokens === undefined || outputTokens === undefined || total === undefined) return count;
   const beside = total - inputTokens - outputTokens;
   const cached = [read, write, read + write].includes(beside);

@@ -16,6 +16,8 @@ const members: ReadonlyMap<string, number> = new Map([
   ["retryAfterMs", 1],
   // ChatGPT's plans.
   ["resets_in_seconds", 1000],
+  // CLIProxyAPI, while all its credentials cool down.
+  ["reset_seconds", 1000],
   // Hugging Face, while a model is loaded.
   ["estimated_time", 1000],
 ]);
@@ -45,6 +47,10 @@ function ownMs(key: string, value: Json, now: number): number | undefined {
 
 const asks = "(?:retry|try again|wait|resets?)[^.\\d]{0,30}?";
 const inWords = new RegExp(`${asks}(?:in|after|for)? (${lengthOfTime})`, "i");
+/** The header, where a gateway quotes it: a number without a unit. */
+const quoted = /\bretry[- ]after:? (\d+(?:\.\d+)?)(?![\d.]|[-:/]\d| ?[a-z])/i;
+const inChinese = /(\d+(?:\.\d+)?) ?(秒|分钟|小时)(?:钟)?(?:之|以)?后[^。\d]{0,6}(?:再试|重试)/;
+const chineseUnits: { readonly [unit: string]: number } = { 秒: 1000, 分钟: 60_000, 小时: 3_600_000 };
 const atDate = new RegExp(
   `${asks}(?:after|at|on) (\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)? ?(?:Z|UTC|[+-]\\d\\d:?\\d\\d))`,
   "i",
@@ -55,5 +61,9 @@ function wordsMs(text: string, now: number): number | undefined {
   const length = inWords.exec(words)?.[1];
   if (length !== undefined) return durationMs(length);
   const date = atDate.exec(words)?.[1];
-  return date === undefined ? undefined : dateMs(date, now);
+  if (date !== undefined) return dateMs(date, now);
+  const seconds = quoted.exec(words)?.[1];
+  if (seconds !== undefined) return positive(Number(seconds) * 1000);
+  const [, count, unit = ""] = inChinese.exec(words) ?? [];
+  return count === undefined ? undefined : positive(Number(count) * (chineseUnits[unit] ?? 0));
 }

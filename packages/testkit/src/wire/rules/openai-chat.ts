@@ -20,6 +20,8 @@ export interface ChatRules {
   refusedFields?: readonly string[];
   /** Groq and older servers: content that is all text must be a text. */
   stringContent?: boolean;
+  /** Templates that go through the arguments of calls: an object is taken as well. */
+  objectArguments?: boolean;
 }
 
 const nameForm = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -200,7 +202,7 @@ const messageFields: { readonly [role: string]: ReadonlySet<string> } = {
   system: new Set(["role", "content", "name"]),
   developer: new Set(["role", "content", "name"]),
   user: new Set(["role", "content", "name"]),
-  tool: new Set(["role", "content", "tool_call_id"]),
+  tool: new Set(["role", "content", "tool_call_id", "name"]),
   assistant: new Set([
     "role",
     "content",
@@ -216,6 +218,7 @@ const messageFields: { readonly [role: string]: ReadonlySet<string> } = {
     "reasoning_details",
     "reasoning_text",
     "reasoning_opaque",
+    "thinking_blocks",
   ]),
 };
 
@@ -301,7 +304,8 @@ function checkCalls(given: Json, path: string, rules: ChatRules, say: Say): Set<
     if (call?.type !== "function") say(`${where}.type`, `Missing required parameter: '${where}.type'.`);
     const fn = objectIn(call?.function);
     checkName(String(fn?.name ?? ""), `${where}.function.name`, say);
-    checkArguments(fn?.arguments, `${where}.function.arguments`, say);
+    if (rules.objectArguments !== true || objectIn(fn?.arguments) === undefined)
+      checkArguments(fn?.arguments, `${where}.function.arguments`, say);
   }
   return ids;
 }

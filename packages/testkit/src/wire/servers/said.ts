@@ -5,7 +5,12 @@ import type { ServerError } from "./personality.ts";
 
 /** Every role there is. */
 export const all: readonly string[] = ["system", "developer", "user", "assistant", "tool"];
-export const reasoningFields: readonly string[] = ["reasoning_content", "reasoning", "reasoning_details"];
+export const reasoningFields: readonly string[] = [
+  "reasoning_content",
+  "reasoning",
+  "reasoning_details",
+  "thinking_blocks",
+];
 /** Copilot's own. */
 export const copilotFields: readonly string[] = ["reasoning_text", "reasoning_opaque"];
 

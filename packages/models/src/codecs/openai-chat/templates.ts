@@ -1,0 +1,39 @@
+// The room of what a chat template teaches: it renders the whole history anew with every request, and what it cannot render
+// it refuses, with a 400 or, where a local server finds that out as it goes, with a 500 (F128, F129).
+
+import type { Target } from "../../codec.ts";
+import { refusedSystemRole, refusesLaterSystem } from "../../refusals/roles.ts";
+import type { OpenaiChatCompat } from "./compat.ts";
+
+const noAlternation: RegExp =
+  /\broles? (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent) (?:user |assistant )?messages\b|\bmessages in a row\b/i;
+
+/** Llama's, over a history in which one answer has several calls. */
+const oneCallOnly: RegExp = /only supports? single tool[- ]?calls? at once/i;
+
+/** Qwen's and Step's, which go through the arguments of a call and are given a text; and servers that check for as much. */
+const noTextArguments: RegExp =
+  /can only get item pairs from a mapping|filter [`'"\\]*items[`'"\\]* for type string|unknown method: items\b|\barguments\b[^{}]{0,60}(?:valid dictionary|must be an? (?:object|dict|mapping))/i;
+
+/** That of gpt-oss, which has one place for both. */
+const noTextBesideThinking: RegExp = /cannot pass both content and thinking/i;
+
+/** A history without a person in it, or one that a person does not begin. */
+const noUser: RegExp =
+  /\bno user query found\b|\bfirst message must be (?:from )?(?:the |a )?[`'"\\]*user\b/i;
+
+/** The quirks that a template's words tell of and that are not known yet. */
+export function learnedOfTemplate(
+  words: string,
+  compat: OpenaiChatCompat,
+): NonNullable<Target["compat"]> | undefined {
+  const systemRole = refusedSystemRole(words, compat.systemRole);
+  if (systemRole === "user") return { systemRole, systemFirstOnly: true, alternate: true };
+  if (systemRole !== undefined) return { systemRole };
+  if (!compat.systemFirstOnly && refusesLaterSystem.test(words)) return { systemFirstOnly: true };
+  if (!compat.singleCalls && oneCallOnly.test(words)) return { singleCalls: true };
+  if (!compat.alternate && noAlternation.test(words)) return { alternate: true, systemFirstOnly: true };
+  if (!compat.objectArguments && noTextArguments.test(words)) return { objectArguments: true };
+  if (compat.textBesideCalls && noTextBesideThinking.test(words)) return { textBesideCalls: false };
+  return !compat.needsUser && noUser.test(words) ? { needsUser: true } : undefined;
+}

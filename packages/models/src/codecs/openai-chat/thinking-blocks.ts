@@ -1,0 +1,55 @@
+// The room of LiteLLM's `thinking_blocks`: Claude's thinking behind Chat Completions, which the next turn wants back with
+// its signatures (F100, F101). Fragments have no index: a block is over where its signature stands.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { listIn, objectIn, textIn } from "../../json-values.ts";
+
+interface Block {
+  block: JsonObject;
+  pieces: string[];
+}
+
+export class ThinkingBlocks {
+  readonly #blocks: Block[] = [];
+
+  get empty(): boolean {
+    return this.#blocks.length === 0;
+  }
+
+  /** Takes a delta's list; returns the text in it that is to be read. */
+  push(given: Json | undefined): string {
+    let shown = "";
+    for (const one of listIn(given)) {
+      const fragment = objectIn(one);
+      if (fragment === undefined) continue;
+      if (fragment.type !== "thinking") {
+        this.#blocks.push({ block: fragment, pieces: [] });
+        continue;
+      }
+      const text = textIn(fragment.thinking) ?? "";
+      const { block, pieces } = this.#open();
+      pieces.push(text);
+      if (textIn(fragment.signature)) block.signature = fragment.signature ?? "";
+      shown += text;
+    }
+    return shown;
+  }
+
+  whole(): Json[] {
+    return this.#blocks.map(({ block, pieces }) => {
+      if (block.type !== "thinking") return block;
+      const { signature } = block;
+      const thinking = pieces.join("");
+      return { type: "thinking", thinking, ...(signature === undefined ? {} : { signature }) };
+    });
+  }
+
+  /** The block that goes on, or a new one. */
+  #open(): Block {
+    const last = this.#blocks.at(-1);
+    if (last?.block.type === "thinking" && last.block.signature === undefined) return last;
+    const fresh: Block = { block: { type: "thinking" }, pieces: [] };
+    this.#blocks.push(fresh);
+    return fresh;
+  }
+}
