@@ -14,6 +14,7 @@ import { untilWake } from "./deciding/hearing.ts";
 import { announce } from "./driving/announce.ts";
 import { AtWork } from "./driving/at-work.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts";
+import { Groups } from "./driving/groups.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
 import type { Shell } from "./driving/shell.ts";
 import { type Arriving, isBrought, isVoid, timely } from "./driving/timely.ts";
@@ -28,17 +29,13 @@ export class Driver {
   readonly #shell: Shell;
   readonly #clock: SteadyClock;
   #state: State;
-  #unflushed: LogRecord[] = [];
-  #flushed: number;
   readonly #mailbox: Arriving[] = [];
   #wake: (() => void) | undefined;
   /** Something came after the loop last looked at what comes next: it must not fall asleep over it. */
   #stirred = false;
   #running = false;
   #sinkFailed = false;
-  /** Set once the journal refused a record: nothing that happens after it could be kept. */
-  #failed: RondoError | undefined;
-  #writing: Promise<void> | undefined;
+  readonly #groups: Groups;
   readonly #prefix = new Prefix();
   readonly #atWork: AtWork;
   /** Set once somebody wants the process back: `soon` at the next safe point, `now` whatever is under way. */
@@ -48,12 +45,12 @@ export class Driver {
     this.#clock = new SteadyClock(shell.clock, () => this.#state.now);
     this.#shell = { ...shell, clock: this.#clock };
     this.#state = state;
-    this.#flushed = state.seq;
+    this.#groups = new Groups(shell.journal, shell.session, state.seq);
     this.#atWork = new AtWork(this.#shell, {
       state: () => this.#state,
       // What comes back once the journal has failed cannot be kept, and nobody is left who could be told.
       post: (fact) => {
-        if (this.#running || this.#failed === undefined) this.post(fact);
+        if (this.#running || this.#groups.failed === undefined) this.post(fact);
       },
       tell: this.#tell,
     });
@@ -75,7 +72,7 @@ export class Driver {
   /** Takes in what others have written since the state was folded, before anything happens here. */
   catchUp(records: readonly LogRecord[]): void {
     for (const record of records) this.#state = reduce(this.#state, record, this.#shell.rules);
-    this.#flushed = this.#state.seq;
+    this.#groups.startAt(this.#state.seq);
   }
 
   /** A result that somebody brings for a call, as the conversation gets it. */
@@ -85,11 +82,7 @@ export class Driver {
 
   /** Why nothing that happens here can be kept any more, for whoever wants more after that was told. */
   get failed(): RondoError | undefined {
-    const error = this.#failed;
-    // Whoever was not the only writer was told to open it again. A disk that has room again, or is free, helps as little.
-    if (error === undefined || error.kind === "conflict") return error;
-    const words = `session ${JSON.stringify(this.#shell.session)} has failed, and takes nothing more until it is opened again`;
-    return new RondoError(error.kind, `${words}: ${error.message}`, { cause: error });
+    return this.#groups.refusal;
   }
 
   /**
@@ -109,38 +102,25 @@ export class Driver {
     const { failed } = this;
     if (failed !== undefined) throw failed;
     this.#take(fact);
-    this.#flushInTurn();
-  }
-
-  /** Writes behind whatever is being written: a journal that takes its time may not get a later group first. */
-  #flushInTurn(): void {
-    const before = this.#writing;
-    this.#writing = before === undefined ? this.#flush() : before.then(() => this.#flush());
-    // Whoever waits for it hears of a failure; until then it is nobody's unhandled rejection.
-    this.#writing?.catch(() => {});
+    this.#groups.flushInTurn();
   }
 
   /** What was posted while nobody drove is on its way to the journal, or has been. */
   get writing(): Promise<void> | undefined {
-    return this.#writing;
+    return this.#groups.writing;
   }
 
   /** Resolves when everything posted while nobody drove is durable. */
-  async settled(): Promise<void> {
-    const writing = this.#writing;
-    try {
-      await writing;
-    } finally {
-      if (this.#writing === writing) this.#writing = undefined;
-    }
+  settled(): Promise<void> {
+    return this.#groups.settled();
   }
 
   /** What comes when nobody drives any more is written down, if it still can be. */
   #keepLate(fact: Arriving): void {
-    if (this.#failed !== undefined) return;
+    if (this.#groups.failed !== undefined) return;
     this.#take(fact);
     try {
-      this.#flushInTurn();
+      this.#groups.flushInTurn();
     } catch {
       // The journal may be closed by now; a late result is nobody's loss.
     }
@@ -155,19 +135,19 @@ export class Driver {
       throw new RondoError("internal", `session ${this.#shell.session} is being driven already`);
     this.#running = true;
     try {
-      await this.settled();
+      await this.#groups.settled();
       for (;;) {
         this.#stirred = false;
         this.#takeMail();
         const action = nextOrEnd(this.#state, this.#shell.rules);
         if (action.do === "done" || action.do === "park") {
-          await this.#flush();
+          await this.#groups.flush();
           // What was said while the journal wrote is not lost: it is taken down before anybody leaves.
           if (this.#mailbox.length > 0) continue;
           return action.do === "done" ? "done" : "parked";
         }
         if (this.#leaves(action)) {
-          await this.#flush();
+          await this.#groups.flush();
           if (this.#mailbox.length > 0 && this.#leaving !== "now") continue;
           return "left";
         }
@@ -271,30 +251,11 @@ export class Driver {
         rand: clock.random(),
       };
       this.#state = reduce(before, record, rules);
-      this.#unflushed.push(record);
+      this.#groups.waiting.push(record);
       for (const event of announce(record, before, this.#state, session)) this.#tell(event);
       this.#atWork.see(record);
     }
     this.#atWork.release();
-  }
-
-  #flush(): Promise<void> | undefined {
-    if (this.#failed !== undefined) throw this.#failed;
-    if (this.#unflushed.length === 0) return undefined;
-    const records = this.#unflushed;
-    this.#unflushed = [];
-    const expected = this.#flushed;
-    this.#flushed += records.length;
-    const refused = (thrown: unknown): never => {
-      this.#failed = toRondoError(thrown);
-      throw this.#failed;
-    };
-    try {
-      const written = this.#shell.journal.append(this.#shell.session, expected, records);
-      return written === undefined ? undefined : Promise.resolve(written).catch(refused);
-    } catch (thrown) {
-      return refused(thrown);
-    }
   }
 
   /** To the last: whoever hears of one may have a word about what comes next, and it is decided once this is done. */
@@ -358,7 +319,7 @@ export class Driver {
       this.#takeMail();
       if (this.#leaving !== "now") start();
     };
-    const flushed = this.#flush();
+    const flushed = this.#groups.flush();
     if (flushed === undefined) go();
     return flushed?.then(go);
   }
@@ -375,7 +336,7 @@ export class Driver {
    * from its records, its sub-agents with it: they are left where they are, and not ended.
    */
   #abandon(error: RondoError): void {
-    this.#failed = error;
+    this.#groups.failed = error;
     this.#atWork.leave("now", error);
   }
 
@@ -388,7 +349,7 @@ export class Driver {
 
   /** Asks, once what it follows from is durable, and waits for the answer. What came meanwhile is heard first. */
   async #ask<What>(what: readonly What[], ask: (one: What) => void, until?: number): Promise<void> {
-    await this.#flush();
+    await this.#groups.flush();
     if (this.#stirred) return;
     for (const one of what) ask(one);
     await this.#wait(until);
@@ -396,7 +357,7 @@ export class Driver {
 
   /** Waits for mail, for `until`, or for `ready`. A wait that ran out is a fact. */
   async #wait(until: number | undefined, ready?: () => boolean): Promise<void> {
-    await this.#flush();
+    await this.#groups.flush();
     if (this.#stirred || ready?.()) return;
     const { clock } = this.#shell;
     let cancel = (): void => {};

@@ -5,12 +5,10 @@
 
 import { messageOf, RondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
-import { jsonCopy } from "../../json/copy.ts";
 import type { Model } from "../../model.ts";
 import { answeringInText } from "../../output/answers.ts";
 import { areWordsMissing, inAnyWords } from "../../rules/own-texts.ts";
 import type { Rules } from "../../rules/rule.ts";
-import { resolver } from "../../tool/dependency.ts";
 import { renderThrown } from "../../tool/render.ts";
 import { ChildWaits, type ToolContext } from "../../tool.ts";
 import type { Action, HookAsk } from "../action.ts";
@@ -21,7 +19,6 @@ import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
 import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
 import { act, checkCalls, type Failures, reportThrown, resultOfThrown } from "./act.ts";
-import { viewOf } from "./announce.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { Babble } from "./babble.ts";
 import { type Capping, cappingOf } from "./capping.ts";
@@ -33,6 +30,7 @@ import { reconcileCall } from "./reconcile.ts";
 import type { Shell } from "./shell.ts";
 import { think } from "./think.ts";
 import type { Arriving } from "./timely.ts";
+import { noticing, toolContext } from "./tool-context.ts";
 
 /** The driver, as those who work for it see it. */
 interface Driving {
@@ -254,40 +252,15 @@ export class AtWork {
 
   /** What a tool works with: its context, the signal behind it, and what cuts its result. */
   #begin(key: CallKey, call: Call): { controller: AbortController; context: ToolContext; capping: Capping } {
-    const { session, blobs, clock, given } = this.#shell;
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
-    const whole: ToolContext = {
-      signal: controller.signal,
-      idempotencyKey: `${session}:${key}`,
-      callId: call.id,
-      update: (progress, details): void => {
-        if (this.#toolCalls.get(key) !== controller) return;
-        const more = details === undefined ? {} : { details: jsonCopy(details, "details") };
-        this.#driving.tell({ type: "tool_update", call: viewOf(call), progress, ...more });
-      },
-      now: () => clock.now(),
-      deps: given,
-      resolve: resolver(given),
-      output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
-      outputs: () => [...this.#state.outputs],
-      ...this.#children.startOf(
-        call,
-        () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
-      ),
-    };
-    const context = call.tool?.effect === "read" ? this.#heard(whole, controller) : whole;
+    const child = this.#children.startOf(
+      call,
+      () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
+    );
+    const whole = toolContext(call, controller, this.#shell, this.#driving, this.#toolCalls, child);
+    const context = call.tool?.effect === "read" ? noticing(whole, controller, this.#listening) : whole;
     return { controller, context, capping: this.#capping(call) };
-  }
-
-  /** The same, and whoever looks at its signal is known to hear of an abort. */
-  #heard(context: ToolContext, controller: AbortController): ToolContext {
-    return new Proxy(context, {
-      get: (target, name) => {
-        if (name === "signal") this.#listening.add(controller);
-        return Reflect.get(target, name);
-      },
-    });
   }
 
   /** A result that somebody brings is cut like a tool's; an error is told once, in whatever words. */
