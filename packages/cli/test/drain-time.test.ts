@@ -17,29 +17,32 @@ it.each([
 });
 
 it.each([
-  ["SIGTERM", " --journal FILE", 143],
-  ["SIGTERM", undefined, 130],
-  ["SIGINT", " --journal FILE", 130],
-])("a %s before the run has begun, kept with %j, is told as %d", async (signal, journalOption, code) => {
-  const model = scripted([say("never")]);
-  const session = await new Agent({ model }).open("s");
-  const { stdin, stdout, stderr } = process;
-  const exit = await conduct(
-    {
-      session,
-      tools: [],
-      console: new Console({ stdin, stdout, stderr }, {}),
-      signals: {
-        fired: AbortSignal.abort(signal),
-        leaving: signal === "SIGTERM",
-        interrupt: () => {},
-        dispose: () => {},
+  ["SIGTERM", true, 143],
+  ["SIGTERM", false, 130],
+  ["SIGINT", false, 130],
+])(
+  "a %s before the run has begun, where the run is to stay open: %j, is told as %d",
+  async (signal, leaving, code) => {
+    const model = scripted([say("never")]);
+    const session = await new Agent({ model }).open("s");
+    const { stdin, stdout, stderr } = process;
+    const exit = await conduct(
+      {
+        session,
+        tools: [],
+        console: new Console({ stdin, stdout, stderr }, {}),
+        signals: {
+          fired: AbortSignal.abort(signal),
+          leaving,
+          interrupt: () => {},
+          dispose: () => {},
+        },
+        show: "quiet",
+        maxSteps: undefined,
+        journalOption: " --journal FILE",
       },
-      show: "quiet",
-      maxSteps: undefined,
-      journalOption,
-    },
-    () => session.send("go"),
-  );
-  expect([exit, model.calls]).toEqual([code, 0]);
-});
+      () => session.send("go"),
+    );
+    expect([exit, model.calls]).toEqual([code, 0]);
+  },
+);
