@@ -1,7 +1,9 @@
 // The room of compressed bodies, on Node: what came over the wire becomes what was sent.
 //
 // Nobody here asks for compression, and gateways do it all the same. Some unpack a body and leave its header standing, others
-// pack one and say nothing; the first byte knows better than the header. No text and no frame of ours begins with it.
+// pack one and say nothing; the first byte knows better than the header. No text and no frame of ours begins with it. What is
+// packed in another way has no such byte, and what is named otherwise may not be packed at all: there the first few tell
+// whether it is a text.
 
 import type * as Http from "node:http";
 import type { Transform } from "node:stream";
@@ -18,36 +20,59 @@ export function readBody(
   failed: (thrown: unknown) => void,
 ): void {
   const encoding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "";
-  if (!known.has(encoding)) {
-    queueMicrotask(() =>
-      failed(new RondoError("protocol", `the answer came in the unknown content encoding "${encoding}"`)),
-    );
-    return;
-  }
-  let begun = false;
+  const needed = byFirst.has(encoding) ? 1 : headBytes;
+  let head: Uint8Array | undefined = new Uint8Array(0);
   let unpacker: Transform | undefined;
-  message.on("data", (chunk: Uint8Array) => {
-    if (!begun) {
-      begun = true;
-      unpacker = unpackerOf(encoding, chunk[0] ?? 0);
-      unpacker?.on("data", take).on("end", ended).on("error", failed);
-    }
+  let refused = false;
+  const write = (chunk: Uint8Array): void => {
     if (unpacker === undefined) take(chunk);
     else if (!unpacker.write(chunk)) {
       message.pause();
       unpacker.once("drain", () => message.resume());
     }
+  };
+  const begin = (first: Uint8Array): void => {
+    head = undefined;
+    try {
+      unpacker = unpackerOf(encoding, first)?.on("data", take).on("end", ended).on("error", failed);
+      write(first);
+    } catch (thrown) {
+      refused = true;
+      failed(thrown);
+    }
+  };
+  message.on("data", (chunk: Uint8Array) => {
+    if (refused) return;
+    if (head === undefined) write(chunk);
+    else {
+      head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+      if (head.length >= needed) begin(head);
+    }
   });
   message.on("end", () => {
+    if (head !== undefined && head.length > 0) begin(head);
+    if (refused) return;
     if (unpacker === undefined) ended();
     else unpacker.end();
   });
 }
 
-const known: ReadonlySet<string> = new Set(["", "identity", "gzip", "x-gzip", "deflate", "br"]);
+/** Encodings where the first byte tells enough. */
+const byFirst: ReadonlySet<string> = new Set(["", "identity", "gzip", "x-gzip"]);
 
-function unpackerOf(encoding: string, first: number): Transform | undefined {
-  if (first !== gzipped && encoding !== "br" && encoding !== "deflate") return undefined;
+/** Bytes that tell a text from what is packed. */
+const headBytes = 6;
+/** JSON, frames of events, a web page. */
+const text: RegExp = /^\s*(?:[{[]\s*(?:["{[\]}\d-]|$)|data:|event:|id:|retry:|: ?[\w-]|<[!a-z?])/i;
+
+/** @throws RondoError `protocol` for what is packed in a way that is not known */
+function unpackerOf(encoding: string, head: Uint8Array): Transform | undefined {
+  const first = head[0] ?? 0;
+  if (first !== gzipped) {
+    if (byFirst.has(encoding) || text.test(Buffer.from(head).toString("latin1"))) return undefined;
+    if (encoding !== "br" && encoding !== "deflate")
+      throw new RondoError("protocol", `the answer came in the unknown content encoding "${encoding}"`);
+  }
   const zlib: typeof Zlib = process.getBuiltinModule("node:zlib");
   // A stream that was cut is found out by its protocol, which knows more than the decompressor.
   const lenient = { finishFlush: zlib.constants.Z_SYNC_FLUSH };

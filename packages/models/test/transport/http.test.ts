@@ -431,4 +431,52 @@ describe("a compressed body over node:http", () => {
         expect(await bodyText(await client.request(post(url)))).toBe(what === "empty" ? "" : "hello"),
     );
   });
+
+  it.each([
+    ["JSON, that a gateway had unpacked", "br", '{"a":1}'],
+    ["the same with a line break behind the brace", "br", '{\n  "a": 1\n}'],
+    ["frames", "br", 'data: {"a":1}\n\n'],
+    ["a comment between frames", "deflate", ": ping\n\n"],
+    ["a web page", "deflate", "<!doctype html>"],
+    ["a character set in the wrong header", "utf-8", '{"a":1}'],
+    ["a text that is shorter than what tells", "br", "{}"],
+  ])("takes a text for what it is, whatever the header says: %s", async (_title, encoding, said) => {
+    await withServer(
+      (_request, response) => {
+        response.writeHead(200, { "content-encoding": encoding });
+        drip(
+          response,
+          [...Buffer.from(said)].map((byte) => Buffer.of(byte)),
+          () => response.end(),
+        );
+      },
+      async ({ url }) => expect(await bodyText(await client.request(post(url)))).toBe(said),
+    );
+  });
+
+  it("unpacks what begins like a text and is none", async () => {
+    // The shorter of them are named by their bytes alone.
+    for (const length of [1, 10, 100, 1000, 10_000])
+      for (const pack of [brotliCompressSync, deflateRawSync]) {
+        const said = JSON.stringify({ text: "hello ".repeat(length) });
+        await withServer(
+          (_request, response) => {
+            response.writeHead(200, { "content-encoding": pack === brotliCompressSync ? "br" : "deflate" });
+            response.end(pack(said));
+          },
+          async ({ url }) => expect(await bodyText(await client.request(post(url)))).toBe(said),
+        );
+      }
+  });
+
+  it("says which encoding it does not know", async () => {
+    await withServer(
+      (_request, response) => {
+        response.writeHead(200, { "content-encoding": "zstd" });
+        response.end(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0]));
+      },
+      async ({ url }) =>
+        await expect(client.request(post(url)).then(bodyText)).rejects.toMatchObject({ kind: "protocol" }),
+    );
+  });
 });

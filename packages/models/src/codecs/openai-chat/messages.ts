@@ -260,12 +260,13 @@ function wireCall(call: ToolCallPart, own: boolean, room: ChatRoom): JsonObject 
 
 /**
  * A call's arguments as text that is always a JSON object: as the model wrote them where they are one, since long numbers
- * would not survive parsing (F093), and empty where they never were, since servers parse the history again (F097).
+ * would not survive parsing (F093), and empty where they never were, since servers parse the history again (F097). Blanks
+ * behind them are left out: xAI takes them for trailing characters.
  */
 export function argumentsText(call: ToolCallPart): string {
   if (call.argsError !== undefined) return "{}";
   if (call.rawArgs !== "" && objectIn(parseJson(call.rawArgs)) !== undefined)
-    return wellFormedJson(call.rawArgs);
+    return wellFormedJson(call.rawArgs.trim());
   return jsonOf(call.args);
 }
 
