@@ -368,6 +368,16 @@ describe("errors inside a successful answer", () => {
       "server_error",
       { error: { type: "server_error", message: "The billing service did not answer" } },
     ],
+    [
+      "Baidu's requests of a second",
+      "rate_limit",
+      { error_code: 18, error_msg: "Open api qps request limit reached" },
+    ],
+    [
+      "a worker's own count of requests, which is no limit of ours",
+      "overloaded",
+      { error: { message: "ResourceExhausted: Worker local total request limit reached (7/7)" } },
+    ],
     ["nothing known", "stream_error", {}],
   ];
   it.each(frames)("%s is %s", (_title, kind, body, code) => {
