@@ -331,7 +331,8 @@ class Said {
       const { reason, stop } = approval;
       return this.#session.deny(call, reason, stop === undefined ? {} : { stop });
     }
-    if (approval.answer === "edit") return this.#session.edit(call, approval.args);
+    // One that did not fit was told to the model where it stands in a journal: by Restate, by a sub-agent's parent.
+    if (approval.answer === "edit") return this.#session.edit(call, approval.args, { misfit: "told" });
     const { always } = approval;
     return this.#session.approve(call, always === undefined ? {} : { always: alwaysOf(always) });
   }

@@ -159,7 +159,7 @@ describe("replayTest", () => {
   test("answers as people answered: approvals, denials, edits, and leave given beforehand", async () => {
     const ran: string[] = [];
     const guarded = weather(ran, { effect: "write", permission: "ask" });
-    const cities = ["Oslo", "Oslo", "Bergen", "Moss", "Narvik"];
+    const cities = ["Oslo", "Oslo", "Bergen", "Moss", "Bodø", "Narvik"];
     const script: Script = [...cities.map((city) => call("weather", { city })), say("done")];
     const records = await recorded(script, { tools: [guarded], repeats: null }, async (session) => {
       await session.allow({ tool: "weather", args: { like: { city: "N*" } } });
@@ -167,6 +167,7 @@ describe("replayTest", () => {
       await session.approve(session.pending[0]?.id ?? "", { always: true });
       await session.deny(session.pending[0]?.id ?? "", "no");
       await session.edit(session.pending[0]?.id ?? "", { city: "Molde" });
+      await session.edit(session.pending[0]?.id ?? "", { city: {} }, { misfit: "told" });
     });
     const before = ran.length;
     const { end, toolCalls } = await replayTest({ ...quick, tools: [guarded], repeats: null }, records);

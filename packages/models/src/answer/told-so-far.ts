@@ -10,7 +10,10 @@ import { objectIn, parseJson } from "../json-values.ts";
 /** A call's arguments as their pieces tell them: joined, or the last one where each held what was before it. */
 export function textOfPieces(pieces: readonly string[]): string {
   const joined = pieces.join("");
-  if (pieces.length < 2 || parseJson(joined) !== undefined) return joined;
+  const [first = ""] = pieces;
+  // Most arguments are not looked at twice: what was told again begins as the first piece does.
+  if (!pieces.some((piece, at) => at > 0 && piece.startsWith(first))) return joined;
+  if (parseJson(joined) !== undefined) return joined;
   let told = "";
   for (const piece of pieces) told = told !== "" && piece.startsWith(told) ? piece : told + piece;
   return told !== joined && saysSomething(parseJson(told)) ? told : joined;
