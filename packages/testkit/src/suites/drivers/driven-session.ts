@@ -11,6 +11,7 @@ export interface DrivenSession {
   withdraw(id: string): unknown;
   approve(call: string): Promise<RunResult>;
   deny(call: string, reason?: string): Promise<RunResult>;
+  /** Arguments that do not fit are told to the model: not every driver can refuse them. */
   edit(call: string, args: JsonObject): Promise<RunResult>;
   answer(call: string, result: unknown): Promise<RunResult>;
   abort(reason: string): void | Promise<void>;
@@ -33,7 +34,7 @@ export function coreSession(
     withdraw: (id) => session.withdraw(id),
     approve: (call) => session.approve(call),
     deny: (call, reason) => session.deny(call, reason),
-    edit: (call, args) => session.edit(call, args),
+    edit: (call, args) => session.edit(call, args, { misfit: "told" }),
     answer: (call, result) => session.answer(call, result),
     abort: (reason) => session.abort(reason),
     settled: () => session.settled(),

@@ -40,7 +40,7 @@ export const spokenScripts: readonly DriverScript[] = [
       await session.send("go");
       const [a, b, c] = await session.pending();
       await session.deny(a?.id ?? "", "not that one");
-      await session.edit(b?.id ?? "", { text: 1 as unknown as string, other: [] });
+      await session.edit(b?.id ?? "", { other: [] });
       await session.edit(c?.key ?? "", { text: "better" });
     },
   },
