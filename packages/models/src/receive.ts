@@ -98,7 +98,8 @@ async function read(
     behind.stop();
   }
   if (body.whole !== undefined) return decodeWhole(body.whole.text(), response, codec, target, note);
-  const cut = settled(() => framer.end(), decoder);
+  // What began behind the decoder's last word is no part of the answer, and in another piece would not have been read.
+  const cut = !decoder.finished && settled(() => framer.end(), decoder);
   return ended(decoder, broke, cut);
 }
 

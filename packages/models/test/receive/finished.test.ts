@@ -3,11 +3,17 @@
 import type { AssistantMessage } from "@rondo/core";
 import { eventStreamMessage } from "@rondo/testkit/wire";
 import { expect, test } from "vitest";
+import type { Codec } from "../../src/codec.ts";
 import { bedrockConverse } from "../../src/codecs/bedrock-converse.ts";
+import { googleGenerativeAi } from "../../src/codecs/google-generative-ai.ts";
 import { receive } from "../../src/receive.ts";
 
-function received(pieces: readonly Uint8Array[]): Promise<AssistantMessage> {
-  const target = { origin: { api: "bedrock-converse", provider: "amazon-bedrock", model: "m" }, facts: {} };
+function received(
+  pieces: readonly Uint8Array[],
+  codec: Codec = bedrockConverse,
+  provider = "amazon-bedrock",
+): Promise<AssistantMessage> {
+  const target = { origin: { api: codec.api, provider, model: "m" }, facts: {} };
   return receive(
     {
       status: 200,
@@ -17,7 +23,7 @@ function received(pieces: readonly Uint8Array[]): Promise<AssistantMessage> {
         for (const piece of pieces) if (sink(piece) === false) return;
       },
     },
-    bedrockConverse,
+    codec,
     target,
     { emit: () => {} },
   );
@@ -37,4 +43,15 @@ test("an answer that is whole stays whole when the bytes behind it, in the same 
   const apart = await received([stream, behind]);
   expect(apart.content).toEqual([{ type: "text", text: "hi" }]);
   expect(await received([Buffer.concat([stream, behind])])).toEqual(apart);
+});
+
+test("an answer without a finish that is over by the word for the end is not said to be cut in what begins behind that", async () => {
+  const stream = Buffer.from(
+    'data: {"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}\n\ndata: [DONE]\n\nd',
+  );
+  for (const pieces of [[stream], [stream.subarray(0, -1), stream.subarray(-1)]])
+    await expect(received(pieces, googleGenerativeAi, "google")).rejects.toMatchObject({
+      kind: "stream_truncated",
+      message: expect.stringMatching(/without its finish signal$/),
+    });
 });
