@@ -225,14 +225,16 @@ describe("what comes back when nobody drives any more", () => {
   const late: Fact = { type: "tool_finished", call: "5.0", result: { content: [], isError: false } };
   const error = { kind: "network", message: "gone", retryable: true } as const;
 
-  test.each<Fact>([
+  const outcomes: Fact[] = [
     late,
     { type: "child_waits", call: "5.0", pending: [], parked: true },
     { type: "model_finished", message: answer, checks: [] },
     { type: "model_failed", error },
     { type: "summary_finished", message: answer },
     { type: "summary_failed", error },
-  ])("is written down as late: $type", (fact) => {
+  ];
+
+  test.each(outcomes)("is written down as late: $type", (fact) => {
     const { driver, journal } = driverOf();
     driver.post(start());
     driver.post(fact);
@@ -275,18 +277,18 @@ describe("what comes back when nobody drives any more", () => {
     expect([heard, driven.journal.types]).toStrictEqual([[], ["run_started"]]);
   });
 
-  test("is nobody's loss where it cannot be kept, at once or later", async () => {
+  test.each(outcomes)("is nobody's loss where it cannot be kept, at once or later: $type", async (fact) => {
     const heard = unheard();
     for (const at of ["once", "later"]) {
       const { driver, journal } = driverOf();
       driver.post(start());
       journal.slow = true;
       if (at === "once") journal.refuses = new Error("closed");
-      expect(() => driver.post(late)).not.toThrow();
+      expect(() => driver.post(fact)).not.toThrow();
       await journal.fails(new Error("closed"));
       const { length } = journal.groups;
       const { seq } = driver.state;
-      expect(() => driver.post(late)).not.toThrow();
+      expect(() => driver.post(fact)).not.toThrow();
       expect(() => driver.post(queued("more"))).toThrow("closed");
       expect([journal.groups.length, driver.state.seq]).toStrictEqual([length, seq]);
     }
@@ -318,6 +320,20 @@ describe("a journal that fails", () => {
     await journal.fails(new RondoError("conflict", "another writer was faster"));
     expect(end).toMatchObject({ how: "rejected", thrown: { kind: "conflict" } });
     expect(model.signal.aborted).toBe(true);
+    // That one has to be opened again was said in it.
+    expect(driver.failed?.message).toBe("another writer was faster");
+  });
+
+  test("for another holds the session now is told to whoever drives it, and to nobody who does nothing", async () => {
+    const taken = new RondoError("conflict", "another has taken it");
+    const one = await begun();
+    one.driver.lose(taken);
+    await come();
+    expect(one.end).toMatchObject({ how: "rejected", thrown: taken });
+    const other = await begun();
+    await other.model.answers(answer);
+    other.driver.lose(taken);
+    expect([other.end.how, other.driver.failed]).toStrictEqual(["done", undefined]);
   });
 
   test("is one with anything that goes wrong in the driver itself: nothing more happens", async () => {

@@ -1015,6 +1015,14 @@ describe("a process that takes a run over", () => {
     expect(under([{ ...first, id: "other" }, first]).run?.model).toBe(0);
     expect(under([first, second]).counted).toStrictEqual({ tokens: 5, length: 1 });
     expect(callAt(under([first]))).toStrictEqual(callOf("5.0"));
+    // The step that comes was to have the second one.
+    const prepared = { step: 1, model: 1, system: "s" } as never;
+    const then = (models: unknown[]): unknown =>
+      opened(stateOf({ prepared }), { changed: [], options: options({ models: models as never }) }).run
+        ?.prepared;
+    expect(then([first, second])).toStrictEqual(prepared);
+    expect(then([second, first])).toStrictEqual({ ...(prepared as object), model: 0 });
+    expect(then([first])).toBeUndefined();
   });
 });
 
