@@ -140,6 +140,15 @@ test.each([
   expect(unheard.shown()).toBe(false);
 });
 
+test("a text whose place a model does not say, as one in plain JavaScript may not, is one text", async () => {
+  const call = watch();
+  const placeless = (text: string): ModelEvent => ({ type: "text_delta", text }) as ModelEvent;
+  for (const text of ["s", "o"]) call.emit(placeless(text));
+  call.fails(new RondoError("network", "gone"));
+  expect((await call.failure()).partial?.content).toStrictEqual([{ type: "text", text: "so" }]);
+  expect(call.heard.map((event) => "text" in event && event.text)).toStrictEqual(["s", "o"]);
+});
+
 test("what is said while nobody listens is kept, and told to nobody", async () => {
   const call = watch();
   call.emit(delta("a"));

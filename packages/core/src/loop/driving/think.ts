@@ -92,7 +92,7 @@ export function think(
         lastAt = clock.now();
       }
       if (event.type === "text_delta") {
-        if (open?.index !== event.index) open = openedIn(heard, event.index);
+        if (open === undefined || open.index !== event.index) open = openedIn(heard, event.index);
         open.pieces.push(event.text);
       }
       if (
