@@ -55,20 +55,20 @@ const looksForList = oncePer((stop: StopRule): boolean => {
   const steps = new Proxy(Object(0) as number & object, {
     get: (number, name) => {
       found ||= typeof name === "string" && !(name in number);
-      const held: unknown = Reflect.get(number, name);
-      return typeof held === "function" ? held.bind(number) : held;
+      return (Reflect.get(number, name) as Method | undefined)?.bind(number);
     },
   });
   try {
-    const said: unknown = stop({ ...unbegun, steps });
+    const said = stop({ ...unbegun, steps }) as { catch?(heard: () => void): unknown } | null | undefined;
     // Who answers later is told so when asked in earnest.
-    const later = said as { catch?(heard: () => void): unknown } | null | undefined;
-    if (typeof later?.catch === "function") later.catch(() => {});
+    said?.catch?.(() => {});
   } catch {
     // What it makes of a run that has not begun is of no interest.
   }
   return found;
 });
+
+type Method = (this: unknown, ...given: never[]) => unknown;
 
 const unbegun = { toolCalls: 0, tokens: 0, usd: undefined, ms: 0, lastText: "", messages: [] };
 

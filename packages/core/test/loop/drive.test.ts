@@ -99,6 +99,20 @@ describe("a run", () => {
     expect(told).toContain("run_end");
   });
 
+  test("that another driver began ends over a listener that fails, though nobody heard it begin", async () => {
+    const first = await begun({ with: [echo("guarded")] });
+    await first.model.answers(calling("guarded"));
+    const sink = ({ type }: { type: string }): void => {
+      if (type === "message_withdrawn") throw new Error("deaf");
+    };
+    const second = new Driver(shellOf({ journal: first.journal, sink }, first.model), first.driver.state);
+    second.post(queued("more"));
+    const [word] = second.state.inbox;
+    second.post({ type: "withdrawn", id: word?.id ?? "" });
+    expect(await second.run()).toBe("done");
+    expect(second.state.run?.end).toMatchObject({ rule: "listener", error: { kind: "internal" } });
+  });
+
   test("is gone on with from what others wrote since it was read", async () => {
     const first = driverOf();
     first.driver.post(start());

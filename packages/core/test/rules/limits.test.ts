@@ -310,6 +310,14 @@ describe("a stop rule that is a function", () => {
   });
 
   test("is no condition of the AI SDK's, whose steps are a list", () => {
+    const listed: ((run: never) => unknown)[] = [
+      ({ steps }: { steps: unknown[] & number }) => steps.toFixed(0) === "0" && steps.at(-1) === "done",
+      ({ lastText, messages, steps }: { lastText: string; messages: unknown[]; steps: unknown[] }) =>
+        lastText === "" && messages.length === 0 && steps.length > 2,
+      async ({ steps }: { steps: unknown[] }) => steps.some(() => true),
+    ];
+    for (const stop of listed) expect(() => stopWhen(stop as never)).toThrow(/looks for a list of them/);
+    expect(stopWhen(({ steps }) => steps.toFixed(0) === "3").name).toBe("stop_rule");
     expect(() => stopWhen((({ steps }: { steps: unknown[] }) => steps.length === 5) as never)).toThrow(
       "stopWhen: options: a stop rule is told how many steps there were, and this function looks for a list of them",
     );
