@@ -18,34 +18,18 @@ import {
   type StopKind,
   type Usage,
 } from "@rondo/core";
-import { parseArgs } from "./answer/call-args.ts";
+import {
+  type Block,
+  type CallBlock,
+  callPart,
+  isSaid,
+  opaqueIn,
+  stopKind,
+  type TextBlock,
+} from "./answer/blocks.ts";
 import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
-import { textOfPieces } from "./answer/told-so-far.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
-
-interface TextBlock {
-  type: "text" | "reasoning" | "refusal";
-  pieces: string[];
-  citations?: Json[];
-  opaque?: Opaque;
-}
-
-interface CallBlock {
-  type: "tool_call";
-  id: string;
-  name: string;
-  pieces: string[];
-  /** Set while the arguments are a value that the provider gave, and nothing has come behind it. */
-  value?: Json | undefined;
-  opaque?: Opaque;
-  /** False until the protocol said that the block is whole. */
-  whole: boolean;
-  /** Why it must not run, when the protocol itself said so. */
-  fault?: string;
-}
-
-type Block = TextBlock | CallBlock | { type: "part"; part: Part };
 
 export interface AnswerEnd {
   /** What the provider's word alone means. Absent when no word came. */
@@ -378,44 +362,5 @@ export class Answer {
       }
     }
     return parts;
-  }
-}
-
-function opaqueIn(block: Block): Opaque | undefined {
-  if (block.type !== "part") return block.opaque;
-  return "opaque" in block.part ? block.part.opaque : undefined;
-}
-
-/** Reasoning is no answer, nor are blanks. */
-const isSaid = (part: Part): boolean =>
-  part.type === "text" ? part.text.trim() !== "" : part.type !== "reasoning";
-
-function callPart(block: CallBlock, cut: boolean): Part {
-  const rawArgs = textOfPieces(block.pieces);
-  const fault = cut ? "the arguments were cut off at the output limit" : block.fault;
-  const parsed = fault === undefined ? parseArgs(block.value ?? rawArgs) : { args: {}, argsError: fault };
-  return {
-    type: "tool_call",
-    id: block.id,
-    name: block.name,
-    rawArgs,
-    ...parsed,
-    ...(block.opaque === undefined ? {} : { opaque: block.opaque }),
-  };
-}
-
-/** What the answer's end means, from the word and the content together. */
-export function stopKind(wire: StopKind, content: readonly Part[]): StopKind {
-  switch (wire) {
-    case "end_turn":
-    case "stop_sequence":
-    case "tool_use":
-    case "unknown": {
-      if (content.some((part) => part.type === "tool_call")) return "tool_use";
-      if (content.some((part) => part.type === "refusal")) return "refusal";
-      return wire === "tool_use" ? "end_turn" : wire;
-    }
-    default:
-      return wire;
   }
 }

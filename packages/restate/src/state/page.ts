@@ -37,7 +37,7 @@ export async function readLines(
   const { pieces, seq, driven } = read;
   const lines: string[] = [];
   let size = 0;
-  for (const line of pieces.flatMap((piece) => linesOf(piece, first))) {
+  for (const line of pieces.flatMap((piece) => linesFrom(piece, first))) {
     size += line.length;
     if (lines.length > 0 && size > most) break;
     lines.push(line);
@@ -47,7 +47,7 @@ export async function readLines(
 }
 
 /** The lines of a piece from a record on. */
-function linesOf(piece: Piece, first: number): string[] {
+function linesFrom(piece: Piece, first: number): string[] {
   if (piece.count === 0 || endOf(piece) <= first) return [];
   const own = piece.lines.split("\n");
   return piece.from >= first ? own : own.slice(first - piece.from);
