@@ -9,6 +9,7 @@ import { invalidRequest, messageOf, RondoError } from "./errors.ts";
 import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
 import type { ArgumentsOf } from "./schema/inferred.ts";
+import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
 import { soundSchema, withNulls } from "./schema/sound.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
 
@@ -130,7 +131,10 @@ function interpretedVerdict(json: JsonObject, owner: string): (value: Json) => V
       },
     );
   }
+  let plain: PlainSchema | undefined | "unread" = "unread";
   return (value) => {
+    if (plain === "unread") plain = plainSchema(json);
+    if (plain !== undefined && fitsPlainly(value, plain)) return { ok: true, value };
     try {
       const result = validator.validate(value);
       if (result.valid) return { ok: true, value };
