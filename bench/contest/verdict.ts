@@ -1,7 +1,11 @@
 // The room of the verdict: the bounds Rondo has set itself, each held against what was measured.
 //
-// Where the bound beside the node:http loop is not kept, the line also says what the loop by hand takes that is built as
-// Rondo has to be (`subjects/pure-by-hand.mjs`): where that is over the bound, no loop built so keeps it.
+// Where a bound beside a floor is not kept, the line also says how near two others come, in the same unit:
+//
+// - "kept and pure": the node:http loop by hand that is built as Rondo has to be (`subjects/pure-by-hand.mjs`). Where it is
+//   over the bound, no loop built so keeps it.
+// - "with a wire by hand": what Rondo takes without a wire, added to the node:http loop. It is Rondo, were its codecs and its
+//   transport no dearer than that loop's. Where it is over the bound, no codec and no transport brings Rondo within it.
 //
 // No tolerance is given to noise: a bound is kept or it is not. What is done against noise is done in measuring: medians
 // over rounds, each compared with the floor of its own round. A figure that is missing keeps no bound.
@@ -46,6 +50,9 @@ const fields = [
   { rondo: "rondo-anthropic", fetch: "fetch-anthropic", node: "node-anthropic", pure: "pure-anthropic" },
 ];
 
+const roundsOf = (figures: readonly Figure[], scenario: string, name: string): readonly number[] =>
+  figures.find((figure) => figure.scenario === scenario && figure.subject === name)?.rounds ?? [];
+
 /** The rounds of two subjects in pairs, as ratios of CPU: the median. Both took part in every round. */
 function ratioOf(
   figures: readonly Figure[],
@@ -53,9 +60,10 @@ function ratioOf(
   one: string,
   other: string,
 ): number | undefined {
-  const roundsOf = (name: string): number[] =>
-    figures.find((figure) => figure.scenario === scenario && figure.subject === name)?.rounds ?? [];
-  const [above, below] = [roundsOf(one), roundsOf(other)];
+  return ratioOfRounds(roundsOf(figures, scenario, one), roundsOf(figures, scenario, other));
+}
+
+function ratioOfRounds(above: readonly number[], below: readonly number[]): number | undefined {
   if (above.length === 0 || above.length !== below.length) return undefined;
   return median(above.map((cpu, round) => cpu / (below[round] ?? Number.NaN)));
 }
@@ -82,7 +90,8 @@ export function verdictOf(outcome: Outcome): Line[] {
         ratioOf(figures, scenario, rondo, fetch),
         1,
         false,
-        (value) => `${value.toFixed(2)} of it`,
+        (value, most) =>
+          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, { pure, node, unit: fetch })}`,
       );
       hold(
         `${scenario}, ${protocol}: CPU within 1.3 of the node:http loop's`,
@@ -90,7 +99,7 @@ export function verdictOf(outcome: Outcome): Line[] {
         1.3,
         false,
         (value, most) =>
-          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, pure, node)}`,
+          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, { pure, node, unit: node })}`,
       );
     }
     hold(
@@ -114,9 +123,24 @@ export function verdictOf(outcome: Outcome): Line[] {
   return lines;
 }
 
-function besideOf(figures: readonly Figure[], scenario: string, pure: string, node: string): string {
-  const value = ratioOf(figures, scenario, pure, node);
-  return value === undefined ? "" : `; by hand, kept and pure, ${value.toFixed(2)}`;
+function besideOf(
+  figures: readonly Figure[],
+  scenario: string,
+  { pure, node, unit }: { pure: string; node: string; unit: string },
+): string {
+  const of = (name: string): readonly number[] => roundsOf(figures, scenario, name);
+  const [loop, model] = [of("rondo-in-process"), of("in-process")];
+  const withWire = of(node).map(
+    (cpu, round) => cpu + (loop[round] ?? Number.NaN) - (model[round] ?? Number.NaN),
+  );
+  const others = {
+    "kept and pure": ratioOf(figures, scenario, pure, unit),
+    "with a wire by hand": ratioOfRounds(withWire, of(unit)),
+  };
+  return Object.entries(others)
+    .filter(([, value]) => value !== undefined && !Number.isNaN(value))
+    .map(([name, value]) => `; ${name}, ${value?.toFixed(2)}`)
+    .join("");
 }
 
 const plus = (value: number | undefined, more: number): number | undefined =>
