@@ -153,8 +153,9 @@ class Exchange {
     // Told when all of it was handed to the system; never of a request that was cut off.
     if (body?.sent !== undefined) wire.on("finish", body.sent);
     wire.on("response", (message) => resolve(this.#response(message)));
-    for (const piece of body?.pieces ?? []) wire.write(piece);
-    wire.end();
+    const pieces = body?.pieces ?? [];
+    for (const piece of pieces.slice(0, -1)) wire.write(piece);
+    wire.end(pieces.at(-1));
   }
 
   #response(message: Http.IncomingMessage): HttpResponse {
