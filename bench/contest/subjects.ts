@@ -83,7 +83,6 @@ export const subjects: readonly Subject[] = [
 
 /** What could not be had, what was chosen, and why: kept with the results. */
 export const notes: readonly string[] = [
-  "pi is 0.87.1, the newest that installs: later ones need @earendil-works/pi-schema or a newer @earendil-works/pi-telemetry, which the registry did not have.",
   "Strands asks for openai 6 and is given the 7 that the OpenAI SDK's own runner is: they share a folder.",
   "The Anthropic SDK's runner is told `thread: false`: by default the server keeps the conversation and a request carries only what is new, which is other work.",
   "LangGraph's prebuilt agent is deprecated in favour of LangChain's `createAgent`, which is built on LangGraph too: both are here.",

@@ -35,6 +35,8 @@ describe("an option that another library has is told by its name here:", () => {
     [{ checkpointer: {} }, "here it is journal, and agent.open(id)"],
     [{ previousResponseId: "r" }, "here it is journal, and agent.open(id)"],
     [{ convertToLlm: () => [] }, "here it is hooks.transformContext"],
+    [{ finishTurn: () => {} }, "here it is rules: maxSteps(n), or a function that is a stop rule"],
+    [{ prepareRequest: () => {} }, "here it is hooks.prepareStep"],
     [{ shouldStopAfterTurn: () => true }, "here it is rules: maxSteps(n), or a function that is a stop rule"],
     [{ errorHandlers: {} }, "here it is end of the result, or throwOnError"],
     [{ prepareCall: () => ({}) }, "here it is dependencies of run(), which hooks see as well"],

@@ -91,6 +91,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "stopWhen",
     "stopConditions",
     "shouldStopAfterTurn",
+    "finishTurn",
   ),
   ...meaning("rules: stopWhen(…), or toolResult(text, { done: true }) of the tool", "stopAtToolNames"),
   ...meaning(
@@ -111,6 +112,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "hooks.prepareStep",
     "prepareStep",
     "prepareNextTurn",
+    "prepareRequest",
     "activeTools",
     "prepareTools",
     "resetToolChoice",
@@ -255,7 +257,7 @@ export const overrideWords =
 export const resultWords: (name: string) => string | undefined = saying(() => [
   ...meaning("done", "terminate", "returnDirect", "stop", "final"),
   ...meaning("isError", "error", "failed"),
-  ...meaning("details", "metadata", "artifact"),
+  ...meaning("details", "metadata", "artifact", "structuredContent"),
 ]);
 
 /** What another loop would obey on a tool, and would be nothing here. */
