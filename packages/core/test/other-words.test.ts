@@ -140,6 +140,7 @@ describe("a tool", () => {
     [{ ...weather, timoutMs: 5 }, "option timoutMs: there is no such option; did you mean timeoutMs?"],
     [{ ...weather, permision: "ask" }, "did you mean permission?"],
     [{ ...weather, executionMode: "sequential" }, "here it is effect, and keys"],
+    [{ ...weather, replay: "never" }, "here it is effect, and keys"],
     [
       { ...bare, name: "w", execute: () => "", parameters: {} },
       "option parameters: there is no such option; here it is inputSchema",

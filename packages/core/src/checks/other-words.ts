@@ -264,7 +264,7 @@ export const resultWords: (name: string) => string | undefined = saying(() => [
 const obeyed: Words = wordsOf(() => [
   ...meaning('permission: "ask"', "needsApproval", "requireApproval", "requiresApproval", "approvalRequired"),
   ...meaning("timeoutMs", "timeout"),
-  ...meaning("effect, and keys", "executionMode", "readOnly", "readOnlyHint", "idempotentHint"),
+  ...meaning("effect, and keys", "executionMode", "replay", "readOnly", "readOnlyHint", "idempotentHint"),
   ...meaning("tools of run(), or the tools that hooks.prepareStep answers", "isEnabled", "enabled"),
   ...meaning("toolResult(text, { done: true }), returned by execute", "returnDirect", "terminate"),
   ...meaning("what execute returns, and details of toolResult() for what is your own", "toModelOutput"),
