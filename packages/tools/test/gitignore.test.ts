@@ -85,6 +85,28 @@ test("what is listed is what git does not ignore, for any ignore files", async (
   );
 }, 60_000);
 
+test("what the repository itself excludes is left out in a linked worktree and in a submodule as well", async () => {
+  const root = folder();
+  const [main, linked, outer] = [join(root, "main"), join(root, "linked"), join(root, "outer")];
+  const commit = ["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "--allow-empty", "-m", "m"];
+  for (const one of [main, outer]) {
+    put(join(one, "a.txt"), "");
+    git(one, ["init", "-q"]);
+    git(one, commit);
+  }
+  put(join(main, ".git", "info", "exclude"), "secret\n");
+  git(main, ["worktree", "add", "-q", linked]);
+  git(outer, ["-c", "protocol.file.allow=always", "submodule", "add", "-q", main, "inner"]);
+  put(join(outer, ".git", "modules", "inner", "info", "exclude"), "secret\n");
+  for (const tree of [main, linked, join(outer, "inner")]) {
+    put(join(tree, "secret"), "");
+    put(join(tree, "open"), "");
+    const { text } = await call(listFiles({ root: tree }), "list_files", {});
+    expect(text, tree).toContain("open");
+    expect(text, tree).not.toContain("secret");
+  }
+});
+
 test("a glob with many stars takes no more than its length times the name's", () => {
   const matches = glob(`${"*a".repeat(200)}b`);
   expect(matches("a".repeat(20_000))).toBe(false);

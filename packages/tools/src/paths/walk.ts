@@ -5,7 +5,7 @@
 
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { codeOf, Refusal } from "../reasons.ts";
 import { readWhole } from "../text/text-file.ts";
 import { type IgnoreFile, isIgnored, parseIgnore } from "./gitignore.ts";
@@ -125,7 +125,7 @@ async function ignoreFilesAbove(root: Root, start: Place): Promise<{ files: Igno
   const folders: string[] = [];
   for (let at = start.real; at !== top; at = dirname(at)) folders.unshift(dirname(at));
   const files: IgnoreFile[] = [];
-  const exclude = await readWhole(join(top, ".git", "info", "exclude"), maxIgnoreBytes).catch(
+  const exclude = await readWhole(join(await gitFolder(top), "info", "exclude"), maxIgnoreBytes).catch(
     () => undefined,
   );
   if (exclude !== undefined) files.push(parseIgnore(exclude, []));
@@ -134,6 +134,18 @@ async function ignoreFilesAbove(root: Root, start: Place): Promise<{ files: Igno
     if (text !== undefined) files.push(parseIgnore(text, wayFrom(top, folder)));
   }
   return { files, top };
+}
+
+/** Where git keeps what it knows of a working tree: in `.git`, or, of a submodule and a linked worktree, where the file of that name leads. */
+async function gitFolder(top: string): Promise<string> {
+  const git = join(top, ".git");
+  const told = await readWhole(git, maxIgnoreBytes).catch(() => "");
+  const [, path] = /^gitdir: (.+)$/m.exec(told) ?? [];
+  if (path === undefined) return git;
+  const own = resolve(top, path.trim());
+  // A linked worktree shares its repository's.
+  const shared = await readWhole(join(own, "commondir"), maxIgnoreBytes).catch(() => "");
+  return resolve(own, shared.trim());
 }
 
 /** What a folder's own `.gitignore` says; undefined where it cannot be read, or says too much. */
