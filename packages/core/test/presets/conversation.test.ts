@@ -244,6 +244,14 @@ describe("a question to the user", () => {
     expect(seen).toEqual(["asking where?", ...told, "asking when?", ...told, "final_response"]);
   });
 
+  test("B9.52 B3.17 may be asked also where there is no other tool: the model is free to", async () => {
+    const model = scripted([say("hello")]);
+    const one = await Conversation.open(stepSequence({ model }), "s");
+    await one.run("go").result;
+    const { tools, toolChoice } = model.lastRequest;
+    expect([tools.map(({ name }) => name), toolChoice]).toEqual([["ask_user"], "auto"]);
+  });
+
   test("B9.52 answered with nothing is told so, whatever the model wrote in its place", async () => {
     const asking = call("ask_user", { question: "?", answer: "yes, delete it" });
     const { talk: one, model } = await talk([asking, asking, say("done")], { tools: [] });
