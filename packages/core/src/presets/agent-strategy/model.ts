@@ -37,8 +37,7 @@ export function strategyModel(model: Model, options: StrategyModel): Model {
   return {
     ...modelFace(model),
     async call(request, io) {
-      // Whether it sees is each model's own: one that stands in for another is known only here.
-      const shown = sees ? request : { ...request, messages: modelMessages([...request.messages], true) };
+      const shown = sees ? request : inWords(request);
       const message = (await model.call(fitted(shown, model, countTokens), heardBy(io, streams))) as
         | AssistantMessage
         | null
@@ -46,6 +45,13 @@ export function strategyModel(model: Model, options: StrategyModel): Model {
       return read(message, model, io);
     },
   };
+}
+
+/** The request for a model that does not see. Whether one does is its own: one that stands in for another is known only here. */
+function inWords(request: ModelRequest): ModelRequest {
+  const messages = [...request.messages];
+  const shown = modelMessages(messages, true);
+  return shown === messages ? request : { ...request, messages: shown };
 }
 
 function fitted(
