@@ -140,8 +140,8 @@ export interface AgentOptions<Output = unknown> {
   repeats?: Repeats | null;
   /** Schema of the typed output: a Standard Schema or a JSON Schema. */
   output?: SchemaLike & OutputOf<Output>;
-  /** Default: 2, which makes 3 attempts. */
-  decodeRetries?: number;
+  /** How often an output that does not fit is asked for again; `afterTools`: never where a run has no tools. Default: 2, which makes 3 attempts. */
+  decodeRetries?: number | { afterTools: number };
   /** How a model is held to the schema. Default: `auto`: natively where it can be, else by a tool made for it, else in words. */
   outputWay?: OutputWay;
   /** Whether tools stay declared, not callable, when the output is asked for: what was cached then stays so. Default: `declared`. */
@@ -264,7 +264,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   degenerateRetries: orNull(whole),
   repeats: orNull(repeatsOptions),
   output: anything,
-  decodeRetries: whole,
+  decodeRetries: either(whole, membersOf<{ afterTools: number }>({ afterTools: whole }, ["afterTools"])),
   outputWay: oneOf("auto", "native", "tool", "prompted"),
   outputTools: oneOf("declared", "none"),
   outputRequest: oneOf("noted", "stored"),

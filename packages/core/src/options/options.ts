@@ -151,14 +151,16 @@ function factsOf(
       : { landing: { omitTools: landing.tools === "omitted", keepOut: landing.store === false } }),
     context: contextFacts(given.context),
     ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
-    ...(schema === undefined ? {} : { output: outputFacts(given, schema) }),
+    ...(schema === undefined ? {} : { output: outputFacts(given, schema, tools.size > 0) }),
   };
 }
 
-function outputFacts(given: AgentOptions, schema: JsonObject): OutputOptions {
+function outputFacts(given: AgentOptions, schema: JsonObject, hasTools: boolean): OutputOptions {
+  const { decodeRetries = 2 } = given;
   return {
     schema,
-    decodeRetries: given.decodeRetries ?? 2,
+    decodeRetries:
+      typeof decodeRetries === "number" ? decodeRetries : hasTools ? decodeRetries.afterTools : 0,
     ...(given.outputWay === undefined ? {} : { way: given.outputWay }),
     ...(given.outputTools === undefined ? {} : { tools: given.outputTools }),
     ...(given.outputRequest === undefined ? {} : { request: given.outputRequest }),

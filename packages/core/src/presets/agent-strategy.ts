@@ -142,6 +142,7 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
       model: (one) =>
         strategyModel(one, {
           streams: features.includes("stream_tool_call"),
+          sees: (options.features ?? featuresOf(one)).includes("vision"),
           ...(options.countTokens === undefined ? {} : { countTokens: options.countTokens }),
         }),
       tool: (one) => strategyTool(one, options),

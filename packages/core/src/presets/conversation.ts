@@ -9,7 +9,7 @@ import { invalidRequest, type RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { type Input, readInput } from "../input.ts";
 import type { Journal } from "../journal.ts";
-import type { JsonObject, Message } from "../message.ts";
+import type { Message } from "../message.ts";
 import type { AgentOptions } from "../options/agent-options.ts";
 import type { RunResult } from "../result.ts";
 import type { Session } from "../session.ts";
@@ -35,7 +35,7 @@ const cutOff = "Session was interrupted. Continuing from where we left off.";
 const goOn = "Please continue where you left off.";
 const noAnswer = "No answer provided";
 
-/** The tool with which a model asks the user. What it is answered comes from `reply`, never from the model. */
+/** The tool with which a model asks the user. What it is answered comes from `reply`, never from the model; run, it was answered by nobody. */
 export const askUser: Tool = tool({
   name: "ask_user",
   description:
@@ -48,8 +48,7 @@ export const askUser: Tool = tool({
   effect: "read",
   keys: () => [],
   permission: "ask",
-  execute: ({ answer }: JsonObject) =>
-    typeof answer === "string" && answer.trim() !== "" ? answer : noAnswer,
+  execute: () => noAnswer,
 });
 
 export class Conversation<Output = unknown> {
@@ -153,7 +152,7 @@ export class Conversation<Output = unknown> {
   async reply(answer: string): Promise<void> {
     const asked = this.#question;
     if (!this.canReply || asked === undefined) throw this.#refused("no question is open");
-    await this.session.edit(asked.id, { ...asked.args, answer });
+    await this.session.answer(asked.id, answer.trim() === "" ? noAnswer : answer);
   }
 
   /** Stops what is at work; `resume` goes on. Resolves when it has stopped. */

@@ -142,7 +142,7 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
       model(one) {
         const written = emptyAsWritten(one);
         const asked = (options.hostedTools ?? []).length === 0 ? written : withoutHosted(written);
-        return way === undefined ? asked : namedFailures(asked, way === "by_status");
+        return way === undefined ? asked : namedFailures(asked, way);
       },
       tool: managedTool,
     },

@@ -108,7 +108,6 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     adapt: { model: plainly, tool: namingErrors },
     ...(options.system === undefined ? {} : { system: options.system }),
     tools,
-    toolChoice: tools.length === 0 ? "none" : "auto",
     toolOrder: "sequential",
     // A batch runs whole; what is said meanwhile comes before the next request.
     steering: "after_calls",
@@ -120,7 +119,7 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     throwOnError: (end) => errorOf(end, options.decodingErrors ?? "wrapped"),
     retry: typeof retry === "string" ? retryPolicies[retry] : retry,
     ...(output === undefined ? {} : { output }),
-    decodeRetries: tools.length === 0 ? 0 : (options.maxDecodeRetries ?? 2),
+    decodeRetries: { afterTools: options.maxDecodeRetries ?? 2 },
     outputWay: options.outputWay ?? "auto",
     outputTools: "none",
     outputRequest: "stored",
@@ -163,13 +162,17 @@ function namingErrors(tool: Tool): Tool {
   });
 }
 
-/** The model, of whose answers neither empty texts nor generated files are kept, and whose refusals are texts: no other words are known. */
+/**
+ * The model, of whose answers neither empty texts nor generated files are kept, and whose refusals are texts: no other words
+ * are known. Where there is no tool it is told that it may call none: which there are, only a run knows.
+ */
 function plainly(model: Model): Model {
   return {
     ...modelFace(model),
     call: async (request, io) => {
       try {
-        return storable(await model.call(request, io));
+        const chooses = request.tools.length > 0;
+        return storable(await model.call(chooses ? request : { ...request, toolChoice: "none" }, io));
       } catch (thrown) {
         if (!isNothing(thrown, model)) throw thrown;
         return {

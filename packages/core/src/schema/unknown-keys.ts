@@ -61,7 +61,7 @@ export const saysMoreElsewhere = (schema: JsonObject): boolean =>
   elsewhere.some((word) => schema[word] !== undefined);
 
 /** Whether it takes members that it does not name. */
-function takesMore({ additionalProperties, unevaluatedProperties }: JsonObject): boolean {
+export function takesMore({ additionalProperties, unevaluatedProperties }: JsonObject): boolean {
   const rest = additionalProperties ?? unevaluatedProperties;
   return rest === true || isObject(rest);
 }

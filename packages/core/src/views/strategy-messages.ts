@@ -224,7 +224,7 @@ export class StrategyView {
     this.#tellCalls(round);
   }
 
-  #toolEnd({ call, content, code }: RondoEvent & { type: "tool_end" }): void {
+  #toolEnd({ call, content, code, isError }: RondoEvent & { type: "tool_end" }): void {
     const round = this.#round;
     const open = round?.calls.get(placeIn(call.key));
     if (round === undefined || open === undefined) return;
@@ -237,7 +237,8 @@ export class StrategyView {
       name: call.name,
       ...(written?.argsError === undefined ? { args: call.args } : {}),
       response,
-      ...(code === undefined ? {} : { error: response }),
+      // A result that somebody brought has a code, and is none for that.
+      ...(code === undefined || !isError ? {} : { error: response }),
     };
     open.ended = { at: this.#now(), content, outcome };
     this.#tellCalls(round);

@@ -230,6 +230,20 @@ describe("by kind", () => {
     }
   });
 
+  test.each(["context_overflow", "payload_too_large"] as const)(
+    "D7.35 nor where a request of %s could not be made smaller, whose kind is kept",
+    async (kind) => {
+      const refused = fail(kind, { status: 413, message: "too large for org-4711" });
+      const { calls, failure } = await run([refused], { llmRetry: "by_kind" });
+      expect([calls, failure?.kind, failure?.status, failure?.message]).toEqual([
+        ...[1, kind, 413],
+        "The model provider refused the request as invalid.",
+      ]);
+      const { failure: told } = await run([refused], { llmRetry: "by_status" });
+      expect(told?.message).toBe("too large for org-4711");
+    },
+  );
+
   test("D7.35 the event comes before the wait", async () => {
     const order: string[] = [];
     const time = jumping(0);

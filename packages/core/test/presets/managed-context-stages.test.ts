@@ -249,6 +249,26 @@ describe("a forced compaction", () => {
     }
   });
 
+  test.each([
+    ["a word", "and a word", 1],
+    ["a".repeat(6_000), "b".repeat(9_000), 1],
+    ["a word", "and a word", 3],
+    ["a".repeat(6_000), "b".repeat(9_000), 3],
+  ])(
+    "D2.16 D8.41 reads all of it in one call where nobody knows the window: %#",
+    async (asked, said, runs) => {
+      const model = summing(
+        Array.from({ length: runs }, () => say(said)),
+        {},
+      );
+      const agent = new Agent({ ...managedContext({ model }), journal: memoryJournal() });
+      for (let run = 0; run < runs; run += 1) await agent.run(asked, { session: "s" });
+      const { messages } = await agent.run("", { session: "s", forceCompaction: true });
+      expect(messages.map(textOf)).toEqual([...memory, asked, said]);
+      expect(model.calls).toBe(runs + 1);
+    },
+  );
+
   test("D2.16 the next run goes on from the summary, and a signal aborts it like any other", async () => {
     const model = summing([say("one"), say("two")]);
     const agent = new Agent({ ...managedContext({ model }), journal: memoryJournal() });

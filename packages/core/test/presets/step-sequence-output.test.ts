@@ -46,6 +46,24 @@ describe("what a request carries", () => {
     ]);
   });
 
+  test("B3.17 B3.20 tools that are brought to a single run are in use as its own are, output retries among it", async () => {
+    const { agent, model } = sequence([call("look"), say("Rome."), say("hm"), say("ah"), say(rome)], {
+      output,
+    });
+    expect((await agent.run("go", { tools })).output).toEqual({ city: "Rome" });
+    expect(carried(model)).toEqual([
+      [["look"], false, "auto"],
+      [["look"], false, "auto"],
+      ...[0, 1, 2].map(() => [[], true, "none"]),
+    ]);
+  });
+
+  test("B3.17 B3.19 a single run without its tools has the schema at once, and one attempt", async () => {
+    const { agent, model } = sequence([say("Rome."), say(rome)], { tools, output });
+    await expect(agent.run("go", { tools: [] })).rejects.toMatchObject({ code: "outputDecodingFailed" });
+    expect(carried(model)).toEqual([[[], true, "none"]]);
+  });
+
   test("B3.17 nothing once it is completed: no request is made any more, however often it is pulled", async () => {
     const { agent, model } = sequence([say(rome)], { output });
     const steps = agent.steps("go")[Symbol.asyncIterator]();

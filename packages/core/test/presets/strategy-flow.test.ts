@@ -204,6 +204,16 @@ describe("the flow", () => {
     expect(known.requests[0]?.messages[0]?.content).toEqual(words);
   });
 
+  test("E2.9 says them in words to a model that stands in and does not see, also in the first round", async () => {
+    const sees = { facts: { accepts: ["image/*"] } };
+    const failing = scripted([fail("server_error")], sees);
+    const blind = scripted([say("done")], { id: "blind", facts: { accepts: ["application/pdf"] } });
+    const options = { ...agentStrategy({ model: failing }), fallback: [blind] };
+    await new Agent(options).run([{ type: "text", text: "see" }, image, sheet]);
+    expect(failing.requests[0]?.messages[0]?.content).toHaveLength(3);
+    expect(blind.requests[0]?.messages[0]?.content).toEqual([{ type: "text", text: "see\n[image]\n[file]" }]);
+  });
+
   test("E2.10 does not run the calls of the last round, says so to each, and asks no more", async () => {
     const seen: unknown[] = [];
     const model = scripted([calls([["look"]]), calls([["look"], ["peek"]])]);

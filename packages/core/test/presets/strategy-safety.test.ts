@@ -286,6 +286,32 @@ describe("arguments", () => {
     },
   );
 
+  test("E5.30 are unknown, or without a schema, only where the schema can be read to its end and leaves nothing open", async () => {
+    const branch = (name: string): JsonObject => ({
+      ...object({ kind: { const: name }, [name]: { type: "string" } }),
+      required: ["kind", name],
+    });
+    const either: JsonObject = { type: "object", oneOf: [branch("city"), branch("zip")] };
+    const open = (more: JsonObject): JsonObject => ({ ...object({ q: { type: "string" } }), ...more });
+    for (const [schema, args] of [
+      [either, { kind: "zip", zip: "1" }],
+      [open({ additionalProperties: { type: "number" } }), { q: "a", n: 1 }],
+      [open({ additionalProperties: true }), { q: "a", x: "b" }],
+      [open({ patternProperties: { "^x": { type: "string" } } }), { xy: "b" }],
+      [{ type: "object", additionalProperties: { type: "number" } }, { n: 1 }],
+    ] as [JsonObject, JsonObject][]) {
+      const { seen, answer } = await once(schema, args);
+      expect([seen, answer]).toEqual([[args], "ran"]);
+    }
+    // What they are is then the schema's own to say.
+    const wrong = await once(either, { kind: "zip", city: "Rome" });
+    expect([wrong.seen, wrong.answer.startsWith("tool arguments validation error: ")]).toEqual([[], true]);
+    for (const more of [{ additionalProperties: true }, { additionalProperties: {} }])
+      expect((await once({ ...object({}), ...more }, { q: "a" })).answer).toBe(
+        "tool arguments validation error: schema is required for tool 'look'",
+      );
+  });
+
   test("E5.30 for a tool without a schema are limited to 16 keys of 64 characters and values of 2,048", async () => {
     const both = { allowSchemalessToolArgs: true, env: { GPT5_AGENT_ALLOW_SCHEMELESS_OVERRIDE: "1" } };
     const keys = (count: number): JsonObject =>

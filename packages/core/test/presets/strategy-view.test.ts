@@ -1,6 +1,6 @@
 // The strategy view: what the user reads, what the logs hold, and the bill.
 
-import { Agent, type JsonObject, memoryJournal, subAgent, toolResult } from "@rondo/core";
+import { Agent, type JsonObject, memoryJournal, subAgent, tool, toolResult } from "@rondo/core";
 import { agentStrategy, type StrategyMessage, StrategyView, strategyMessages } from "@rondo/core/presets";
 import {
   badArgs,
@@ -288,6 +288,35 @@ describe("logs", () => {
       logData: "summary",
     });
     expect(dataOf(messages, "CALL look")).toMatchObject({ output_summary: { is_error: isError } });
+  });
+
+  test("E7.34 take a result that somebody brought for an error only where it is one", async () => {
+    const told: StrategyMessage[] = [];
+    const view = new StrategyView({}, (message) => told.push(message));
+    const asking = tool({
+      name: "look",
+      description: "look",
+      inputSchema: { type: "object" },
+      permission: "ask",
+      execute: () => "",
+    });
+    const model = scripted([calls([["look"], ["look"]]), say("done")]);
+    const session = await new Agent(agentStrategy({ model, tools: [asking] })).open("s");
+    session.subscribe((event) => view.hear(event));
+    await session.send("go");
+    await session.answer("call_1", "seen");
+    await session.answer("call_2", new Error("torn"));
+    const outputs = logsOf(told)
+      .filter(({ label, status }) => label === "CALL look" && status !== "start")
+      .map(({ data }) => data.output);
+    const failed = "tool invoke error: failed to execute tool";
+    expect(outputs).toEqual([
+      { tool_call_id: "call_1", tool_call_name: "look", tool_call_input: {}, tool_response: "seen" },
+      {
+        ...{ tool_call_id: "call_2", tool_call_name: "look", tool_call_input: {}, tool_response: failed },
+        meta: { error: failed },
+      },
+    ]);
   });
 
   test("E7.34 show the sizes of everything on request, previews on another, and never what a key calls secret", async () => {

@@ -189,6 +189,20 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   return known.get(key);
 }
 
+/**
+ * What a window that nobody knows is taken to read. It was large enough for all that was sent so far; one that refused a
+ * request is small enough to need a summary, and large enough to be asked for one: any model reads a summarising request,
+ * and as much again.
+ */
+function guessedWindow(
+  { window }: CompactionFacts & { window: number },
+  forced: boolean,
+  { format }: CompactionSettings,
+): number | undefined {
+  if (!forced) return Number.POSITIVE_INFINITY;
+  return format === "structured" ? Math.max(window, 2 * stagedBounds.overheadTokens) : undefined;
+}
+
 /** What the plan is made from. */
 function planFacts(state: State, rules: Rules, settings: CompactionSettings): CompactionFacts {
   const forced = isForced(runOf(state).compacting);
@@ -204,13 +218,10 @@ function planFacts(state: State, rules: Rules, settings: CompactionSettings): Co
     overhead: frontOf(state, rules),
     estimator: rules.estimator.message,
   };
-  // A window nobody knows is small enough to need a summary, and large enough to be asked for one: any model reads a
-  // summarising request, and as much again.
-  const isGuessed = forced && window === undefined && settings.format === "structured";
-  const guessed = isGuessed ? Math.max(facts.window, 2 * stagedBounds.overheadTokens) : undefined;
   const { narrowed = 0 } = runOf(state).compacting ?? {};
   // The window above is that of the model in use: who sums up may have another.
-  const told = summariserWindow(state) ?? guessed;
+  const told =
+    summariserWindow(state) ?? (window === undefined ? guessedWindow(facts, forced, settings) : undefined);
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
   return { ...facts, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }

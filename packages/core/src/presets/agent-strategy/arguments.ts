@@ -6,6 +6,7 @@
 import { messageOf } from "../../errors.ts";
 import { isObject, objectOf, ownMember } from "../../json/object.ts";
 import type { Json, JsonObject } from "../../message.ts";
+import { saysMoreElsewhere, takesMore } from "../../schema/unknown-keys.ts";
 import { charsOf } from "../../text/size.ts";
 import type { ArgsCheck, Tool } from "../../tool.ts";
 
@@ -71,15 +72,17 @@ function checkStrategy(
   rules: ArgumentRules,
 ): JsonObject {
   const keys = Object.keys(given);
-  if (rules.strict && Object.keys(properties).length === 0 && keys.length > 0) {
+  const schema = tool.definition.inputSchema;
+  if (rules.strict && keys.length > 0 && saysNothing(schema)) {
     if (!rules.allowSchemaless) throw new Error(`schema is required for tool '${tool.name}'`);
     checkLimits(given);
     return given;
   }
   if (rules.strict) {
-    const unknown = keys.filter((key) => !Object.hasOwn(properties, key));
+    const isClosed = !saysMoreElsewhere(schema) && !takesMore(schema);
+    const unknown = keys.filter((key) => isClosed && !Object.hasOwn(properties, key));
     if (unknown.length > 0) throw new Error(`unknown parameters ${listed(unknown)}`);
-    const { required } = tool.definition.inputSchema;
+    const { required } = schema;
     for (const key of Array.isArray(required) ? required.map(String) : []) {
       const value = ownMember({ ...rules.runtime, ...given }, key);
       const nullable = typesOf(properties[key]).includes("null");
@@ -95,6 +98,13 @@ function checkStrategy(
         : value,
     ]),
   );
+}
+
+/** Whether a schema is as good as none: it names no member, and says nothing of those it does not name. */
+function saysNothing(schema: JsonObject): boolean {
+  const { properties, additionalProperties, unevaluatedProperties } = schema;
+  if (saysMoreElsewhere(schema) || Object.keys(objectOf(properties)).length > 0) return false;
+  return Object.keys(objectOf(additionalProperties ?? unevaluatedProperties)).length === 0;
 }
 
 /** A value as its type and its options ask for it. */

@@ -15,10 +15,13 @@ import {
   modelFace,
 } from "../../model.ts";
 import { parseToolArguments } from "./arguments.ts";
+import { modelMessages } from "./outputs.ts";
 
 export interface StrategyModel {
   /** Whether deltas are told. `false`: an answer comes as a whole. */
   streams: boolean;
+  /** Whether it is shown images. `false`: they are words, as all files of users are then. */
+  sees: boolean;
   /** How many tokens a request takes, for a model whose window and output limit are known. Default: a token for 4 characters. */
   countTokens?: (request: ModelRequest) => number;
 }
@@ -30,17 +33,25 @@ export function recalcMaxTokens(promptTokens: number, maxTokens: number, context
 
 /** The model as the strategy takes it. */
 export function strategyModel(model: Model, options: StrategyModel): Model {
-  const { streams, countTokens = tokensOf } = options;
+  const { streams, sees, countTokens = tokensOf } = options;
   return {
     ...modelFace(model),
     async call(request, io) {
-      const message = (await model.call(fitted(request, model, countTokens), heardBy(io, streams))) as
+      const shown = sees ? request : inWords(request);
+      const message = (await model.call(fitted(shown, model, countTokens), heardBy(io, streams))) as
         | AssistantMessage
         | null
         | undefined;
       return read(message, model, io);
     },
   };
+}
+
+/** The request for a model that does not see. Whether one does is its own: one that stands in for another is known only here. */
+function inWords(request: ModelRequest): ModelRequest {
+  const messages = [...request.messages];
+  const shown = modelMessages(messages, true);
+  return shown === messages ? request : { ...request, messages: shown };
 }
 
 function fitted(

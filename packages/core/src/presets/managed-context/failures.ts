@@ -2,7 +2,7 @@
 //
 // Read from the kind and the status, never from a provider's text. What is no failure of a model has no kind.
 
-import { type ErrorData, type ErrorKind, messageOf, RondoError } from "../../errors.ts";
+import { type ErrorData, type ErrorKind, errorWith, messageOf, RondoError } from "../../errors.ts";
 import { type Model, modelFace } from "../../model.ts";
 
 export type FailureKind =
@@ -81,20 +81,27 @@ export const failureTexts: { readonly [kind in FailureKind]: string } = {
 
 /**
  * The same model; what it throws that is no RondoError is read by its name, the only word a stranger's error has.
- * @param byMessage also by its message, for clients whose errors have no names of their own
+ * @param way `by_status`: also by its message, for clients whose errors have no names of their own. `by_kind`: what is too
+ *   large is told in our words, for where it cannot be made smaller it ends the run before the retries are asked
  */
-export function namedFailures(model: Model, byMessage: boolean): Model {
+export function namedFailures(model: Model, way: "by_status" | "by_kind"): Model {
   return {
     ...modelFace(model),
     async call(request, io) {
       try {
         return await model.call(request, io);
       } catch (thrown) {
-        const kind = thrown instanceof RondoError ? undefined : kindByName(thrown, byMessage);
+        if (thrown instanceof RondoError) throw way === "by_kind" ? inOurWords(thrown) : thrown;
+        const kind = kindByName(thrown, way === "by_status");
         throw kind === undefined ? thrown : new RondoError(kind, messageOf(thrown), { cause: thrown });
       }
     },
   };
+}
+
+function inOurWords(error: RondoError): RondoError {
+  const isTooLarge = error.kind === "context_overflow" || error.kind === "payload_too_large";
+  return isTooLarge ? errorWith(error, { message: failureTexts.validation, raw: undefined }) : error;
 }
 
 function kindByName(thrown: unknown, byMessage: boolean): "timeout" | "network" | undefined {
