@@ -48,9 +48,9 @@ export class Driver {
     this.#groups = new Groups(shell.journal, shell.session, state.seq);
     this.#atWork = new AtWork(this.#shell, {
       state: () => this.#state,
-      // What comes back once the journal has failed cannot be kept, and nobody is left who could be told.
       post: (fact) => {
-        if (this.#running || this.#groups.failed === undefined) this.post(fact);
+        if (this.#running) this.post(fact);
+        else this.#keepLate(fact);
       },
       tell: this.#tell,
     });
@@ -115,14 +115,14 @@ export class Driver {
     return this.#groups.settled();
   }
 
-  /** What comes when nobody drives any more is written down, if it still can be. */
+  /** What comes when nobody drives any more is written down, if it still can be: nobody is left who could be told. */
   #keepLate(fact: Arriving): void {
     if (this.#groups.failed !== undefined) return;
     this.#take(fact);
     try {
       this.#groups.flushInTurn();
     } catch {
-      // The journal may be closed by now; a late result is nobody's loss.
+      // The journal may be closed by now, or another's; what comes late is nobody's loss.
     }
   }
 
