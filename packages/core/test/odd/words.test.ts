@@ -1,7 +1,7 @@
 // What comes from outside and is not as it should be: refused by name, or made harmless, and no run is lost over it.
 
 import { Agent, type Input, type Message, memoryJournal, RondoError, type RondoEvent } from "@rondo/core";
-import { badArgs, call, calls, fail, say, scripted } from "@rondo/testkit";
+import { badArgs, call, calls, fail, hold, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, quick } from "../support.ts";
 
@@ -45,6 +45,28 @@ describe("a listener that failed", () => {
     session.subscribe(rejects as (event: RondoEvent) => void);
     expect((await session.send("go")).end?.error?.message).toBe("a listener failed on request: no");
     expect(heard.at(-1)).toBe("request");
+  });
+
+  test("later than the run it heard has ended that one or none, and not the run after it", async () => {
+    const late = deferred();
+    const held = hold(say("b"));
+    const session = await new Agent({ model: scripted([say("a"), held]) }).open("s");
+    const heard: string[] = [];
+    const rejects = async ({ type }: RondoEvent): Promise<void> => {
+      heard.push(type);
+      if (type !== "run_end") return;
+      await late.promise;
+      throw new Error("no");
+    };
+    session.subscribe(rejects as (event: RondoEvent) => void);
+    await session.send("one");
+    const second = session.send("two");
+    await held.reached;
+    late.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    held.release();
+    expect((await second).end?.reason).toBe("completed");
+    expect(heard.filter((type) => type === "run_end")).toHaveLength(2);
   });
 
   test("may be asynchronous: its rejection ends the run, and is nobody's unhandled one", async () => {
