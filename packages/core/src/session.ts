@@ -15,11 +15,11 @@ import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
 import { RecordReader } from "./journal/migrations.ts";
+import { readBack } from "./journal/read-back.ts";
 import { shown } from "./json/copy.ts";
 import type { ParentFacts } from "./loop/child-facts.ts";
 import { nextOrEnd } from "./loop/driving/next-or-end.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
-import { reduceAll } from "./loop/reduce.ts";
 import { accountOf } from "./loop/request/window.ts";
 import { isOpen, type Queued, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
@@ -71,7 +71,7 @@ export class Session<Output = unknown> {
   static async open<Output>(parts: SessionParts): Promise<Session<Output>> {
     checkSessionId(parts.id);
     const reader = new RecordReader(parts.journal, parts.id);
-    const state = reduceAll(await reader.read(), parts.resolved.rules);
+    const state = readBack(parts.id, await reader.read(), parts.resolved.rules);
     const session = new Session<Output>(parts, state);
     await session.#driving.takeOver(
       parts.takeOver === true,

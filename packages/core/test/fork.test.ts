@@ -10,7 +10,7 @@ import {
   subAgent,
   userText,
 } from "@rondo/core";
-import { call, fail, say, scripted } from "@rondo/testkit";
+import { call, fail, say, scripted, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
 
@@ -234,6 +234,28 @@ test("a fork where a sub-agent waits starts one of its own, and leaves the other
   expect([end?.reason, text, ran]).toEqual(["completed", "over", 1]);
   expect(session.pending).toHaveLength(1);
   expect(before.startsWith(JSON.stringify([journal.read("s")]).slice(0, -1))).toBe(true);
+});
+
+test("another result in place of a sub-agent's leaves what that has spent as it was, whatever the other says of it", async () => {
+  const journal = memoryJournal();
+  const counted = (tokens: number) => usage({ inputTokens: tokens, outputTokens: 0 });
+  const child = new Agent({ ...quick, model: scripted([[say("child done"), counted(100)]]) });
+  const helper = subAgent({ name: "helper", description: "helps", agent: child });
+  const model = scripted(
+    [
+      [call("helper", { task: "x" }), counted(10)],
+      [say("over"), counted(10)],
+    ],
+    { repeatLast: true },
+  );
+  const session = await new Agent({ ...quick, model, tools: [helper], journal }).open("s");
+  expect((await session.send("go")).usage?.inputTokens).toBe(120);
+  const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
+  const others = ["no", { content: [], isError: false, spent: { tokens: 1 } as never }];
+  for (const [at, result] of others.entries()) {
+    const fork = await session.fork(`f${at}`, { edit: { call: key, result } });
+    expect((await fork.resume()).usage?.inputTokens).toBe(120);
+  }
 });
 
 test("a fork in the midst of a write tells that its outcome is unknown, wherever it is cut", async () => {

@@ -189,6 +189,18 @@ describe("leave given beforehand", () => {
     await expect(session.allow(grant)).rejects.toThrow(message);
     expect(await records(journal)).toEqual([]);
   });
+
+  test("is given, and taken back, by somebody whose name is a text, as it stands in a record", async () => {
+    const { session, journal } = await pressing([]);
+    const nobody = 10n as never;
+    await expect(session.allow({ id: "g", tool: "press" }, nobody)).rejects.toThrow(
+      /allow: option by: a text is needed/,
+    );
+    expect(await records(journal)).toEqual([]);
+    await session.allow({ id: "g", tool: "press" }, "Ada");
+    await expect(session.revoke("g", nobody)).rejects.toThrow(/revoke: option by: a text is needed/);
+    expect(await records(journal)).toMatchObject([{ type: "allowed", by: "Ada" }]);
+  });
 });
 
 describe("an approval for more than one call", () => {

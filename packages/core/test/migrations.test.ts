@@ -1,12 +1,16 @@
 import {
+  Agent,
   formatVersion,
+  type Journal,
   type LogRecord,
   memoryJournal,
   RecordReader,
   type RondoError,
   userText,
 } from "@rondo/core";
+import { call, say, scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
+import { echo } from "./support.ts";
 
 const started = (seq: number, format: number): LogRecord => ({
   type: "run_started",
@@ -74,5 +78,46 @@ test("a newer format is refused and says so, and a gap is damage", async () => {
   const gap = { ...memoryJournal(), read: () => [queued(0, "a"), queued(2, "b")] };
   await expect(new RecordReader(gap, "s").read()).rejects.toThrow(
     /record 1 has sequence number 2.*rondo journal check/,
+  );
+});
+
+const inner = memoryJournal();
+const model = scripted([call("look"), say("done")]);
+await new Agent({ model, tools: [echo("look")] }).run("go", { session: "s", journal: inner });
+const written = inner.read("s");
+
+/** The session as it was written, with something else in place of some records. */
+const given = (change: (record: LogRecord) => unknown): Journal => ({
+  ...inner,
+  read: () => written.map(change) as LogRecord[],
+});
+
+const open = (journal: Journal): Promise<unknown> =>
+  new Agent({ model, tools: [echo("look")], journal }).open("s").catch((thrown: unknown) => thrown);
+
+test("a record of a type that nobody knows is refused wherever it stands: passed over, what it says would be lost", async () => {
+  for (const at of [1, written.length - 1]) {
+    const failure = await open(given((record) => (record.seq === at ? { ...record, type: "wish" } : record)));
+    expect(failure).toMatchObject({ kind: "storage" });
+    expect((failure as RondoError).message).toMatch(
+      new RegExp(
+        `session "s": record ${at} is of type "wish", which this version does not know: update rondo`,
+      ),
+    );
+  }
+});
+
+test.each<[LogRecord["type"], string]>([
+  ["run_started", "input"],
+  ["model_finished", "message"],
+  ["tool_finished", "result"],
+])("a record that is not whole (%s without its %s) is damage, and is named", async (type, member) => {
+  const failure = await open(
+    given((record) => (record.type === type ? { ...record, [member]: undefined } : record)),
+  );
+  expect(failure).toMatchObject({ kind: "storage" });
+  const seq = written.find((record) => record.type === type)?.seq;
+  expect((failure as RondoError).message).toMatch(
+    new RegExp(`session "s": record ${seq} \\(${type}\\) does not fold: .*rondo journal check`),
   );
 });

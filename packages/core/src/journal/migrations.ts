@@ -7,6 +7,7 @@ import { invalidRequest, RondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { formatVersion, type LogRecord, type RecordOf } from "../loop/records.ts";
 import { readRecords } from "./failure.ts";
+import { isKnownType } from "./record-types.ts";
 
 /** How a record of one format becomes one of the next. By the format it comes from; formats with no entry changed nothing. */
 export type Migrations = { readonly [format: number]: (record: LogRecord) => LogRecord };
@@ -44,7 +45,7 @@ export class RecordReader {
 
   /**
    * What has come since the last time.
-   * @throws RondoError `invalid_request` for records of a newer format; `storage` where one is missing, or the journal fails
+   * @throws RondoError `invalid_request` for records of a newer format; `storage` where one is missing or is none that is known, or the journal fails
    */
   async read(): Promise<LogRecord[]> {
     // What a run in the middle of the session was written in stands before it.
@@ -74,6 +75,11 @@ export class RecordReader {
     let current = record;
     for (let version = format; version < this.#today; version += 1)
       current = this.#steps[version]?.(current) ?? current;
+    if (!isKnownType(current))
+      throw new RondoError(
+        "storage",
+        `session ${session}: record ${seq} is of type ${JSON.stringify(current.type)}, which this version does not know: update rondo; if no newer one wrote it, the journal is damaged: see \`rondo journal check\``,
+      );
     return current;
   }
 }

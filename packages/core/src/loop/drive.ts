@@ -24,6 +24,7 @@ import { Prefix } from "./request/prefix.ts";
 import { inFlight, type State } from "./state.ts";
 
 type Running = Exclude<Action, { do: "done" | "park" }>;
+type Failed = (event: RondoEvent, thrown: unknown) => void;
 
 export class Driver {
   readonly #shell: Shell;
@@ -35,6 +36,7 @@ export class Driver {
   #stirred = false;
   #running = false;
   #sinkFailed = false;
+  #failedLater: Failed = () => {};
   readonly #groups: Groups;
   readonly #prefix = new Prefix();
   readonly #atWork: AtWork;
@@ -45,12 +47,13 @@ export class Driver {
     this.#clock = new SteadyClock(shell.clock, () => this.#state.now);
     this.#shell = { ...shell, clock: this.#clock };
     this.#state = state;
+    this.#hearAnew();
     this.#groups = new Groups(shell.journal, shell.session, state.seq);
     this.#atWork = new AtWork(this.#shell, {
       state: () => this.#state,
-      // What comes back once the journal has failed cannot be kept, and nobody is left who could be told.
       post: (fact) => {
-        if (this.#running || this.#groups.failed === undefined) this.post(fact);
+        if (this.#running) this.post(fact);
+        else this.#keepLate(fact);
       },
       tell: this.#tell,
     });
@@ -115,14 +118,14 @@ export class Driver {
     return this.#groups.settled();
   }
 
-  /** What comes when nobody drives any more is written down, if it still can be. */
+  /** What comes when nobody drives any more is written down, if it still can be: nobody is left who could be told. */
   #keepLate(fact: Arriving): void {
     if (this.#groups.failed !== undefined) return;
     this.#take(fact);
     try {
       this.#groups.flushInTurn();
     } catch {
-      // The journal may be closed by now; a late result is nobody's loss.
+      // The journal may be closed by now, or another's; what comes late is nobody's loss.
     }
   }
 
@@ -241,8 +244,7 @@ export class Driver {
   #append(facts: readonly Fact[]): void {
     const { rules, session, clock, redact } = this.#shell;
     for (const fact of facts) {
-      // Who failed to hear has ended that run, and no other.
-      if (fact.type === "run_started") this.#sinkFailed = false;
+      if (fact.type === "run_started") this.#hearAnew();
       const before = this.#state;
       const record: LogRecord = {
         ...(redact === undefined ? fact : redact(fact)),
@@ -275,10 +277,14 @@ export class Driver {
     }
   };
 
-  /** Whoever takes its time to fail may do so when nobody drives any more. */
-  readonly #failedLater = (event: RondoEvent, thrown: unknown): void => {
-    if (this.#running) this.#endOver(event, thrown);
-  };
+  /** Who fails to hear ends that run, and no other: who takes its time to fail may do so in the next, or when nobody drives any more. */
+  #hearAnew(): void {
+    this.#sinkFailed = false;
+    const failed: Failed = (event, thrown) => {
+      if (this.#running && this.#failedLater === failed) this.#endOver(event, thrown);
+    };
+    this.#failedLater = failed;
+  }
 
   /** Ends the run over an event that could not be told; once, for its end is told as well. */
   #endOver(event: RondoEvent, thrown: unknown): void {

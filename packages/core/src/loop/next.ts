@@ -293,7 +293,7 @@ export const table: Table = {
     row(
       "there is nothing to start a sub-agent with",
       "answer with what is missing",
-      ["acting", "ready", "finishing"],
+      ["acting", "compacting", "ready", "finishing"],
       refuseChildren,
     ),
     row("calls may start", "start them", ["acting"], startCalls),

@@ -3,7 +3,7 @@
 // An answer is a fact like any other, and a call is known by its id or its key. One inside a sub-agent is answered by
 // way of this run, so that the answer is kept here and the sub-agent goes on.
 
-import { checkGiven, object } from "../checks.ts";
+import { checkGiven, membersOf, object, text } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { readArgs } from "../input.ts";
@@ -21,6 +21,9 @@ import type { SessionParts } from "./parts.ts";
 
 /** What becomes of edited arguments that do not fit: who gives them is told and the call still waits, or the model is told and that is its result. */
 export type Misfit = "refused" | "told";
+
+/** Whose word it is stands in a record beside it. */
+const givenBy = membersOf<{ by: string | undefined }>({ by: text });
 
 type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
 
@@ -98,6 +101,7 @@ export class Approvals<Output> {
 
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by: string | undefined): Promise<Grant> {
     checkGiven(object, grant, "allow");
+    checkGiven(givenBy, { by }, "allow");
     const given = this.#grant(grant);
     this.#given.add(given.id);
     this.#driving.post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
@@ -106,6 +110,7 @@ export class Approvals<Output> {
   }
 
   async revoke(id: string, by: string | undefined): Promise<void> {
+    checkGiven(givenBy, { by }, "revoke");
     if (!this.#given.has(id) && !this.#driving.state.grants.some((one) => one.id === id))
       throw invalidRequest(`no grant ${JSON.stringify(id)} was given in session ${this.#parts.id}`);
     this.#driving.post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });

@@ -96,7 +96,7 @@ const result = having("a text, or a result with its list of parts (content, isEr
 /** Another result as it will stand in the records: what its giver still does to it changes nothing. */
 function ownResult(given: string | CallResult): CallResult {
   if (typeof given === "string") return renderResult(given);
-  const { content, ...rest } = jsonCopy(given);
+  const { content, spent: _notTheirs, ...rest } = jsonCopy(given);
   return { ...rest, content: readable(content.flatMap((one) => outputPart(one) ?? [])) };
 }
 
@@ -226,8 +226,12 @@ function withResult(
   redact: (fact: Fact) => Fact,
   result: CallResult,
 ): LogRecord {
-  if (record.type === "tool_finished" && record.seq === seq)
-    return { ...record, ...redact({ type: "tool_finished", call: key, result }) };
+  if (record.type === "tool_finished" && record.seq === seq) {
+    // Whatever the model is to read of a sub-agent, what it spent is spent.
+    const { spent } = record.result;
+    const other = { ...result, ...(spent === undefined ? {} : { spent }) };
+    return { ...record, ...redact({ type: "tool_finished", call: key, result: other }) };
+  }
   if (record.type !== "hook_answered" || record.hook !== "afterTool" || record.call !== key) return record;
   // What the hook made of the other result is void.
   const { result: _void, ...rest } = record;

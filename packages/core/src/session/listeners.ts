@@ -15,7 +15,7 @@ export class Listeners {
   /** Copied when it changes: it is walked for every event. */
   #listeners: readonly Listener[] = [];
   /** Those that failed in the run that goes on. */
-  readonly #deaf = new Set<Listener>();
+  #deaf = new Set<Listener>();
 
   constructor(logger: Logger | undefined) {
     this.#logger = logger;
@@ -31,7 +31,7 @@ export class Listeners {
 
   readonly tell: Shell["sink"] = (event, failed) => {
     if (this.#logger !== undefined) logEvent(this.#logger, event);
-    if (event.type === "run_start") this.#deaf.clear();
+    if (event.type === "run_start") this.#deaf = new Set();
     const listeners = this.#listeners;
     // What is judged by is what will run. The rest is not frozen: doing it costs as much as a third of a step.
     if (event.type === "approval_request" && listeners.length > 0) frozen(event.call.args);
@@ -57,8 +57,10 @@ export class Listeners {
     event: RondoEvent,
     failed: Parameters<Shell["sink"]>[1],
   ): void {
+    // Of the run that it heard: another may go on by the time it fails.
+    const deaf = this.#deaf;
     said.catch((thrown: unknown) => {
-      this.#deaf.add(listener);
+      deaf.add(listener);
       failed?.(event, thrown);
     });
   }

@@ -30,10 +30,15 @@ function rendered(value: unknown): CallResult {
   if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
   if (value instanceof ToolResult) {
     const ledger = ledgerEntries(value.ledger);
+    // Who makes one by hand may leave out what it must have.
+    const { content, done }: { content: unknown; done: unknown } = value;
+    const parts = Array.isArray(content)
+      ? content.flatMap((one: unknown) => outputPart(one) ?? [])
+      : [{ type: "text" as const, text: textFor(content) }];
     return {
-      content: readable(value.content.flatMap((one) => outputPart(one) ?? [])),
-      isError: value.isError,
-      ...(value.done === false ? {} : { done: value.done }),
+      content: readable(parts),
+      isError: value.isError === true,
+      ...((done ?? false) === false ? {} : { done: lastWord(done) }),
       ...(value.details === undefined ? {} : { details: value.details }),
       ...(ledger.length === 0 ? {} : { ledger }),
       ...(value.spent === undefined ? {} : { spent: value.spent }),
@@ -48,8 +53,12 @@ function rendered(value: unknown): CallResult {
 
 /** The result of a tool that says the task is done, thrown or returned. */
 export function doneResult({ finalMessage }: DoneSignal | TaskComplete): CallResult {
-  return { content: [{ type: "text", text: "Task complete" }], isError: false, done: finalMessage ?? true };
+  const done = lastWord(finalMessage ?? true);
+  return { content: [{ type: "text", text: "Task complete" }], isError: false, done };
 }
+
+/** What the run's text is to be. It stands in a record, and is to be read: anything else than a text is put into words. */
+const lastWord = (done: unknown): true | string => (done === true ? done : textFor(done));
 
 /** The result for something a tool threw. @param text what the model reads of it */
 export function renderThrown(text: string): CallResult {

@@ -7,9 +7,11 @@ import {
   type Call,
   decide,
   emptyState,
+  type Fact,
   next,
   type Phase,
   phaseOf,
+  reduce,
   type State,
   table,
 } from "@rondo/core";
@@ -350,6 +352,17 @@ describe("a run that acts", () => {
     expect(one?.slice(0, 2)).toStrictEqual(["5.0", "limit"]);
     expect(JSON.stringify(one?.[2])).toContain("deep");
     expect(answered([finished("5.0", { tool: deep }), callOf("5.1")]).do).toBe("start_tools");
+  });
+
+  test("and goes on with the compaction that was asked for meanwhile, as the table says that it may", () => {
+    const state = acting([callOf("5.0", { tool: toolOf("write", { agent: { maxDepth: 0 } }) })], {
+      compacting,
+    });
+    const { action, row } = decide(state, rules);
+    const [fact] = action.do === "record" ? action.facts : [];
+    const after = reduce(state, { ...(fact as Fact), seq: 6, at: 1, rand: 0 }, rules);
+    expect([row.when, phaseOf(after)]).toEqual(["there is nothing to start a sub-agent with", "compacting"]);
+    expect(row.to).toContain("compacting");
   });
 
   test("asks the hooks about calls: leave first, then the call as it is to run, then its result", () => {

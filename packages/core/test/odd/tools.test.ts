@@ -1,7 +1,16 @@
 // Tools that do what no tool should: whatever it is, the call gets one result and the records stay what they were.
 
 import { runInNewContext } from "node:vm";
-import { Agent, type Hooks, type Message, memoryJournal, tool } from "@rondo/core";
+import {
+  Agent,
+  DoneSignal,
+  type Hooks,
+  type Message,
+  memoryJournal,
+  TaskComplete,
+  ToolResult,
+  tool,
+} from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick } from "../support.ts";
@@ -64,6 +73,44 @@ describe("a tool that returns", () => {
     });
     expect(JSON.stringify(masked.messages)).not.toContain("1234");
     expect(warned).toEqual([expect.stringContaining("1234")]);
+  });
+
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  test.each<[string, unknown, string]>([
+    ["a number", 5, "5"],
+    ["a bigint", 10n, "10"],
+    ["an object", { sum: 3 }, '{"sum":3}'],
+    ["a circle", circle, '{"self":"[Circular]"}'],
+    ["nothing", null, ""],
+  ])(
+    "a signal that it is done, with %s for a last word, ends the run with that in words",
+    async (_name, word, text) => {
+      for (const signal of [new DoneSignal(word as string), new TaskComplete(word as string)]) {
+        const { journal, result } = await called(() => signal);
+        expect([result.end?.reason, result.text]).toEqual(["done_tool", text]);
+        // A journal on a disk would refuse what is no JSON.
+        const records = journal.read("s");
+        expect(JSON.parse(JSON.stringify(records))).toEqual(records);
+      }
+    },
+  );
+
+  test.each<[string, unknown[], string]>([
+    ["its parts alone", [[{ type: "text", text: "hi" }]], "hi"],
+    ["a text", ["hi"], "hi"],
+    ["a number", [5], "5"],
+  ])("a result that was made by hand of %s has no error, and ends nothing", async (_name, given, text) => {
+    const made = Reflect.construct(ToolResult, given) as ToolResult;
+    const { result, session } = await called(() => made);
+    expect(result.end?.reason).toBe("completed");
+    expect(session.messages[2]).toEqual({
+      role: "tool",
+      callId: expect.any(String),
+      name: "odd",
+      content: [{ type: "text", text }],
+      isError: false,
+    });
   });
 
   // A rejection that nobody hears fails the test's file.

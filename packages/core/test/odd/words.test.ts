@@ -1,7 +1,7 @@
 // What comes from outside and is not as it should be: refused by name, or made harmless, and no run is lost over it.
 
 import { Agent, type Input, type Message, memoryJournal, RondoError, type RondoEvent } from "@rondo/core";
-import { badArgs, call, fail, say, scripted } from "@rondo/testkit";
+import { badArgs, call, calls, fail, hold, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, quick } from "../support.ts";
 
@@ -45,6 +45,28 @@ describe("a listener that failed", () => {
     session.subscribe(rejects as (event: RondoEvent) => void);
     expect((await session.send("go")).end?.error?.message).toBe("a listener failed on request: no");
     expect(heard.at(-1)).toBe("request");
+  });
+
+  test("later than the run it heard has ended that one or none, and not the run after it", async () => {
+    const late = deferred();
+    const held = hold(say("b"));
+    const session = await new Agent({ model: scripted([say("a"), held]) }).open("s");
+    const heard: string[] = [];
+    const rejects = async ({ type }: RondoEvent): Promise<void> => {
+      heard.push(type);
+      if (type !== "run_end") return;
+      await late.promise;
+      throw new Error("no");
+    };
+    session.subscribe(rejects as (event: RondoEvent) => void);
+    await session.send("one");
+    const second = session.send("two");
+    await held.reached;
+    late.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    held.release();
+    expect((await second).end?.reason).toBe("completed");
+    expect(heard.filter((type) => type === "run_end")).toHaveLength(2);
   });
 
   test("may be asynchronous: its rejection ends the run, and is nobody's unhandled one", async () => {
@@ -121,6 +143,43 @@ test("a hook that answers after the journal failed is nobody's unhandled rejecti
     answer.resolve("allow");
     for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
+});
+
+test("a hook that answers late, in a session that another has taken over, is nobody's unhandled rejection", async () => {
+  const unhandled: unknown[] = [];
+  const hear = (thrown: unknown): void => void unhandled.push(thrown);
+  process.on("unhandledRejection", hear);
+  try {
+    const journal = memoryJournal();
+    const late = deferred<"allow">();
+    const script = [calls([["look"], ["skipped"]]), call("press"), say("done")];
+    const tools = [echo("look"), echo("skipped"), echo("press", { permission: "ask" })];
+    const agent = new Agent({
+      model: scripted(script),
+      tools,
+      journal,
+      toolOrder: "sequential",
+      hooks: {
+        // It hears no signal: the call it is asked about is skipped, and the run waits for somebody by then.
+        permission({ name }) {
+          if (name !== "skipped") return undefined;
+          session.steer("Leave the rest.");
+          return late.promise;
+        },
+      },
+    });
+    const session = await agent.open("s");
+    expect((await session.send("go")).parked).toBeDefined();
+    const other = await agent.open("s");
+    await other.deny(other.pending[0]?.id ?? "");
+    late.resolve("allow");
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+    // Whoever speaks in it is still told.
+    expect(() => session.steer("more")).toThrow(/another writer was faster/);
   } finally {
     process.off("unhandledRejection", hear);
   }

@@ -9,6 +9,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
 import { alternativesOf, type Trail, type Walk } from "./alternatives.ts";
+import { Circles } from "./circles.ts";
 import type { Dialect } from "./dialects.ts";
 import { definitions, holders, maps, partnerOf, rules, structural } from "./keywords.ts";
 import { Losses } from "./losses.ts";
@@ -45,6 +46,7 @@ class Conversion implements Walk {
   readonly root: Json;
   readonly dialect: Dialect;
   readonly #optional: "nullable" | "required";
+  readonly #circles: Circles;
   #nodesLeft = maxNodes;
   #followsLeft = maxFollowed;
 
@@ -53,6 +55,7 @@ class Conversion implements Walk {
     this.dialect = dialect;
     this.losses = new Losses(dialect.silent);
     this.#optional = optional;
+    this.#circles = new Circles(root);
   }
 
   node(given: Json, path: string, trail: Trail): Json {
@@ -83,11 +86,13 @@ class Conversion implements Walk {
     inline: boolean,
   ): { node: JsonObject; refs: string[] } | { cut: JsonObject } {
     let node = given;
+    // Whose reference it is: a definition may itself be one.
+    let holder: Json = given;
     const refs: string[] = [];
     while (inline && typeof node.$ref === "string") {
       const { $ref, ...beside } = node;
       const found = pointed(this.root, $ref);
-      if (found === undefined || trail.includes($ref) || refs.includes($ref)) {
+      if (found === undefined || this.#circles.has($ref, holder, trail) || refs.includes($ref)) {
         this.losses.lose("$ref", path, $ref);
         this.losses.loseAll(beside, path);
         const { recursion } = this.dialect;
@@ -98,6 +103,7 @@ class Conversion implements Walk {
       if (merged.clash) this.losses.lose("$ref", path, $ref);
       refs.push($ref);
       node = merged.node;
+      holder = found;
     }
     if (!Array.isArray(node.allOf) || this.dialect.unions.includes("allOf")) return { node, refs };
     const { allOf, ...rest } = node;

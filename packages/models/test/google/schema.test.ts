@@ -89,6 +89,45 @@ describe("the older schema subset", () => {
     });
   });
 
+  it("does not take a schema for one that holds itself where only what stands beside it has a member of its kind", () => {
+    const person = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+    const $defs = { Person: person };
+    const manager = { $ref: "#/$defs/Person" };
+    const sent = {
+      type: "object",
+      properties: { manager: person, name: { type: "string" } },
+      required: ["name"],
+    };
+    for (const mode of ["google-openapi", "google-structured"] as const)
+      for (const schema of [
+        { allOf: [{ $ref: "#/$defs/Person" }, { properties: { manager } }], $defs },
+        { $ref: "#/$defs/Person", properties: { manager }, $defs },
+      ]) {
+        const { schema: adapted, removed } = adaptSchema(schema, mode);
+        expect({ mode, adapted, removed }).toEqual({ mode, adapted: sent, removed: [] });
+      }
+    const { schema } = adaptSchema(
+      { $ref: "#/$defs/Person", properties: { manager }, $defs },
+      "google-strict",
+    );
+    expect(schema).toEqual(sent);
+  });
+
+  it("finds a circle all the same that is met by way of what stands beside it", () => {
+    const node = {
+      type: "object",
+      properties: { next: { $ref: "#/$defs/Node" }, other: { $ref: "#/$defs/Other" } },
+    };
+    const $defs = { Node: node, Other: { type: "object", properties: { back: { $ref: "#/$defs/Node" } } } };
+    const first = { $ref: "#/$defs/Node" };
+    const inner = {
+      type: "object",
+      properties: { next: {}, other: { type: "object", properties: { back: {} } } },
+    };
+    const { schema } = adaptSchema({ $ref: "#/$defs/Node", properties: { first }, $defs }, "google-strict");
+    expect(schema).toEqual({ ...inner, properties: { ...inner.properties, first: inner } });
+  });
+
   it("makes a permissive object of a schema that holds itself (F143)", () => {
     const tree: JsonObject = {
       $ref: "#/$defs/node",

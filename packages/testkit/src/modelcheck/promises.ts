@@ -75,6 +75,19 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
     }
     case "queued":
       return { ...shadow, queued: [...shadow.queued, record.id] };
+    case "hook_answered": {
+      // More work that came when the run had gone on already waits like a word from outside, under an id of its own.
+      const { run } = before;
+      if (
+        record.hook !== "onFinish" ||
+        run === undefined ||
+        run.end !== undefined ||
+        run.answer !== undefined
+      )
+        return shadow;
+      const ids = record.messages.map((_, at) => `onFinish_${record.seq}_${at}`);
+      return { ...shadow, queued: [...shadow.queued, ...ids] };
+    }
     case "delivered":
       return { ...shadow, delivered: [...shadow.delivered, ...record.ids] };
     case "withdrawn": {

@@ -2,7 +2,7 @@
 //
 // Calls and results are words here, so that nothing must be paired, no provider can refuse it, and no model takes it
 // for its own turn to go on with. Results are cut from the middle; what is too large even so is left out by name.
-// A line that looks like one of the transcript's own headings is set in by a blank: what a tool says is not the user's.
+// A line that looks like one of our own headings is set in by a blank: what a tool says is not the user's, and ends nothing.
 
 import type { AssistantMessage, FilePart, JsonObject, Message, NativePart } from "../../message.ts";
 import { headOf, tailOf } from "../../text/size.ts";
@@ -73,8 +73,11 @@ function bodyOf(message: Exclude<Message, AssistantMessage>, limit: number | nul
 const fileText = (part: FilePart): string =>
   `[file: ${part.mediaType}${part.name === undefined ? "" : `, ${part.name}`}]`;
 
-const plain = (text: string): string =>
-  text.replace(/^\[(?=(?:user|assistant|result of|error of|Large )\b)/gm, " [").toWellFormed();
+/** What stands in brackets at the head of a line of ours: of the transcript, and of what is told around it. */
+const headings =
+  /^\[(?=(?:user|assistant|result of|error of|Large |start of the|end of the|summary of part|record of what|kept beside)\b)/gm;
+
+const plain = (text: string): string => text.replace(headings, " [").toWellFormed();
 
 /** A text with its middle left out when it is longer than so many characters. */
 export function cutMiddle(text: string, limit: number | null): string {

@@ -166,8 +166,10 @@ export class AtWork {
     this.#modelCall = controller;
     const post = this.#poster();
     const came = (fact: Fact): void => {
-      if (this.#modelCall === controller) this.#modelCall = undefined;
-      post(fact);
+      // One that was given up is late, though another call may be waited for by now: it is not that one's answer.
+      const isLate = this.#modelCall !== controller;
+      if (!isLate) this.#modelCall = undefined;
+      post(isLate ? { type: "late_result", call: null } : fact);
     };
     return { controller, came };
   }

@@ -1,0 +1,42 @@
+// The room of the types of records: every one that this version knows.
+//
+// A record of another type would be passed over by the fold, and what it said be lost.
+
+import type { Fact } from "../loop/records.ts";
+
+const types = {
+  run_started: true,
+  opened: true,
+  queued: true,
+  delivered: true,
+  withdrawn: true,
+  noted: true,
+  mode: true,
+  model_started: true,
+  model_finished: true,
+  model_failed: true,
+  turn_judged: true,
+  tool_started: true,
+  tool_finished: true,
+  approval_asked: true,
+  approval_given: true,
+  allowed: true,
+  revoked: true,
+  reconciled: true,
+  child_waits: true,
+  approval_passed: true,
+  output_checked: true,
+  hook_answered: true,
+  trimmed: true,
+  summary_started: true,
+  summary_finished: true,
+  summary_failed: true,
+  compacted: true,
+  abort_asked: true,
+  woke: true,
+  late_result: true,
+  run_ended: true,
+} satisfies { readonly [type in Fact["type"]]: true };
+
+/** Whether a record is of a type that this version knows. */
+export const isKnownType = ({ type }: { type: string }): boolean => Object.hasOwn(types, type);
