@@ -5,8 +5,10 @@
 // only when there was no steering. What was pulled is queued in the journal before anything else happens.
 
 import { Agent } from "../../agent.ts";
-import { messageOf, RondoError } from "../../errors.ts";
+import { needed } from "../../checks.ts";
+import { invalidRequest, messageOf, RondoError } from "../../errors.ts";
 import type { CallView } from "../../events.ts";
+import { isObject } from "../../json/object.ts";
 import { placeIn } from "../../loop/call-key.ts";
 import { hasBegun } from "../../loop/state.ts";
 import { callsOf, type UserMessage } from "../../message.ts";
@@ -30,6 +32,13 @@ export interface SteerableSessionOptions extends SteerableOptions {
   /** Options of the agent beyond these, e.g. `pauseResumes`; they win. */
   agent?: Partial<Omit<AgentOptions, "model" | "hooks">>;
 }
+
+const given = needed(
+  "a list of texts and of messages of the user",
+  (value) =>
+    Array.isArray(value) &&
+    value.every((one: unknown) => typeof one === "string" || (isObject(one) && one.role === "user")),
+);
 
 /** The session that asks: it is there once the agent has opened it. */
 interface Asking {
@@ -66,20 +75,31 @@ function withForks(session: Session, options: SteerableSessionOptions, asking: A
 function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions {
   const { getSteeringMessages, getFollowUpMessages, agent: more = {}, ...rest } = options;
   const { hooks = {} } = rest;
-  const ask = async (lane: "steer" | "followUp", pull: PullMessages | undefined): Promise<boolean> => {
-    const messages = (await pull?.()) ?? [];
-    for (const one of messages) opened.session?.[lane](typeof one === "string" ? one : one.content);
-    return messages.length > 0;
+  const sources = {
+    steer: ["getSteeringMessages", getSteeringMessages],
+    followUp: ["getFollowUpMessages", getFollowUpMessages],
+  } as const;
+  const ask = async (lane: "steer" | "followUp"): Promise<boolean> => {
+    const [source, pull] = sources[lane];
+    try {
+      const messages = (await pull?.()) ?? [];
+      const fault = given(messages);
+      if (fault !== undefined) throw invalidRequest(fault.says);
+      for (const one of messages) opened.session?.[lane](typeof one === "string" ? one : one.content);
+      return messages.length > 0;
+    } catch (thrown) {
+      throw new RondoError("internal", `${source} failed: ${messageOf(thrown)}`, { cause: thrown });
+    }
   };
   const askAtEnd = async (): Promise<void> => {
     // A summary is an answer as well, and ends no run.
     if (opened.session?.state.run?.compacting !== undefined) return;
-    if (!(await ask("steer", getSteeringMessages))) await ask("followUp", getFollowUpMessages);
+    if (!(await ask("steer"))) await ask("followUp");
   };
   let failure: unknown;
   // The tool did its work: a source that fails after it must not spoil its result.
   const askAfterCall = (): Promise<boolean> =>
-    ask("steer", getSteeringMessages).catch((thrown: unknown) => {
+    ask("steer").catch((thrown: unknown) => {
       failure ??= thrown;
       return false;
     });
@@ -102,12 +122,11 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
           // No call comes before the first step: what failed behind one ended with its run.
           if (step.step === 1) failure = undefined;
           if (failure !== undefined) {
-            const message = `getSteeringMessages failed: ${messageOf(failure)}`;
-            const cause = failure;
+            const thrown = failure;
             failure = undefined;
-            throw new RondoError("internal", message, { cause });
+            throw thrown;
           }
-          await ask("steer", getSteeringMessages);
+          await ask("steer");
           return hooks.prepareStep?.(step, context);
         },
       },
