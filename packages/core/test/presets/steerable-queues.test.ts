@@ -200,16 +200,19 @@ describe("pulled messages", () => {
     ["a message", userText("more")],
     ["a list with something else in it", ["more", 7]],
     ["an object", { messages: [] }],
-  ])("a source that gives %s is told what it is to give, and nothing of it is queued", async (_what, given) => {
-    const session = await steerableSession("s", {
-      model: scripted([say("never")]),
-      getSteeringMessages: () => given as readonly string[],
-    });
-    const { end } = await session.send("go");
-    expect(end?.error?.message).toContain("getSteeringMessages failed");
-    expect(end?.error?.message).toContain("a list of texts and of messages of the user is needed");
-    expect(session.state.inbox).toEqual([]);
-  });
+  ])(
+    "a source that gives %s is told what it is to give, and nothing of it is queued",
+    async (_what, given) => {
+      const session = await steerableSession("s", {
+        model: scripted([say("never")]),
+        getSteeringMessages: () => given as readonly string[],
+      });
+      const { end } = await session.send("go");
+      expect(end?.error?.message).toContain("getSteeringMessages failed");
+      expect(end?.error?.message).toContain("a list of texts and of messages of the user is needed");
+      expect(session.state.inbox).toEqual([]);
+    },
+  );
 
   test("a source that throws behind the last call of a run is not held against the next run", async () => {
     let asked = 0;
