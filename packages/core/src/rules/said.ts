@@ -4,6 +4,7 @@
 // would neither run nor be answered, and its run would wait for ever, with nobody to ask. So it is a failure of the rule, told with its name.
 
 import { needed } from "../checks.ts";
+import { errorKinds } from "../errors.ts";
 import { isObject } from "../json/object.ts";
 import { endReasons } from "../loop/records.ts";
 
@@ -16,9 +17,20 @@ interface Form {
 const isText = (value: unknown): boolean => typeof value === "string";
 const isOneOf = (value: unknown, ...words: readonly string[]): boolean => words.includes(value as string);
 
-/** The end of a run needs a reason. */
-const isEnd = ({ do: does, reason }: { readonly [member: string]: unknown }): boolean =>
-  isOneOf(does, "land", "stop") && isText(reason);
+/** An error as data: one that is thrown has its message where no journal finds it. */
+const isError = (value: unknown): boolean =>
+  isObject(value) &&
+  !(value instanceof Error) &&
+  isOneOf(value.kind, ...errorKinds) &&
+  isText(value.message) &&
+  typeof value.retryable === "boolean";
+
+/** The end of a run needs a reason. What else it says stands in a record. */
+const isEnd = ({ do: does, reason, text, error }: { readonly [member: string]: unknown }): boolean =>
+  isOneOf(does, "land", "stop") &&
+  isText(reason) &&
+  (text === undefined || isText(text)) &&
+  (error === undefined || isError(error));
 
 /** How it may be asked again, and what of that fits. */
 const askedAgain: { readonly [name: string]: (value: unknown) => boolean } = {
@@ -42,7 +54,7 @@ const isAskedAgain = ({ do: does, ...how }: { readonly [member: string]: unknown
 const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStart"]: Form } = {
   decide: {
     words:
-      '{ do: "land" or "stop", reason, evidence }, { do: "nudge", text, evidence } or { do: "hide_tool", tool, evidence }',
+      '{ do: "land" or "stop", reason, evidence }, "stop" at most with an error ({ kind, message, retryable }, no Error), { do: "nudge", text, evidence } or { do: "hide_tool", tool, evidence }',
     fits: (said) =>
       isEnd(said) ||
       (said.do === "nudge" && isText(said.text)) ||
@@ -50,9 +62,13 @@ const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStar
   },
   judge: {
     words:
-      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "ask_again" at most with until (a time in milliseconds since 1970), note (a text), model (its place among the models), maxOutputTokens (a number), drop, reduce',
+      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "stop" at most with a text and an error ({ kind, message, retryable }, no Error), "finish" at most with a text, "ask_again" at most with until (a time in milliseconds since 1970), note (a text), model (its place among the models), maxOutputTokens (a number), drop, reduce',
     fits: ({ follows }) =>
-      isObject(follows) && (isOneOf(follows.do, "act", "finish") || isAskedAgain(follows) || isEnd(follows)),
+      isObject(follows) &&
+      (follows.do === "act" ||
+        (follows.do === "finish" && (follows.text === undefined || isText(follows.text))) ||
+        isAskedAgain(follows) ||
+        isEnd(follows)),
   },
   judgeCall: {
     words: '{ do: "run" } or { do: "answer", code, text }',

@@ -1,5 +1,6 @@
 // What a rule may say, asked by hand.
 
+import { RondoError } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { heard } from "../../src/rules/said.ts";
 
@@ -43,4 +44,42 @@ test("a rule that ends the run gives a reason that is on the list", () => {
   const words = /completed, .*error is needed for a reason, not "because"$/;
   expect(() => heard("decide", ending("because"))).toThrow(words);
   expect(() => heard("judge", { follows: ending("because"), evidence: {} })).toThrow(words);
+});
+
+describe("a rule that ends the run with more than a reason", () => {
+  const stop = { do: "stop", reason: "error", evidence: {} };
+  const error = { kind: "internal", message: "m", retryable: false };
+
+  test("gives a text, and an error as data", () => {
+    for (const more of [
+      {},
+      { text: "t" },
+      { error },
+      { error: { ...error, status: 500 } },
+      { error: undefined },
+    ])
+      for (const [moment, said] of [
+        ["decide", { ...stop, ...more }],
+        ["judge", { follows: { ...stop, ...more }, evidence: {} }],
+      ] as const)
+        expect(heard(moment, said)).toBe(said);
+    const finished = { follows: { do: "finish", text: "t" }, evidence: {} };
+    expect(heard("judge", finished)).toBe(finished);
+  });
+
+  test("has failed where that is none that a record could hold", () => {
+    for (const more of [
+      { text: 1 },
+      { error: "m" },
+      { error: null },
+      { error: new RondoError("internal", "m") },
+      { error: { ...error, kind: "mine" } },
+      { error: { ...error, message: 1 } },
+      { error: { kind: "internal", message: "m" } },
+    ]) {
+      expect(() => heard("decide", { ...stop, ...more })).toThrow(/"stop" at most with an error/);
+      expect(() => heard("judge", { follows: { ...stop, ...more }, evidence: {} })).toThrow(TypeError);
+    }
+    expect(() => heard("judge", { follows: { do: "finish", text: 1 }, evidence: {} })).toThrow(TypeError);
+  });
 });
