@@ -93,7 +93,7 @@ function errorFrom(
   hints: ErrorHints,
 ): RondoError {
   const status = httpStatus ?? facts.status;
-  const kind = kindOf(status, facts, hints);
+  const kind = kindOf(judgedStatus(status, facts), facts, hints);
   const said = shouldRetry(header);
   const body = facts.json ?? (facts.html ? undefined : facts.message);
   // 409 and 425 speak of the moment: the same request may do a little later.
@@ -119,6 +119,11 @@ function errorFrom(
     ...(status === undefined ? {} : { status }),
     ...(facts.raw === undefined ? {} : { raw: facts.raw }),
   });
+}
+
+/** Of a gateway's own failure, and of an error without a status, that of whoever stands behind it says more. */
+function judgedStatus(status: number | undefined, { upstream }: ErrorFacts): number | undefined {
+  return status === undefined || status >= 500 ? (upstream ?? status) : status;
 }
 
 function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints): ErrorKind {
@@ -156,6 +161,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
       if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
     }
     if (status === 500 && capabilityWords.test(text)) return "capability";
+    if (passingLimitWords.test(text)) return limitKind(facts, codes);
     return status === 503 && (byCode === undefined || isBusy(text)) ? "overloaded" : "server_error";
   }
   if (status === 413 && rateWords.test(text)) return limitKind(facts, codes);

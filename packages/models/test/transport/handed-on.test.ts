@@ -1,0 +1,171 @@
+// What gateways hide of the error behind them, and what Zhipu's numbers mean: the kind is that of the real error.
+
+import type { ErrorKind, Json } from "@rondo/core";
+import { describe, expect, it } from "vitest";
+import { classifyHttpError, classifyStreamError } from "../../src/transport/errors.ts";
+
+const ofStatus = (status: number, body: Json): ErrorKind =>
+  classifyHttpError({
+    status,
+    header: () => null,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  }).kind;
+
+const overflow = {
+  type: "error",
+  error: { type: "invalid_request_error", message: "prompt is too long: 250042 tokens > 200000 maximum" },
+};
+const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+const broke = { error: { message: "no more", type: "insufficient_quota", code: "insufficient_quota" } };
+
+describe("an error that a gateway hides", () => {
+  const rows: [title: string, status: number, body: Json, kind: ErrorKind][] = [
+    [
+      "in the attempts of Vercel's gateway",
+      500,
+      {
+        error: { message: "No output generated.", type: "internal_server_error" },
+        providerMetadata: {
+          gateway: { routing: { attempts: [{ error: overflow.error.message, statusCode: 400 }] } },
+        },
+      },
+      "context_overflow",
+    ],
+    [
+      "in the errors of a client that gave up",
+      500,
+      {
+        error: {
+          message: "Failed after 3 attempts",
+          errors: [{ message: "no", statusCode: 429 }, broke.error],
+        },
+      },
+      "quota_exhausted",
+    ],
+    [
+      "in OpenRouter's raw text",
+      502,
+      { error: { message: "Provider returned error", code: 502, metadata: { raw: JSON.stringify(broke) } } },
+      "quota_exhausted",
+    ],
+    [
+      "in OpenRouter's raw value",
+      400,
+      { error: { message: "Provider returned error", code: 400, metadata: { raw: overflow } } },
+      "context_overflow",
+    ],
+    [
+      "in OpenRouter's earlier errors",
+      502,
+      {
+        error: {
+          message: "Provider returned error",
+          code: 502,
+          metadata: { previous_errors: [{ code: 400, message: overflow.error.message }] },
+        },
+      },
+      "context_overflow",
+    ],
+    [
+      "behind LiteLLM's words",
+      500,
+      {
+        error: {
+          message: `litellm.InternalServerError: AnthropicException - ${JSON.stringify(overloaded)}. Received Model Group=claude`,
+          code: "500",
+        },
+      },
+      "overloaded",
+    ],
+    [
+      "in the bytes that Python prints",
+      500,
+      { error: { message: `litellm.APIError: b'${JSON.stringify(broke)}'. Model Group=x`, code: "500" } },
+      "quota_exhausted",
+    ],
+    [
+      "in an object that Python prints",
+      500,
+      {
+        error: {
+          message: "Error code: 400 - {'error': {'message': 'too much', 'code': 'context_length_exceeded'}}",
+        },
+      },
+      "context_overflow",
+    ],
+    [
+      "in JSON that was quoted once more",
+      502,
+      { error: { message: `upstream: ${JSON.stringify(JSON.stringify(overloaded)).slice(1, -1)}` } },
+      "overloaded",
+    ],
+    [
+      "by its status in words",
+      500,
+      { error: { message: "Upstream failed. Status code: 401, no key" } },
+      "auth",
+    ],
+    ["as a text that is no JSON", 500, `Error from provider: ${JSON.stringify(broke)}`, "quota_exhausted"],
+    [
+      "as the cause",
+      500,
+      { error: { message: "fetch failed", cause: { message: "slow down", status: 429 } } },
+      "rate_limit",
+    ],
+    [
+      "nowhere: arguments in its words are no error",
+      500,
+      { error: { message: 'could not run {"status": "open", "name": "f"}' } },
+      "server_error",
+    ],
+    [
+      "nowhere: Google's details are no attempts",
+      503,
+      {
+        error: {
+          code: 503,
+          message: "busy",
+          details: [{ "@type": "type.googleapis.com/google.rpc.DebugInfo", message: "401 no key" }],
+        },
+      },
+      "overloaded",
+    ],
+  ];
+  it.each(rows)("%s (%d)", (_title, status, body, kind) => {
+    expect(ofStatus(status, body)).toBe(kind);
+  });
+
+  it("keeps the gateway's status, and says what both said", () => {
+    const body = {
+      error: { message: "Provider returned error", metadata: { raw: JSON.stringify(overflow) } },
+    };
+    const error = classifyHttpError({ status: 502, header: () => null, body: JSON.stringify(body) });
+    expect(error).toMatchObject({ kind: "context_overflow", status: 502, contextWindow: 200_000 });
+    expect(error.message).toContain("Provider returned error: prompt is too long");
+  });
+
+  it("is found in a stream too", () => {
+    const body = { error: { message: `litellm.APIError: ${JSON.stringify(overloaded)}`, code: "500" } };
+    expect(classifyStreamError(body).kind).toBe("overloaded");
+  });
+});
+
+describe("Zhipu's numbers", () => {
+  const rows: [code: string | number, kind: ErrorKind][] = [
+    ["1002", "auth"],
+    ["1113", "quota_exhausted"],
+    ["1210", "invalid_request"],
+    ["1234", "server_error"],
+    ["1261", "context_overflow"],
+    ["1301", "content_filter"],
+    ["1302", "rate_limit"],
+    [1302, "rate_limit"],
+    ["1305", "overloaded"],
+    ["1308", "quota_exhausted"],
+    ["1311", "permission"],
+    ["1312", "overloaded"],
+  ];
+  it.each(rows)("%s means %s, whatever the words", (code, kind) => {
+    expect(classifyStreamError({ error: { code, message: "请稍后再试" } }).kind).toBe(kind);
+  });
+});
