@@ -52,6 +52,22 @@ export function parseJson(text: string, parse: (text: string) => unknown = JSON.
   }
 }
 
+/** Where the object that begins at `from` ends; -1 when it is not closed. */
+export function objectEnd(text: string, from: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = from; at < text.length; at++) {
+    const one = text[at];
+    if (inString) {
+      if (one === "\\") at += 1;
+      else if (one === '"') inString = false;
+    } else if (one === '"') inString = true;
+    else if (one === "{") depth += 1;
+    else if (one === "}" && --depth === 0) return at + 1;
+  }
+  return -1;
+}
+
 // One escape at a time, so that an escaped backslash before a `u` is not taken for the start of one.
 const escapes: RegExp =
   /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|[\s\S])/g;

@@ -110,7 +110,8 @@ class OllamaDecoder implements Decoder {
     const message = objectIn(body.message);
     const thinking = textIn(message?.thinking);
     if (thinking) this.#answer.reasoning("thinking", thinking);
-    const content = textIn(message?.content);
+    // Of its other address, which some proxies stand at.
+    const content = textIn(message?.content) ?? textIn(body.response);
     if (content) this.#content(content);
     for (const call of listIn(message?.tool_calls)) this.#call(objectIn(call));
     this.#answer.count({

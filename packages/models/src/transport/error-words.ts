@@ -56,7 +56,7 @@ export const rateWords: RegExp =
 export const moneyWords: RegExp =
   /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:hour|week|month) allocated quota exceeded/i;
 export const keyWords: RegExp =
-  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
+  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key|\bnot authenticated\b/i;
 export const filterWords: RegExp =
   /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|rejected (?:as a result of|by) (?:our|the) safety system|responsible ai practices|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b|unsafe or sensitive content|may contain sensitive information|sensitive words? detected/i;
 /**

@@ -5,7 +5,7 @@
 // as Python prints an object. Without it an overflow is tried again as a server's failure, for ever.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, objectIn, parseJson } from "../json-values.ts";
+import { listIn, objectEnd, objectIn, parseJson } from "../json-values.ts";
 
 /** Members that hold one body, of the error or of what it stands in, most telling first. */
 const bodies: readonly string[] = [
@@ -100,22 +100,6 @@ function bodyWithin(text: string): JsonObject | undefined {
     at = text.indexOf("{", body === undefined ? at + 1 : end);
   }
   return undefined;
-}
-
-/** Where the object that begins at `from` ends; -1 when it is not closed. */
-function objectEnd(text: string, from: number): number {
-  let depth = 0;
-  let inString = false;
-  for (let at = from; at < text.length; at++) {
-    const one = text[at];
-    if (inString) {
-      if (one === "\\") at += 1;
-      else if (one === '"') inString = false;
-    } else if (one === '"') inString = true;
-    else if (one === "{") depth += 1;
-    else if (one === "}" && --depth === 0) return at + 1;
-  }
-  return -1;
 }
 
 /** A text without one level of escapes: Python's bytes, and JSON that was quoted in JSON. */

@@ -1,6 +1,6 @@
 // The room of newline-delimited JSON: bytes in any chunking become frames, one a line.
 //
-// A server may leave out the last line's end: a last line that is whole JSON counts. A line that is cut inside is no frame.
+// A proxy may make server-sent events of them: what is no payload there is none here. A server may leave out the last line's end: a last line that is whole JSON counts. A line that is cut inside is no frame.
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
@@ -32,7 +32,7 @@ export class NdjsonDecoder {
     for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", from)) {
       this.#open.push(text.slice(from, at));
       from = at + 1;
-      const line = this.#take();
+      const line = payloadOf(this.#take());
       if (line !== "") this.#onFrame({ event: undefined, data: line });
     }
     const rest = from === 0 ? text : text.slice(from);
@@ -48,7 +48,7 @@ export class NdjsonDecoder {
   /** The stream is over. True when it was cut inside a line: what had come of that one is dropped. */
   end(): boolean {
     this.#open.push(this.#utf8.end());
-    const line = this.#take();
+    const line = payloadOf(this.#take());
     if (line === "") return false;
     try {
       JSON.parse(line);
@@ -66,3 +66,7 @@ export class NdjsonDecoder {
     return line;
   }
 }
+
+/** What a line says, where it may be one of an event stream. */
+const payloadOf = (line: string): string =>
+  /^(?:(?:event|id|retry):|:|data: ?(?:\[DONE\])?$)/.test(line) ? "" : line.replace(/^data: ?/, "");

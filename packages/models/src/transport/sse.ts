@@ -1,6 +1,6 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with seven leniencies the field asks for: a payload that itself starts with a colon is a comment
+// The WHATWG algorithm, with eight leniencies the field asks for: a payload that itself starts with a colon is a comment
 // that a gateway wrapped, one of JSON that starts with the name of its field once more (`data: data: {…}`) is what stands
 // behind that, a payload that is empty is none, a last event without its blank line counts when its payload is whole (WHATWG
 // drops that one, and with it the finish signal of small servers), so does one that is whole where another payload begins
@@ -242,6 +242,7 @@ export class SseDecoder {
     this.#later = undefined;
     if (next === undefined) this.#named = "";
     if (data !== undefined && isPayload(data)) this.#onFrame({ event, data });
+    else if (event === "error" && !data) this.#onFrame({ event, data: "" });
   }
 }
 

@@ -80,7 +80,7 @@ export class AnthropicAnswer {
   event(event: JsonObject, named: string | undefined): void {
     if (this.#stopped) return;
     this.#again = undefined;
-    const type = textIn(event.type) ?? named;
+    const type = named === "error" ? named : (textIn(event.type) ?? named);
     const given = numberIn(event.index) ?? -1;
     const index =
       type === "content_block_start"

@@ -12,7 +12,7 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
-import { isEndWord, isSilent } from "../bare-frames.ts";
+import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { baseRespError } from "../openai-chat/base-resp.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { anthropicStreamError } from "./errors.ts";
@@ -75,9 +75,19 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
     if (this.finished || (frame.event === this.#named && this.#likeness?.takes(frame.data))) return;
     this.#likeness = undefined;
     this.#named = frame.event;
-    const event = frameObject(frame, this.#provider, this.#frames);
+    const data = frame.data.trim();
+    const error = data.startsWith("{") ? undefined : bareError(frame, data);
+    let event: JsonObject | undefined;
+    try {
+      event = error ?? frameObject(frame, this.#provider, this.#frames);
+    } catch (thrown) {
+      const glued = gluedIn(data);
+      if (glued === undefined) throw thrown;
+      for (const piece of glued) this.push({ event: undefined, data: piece });
+      return;
+    }
     if (event === undefined) return;
-    this.event(event, frame.event);
+    this.event(event, isErrorEvent(frame.event) ? "error" : frame.event);
     this.#likeness = this.again && this.#frames.likeness(this.again);
   }
 }

@@ -20,7 +20,7 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { listIn, numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
-import { isEndWord, isSilent } from "../bare-frames.ts";
+import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { foreignStop } from "../foreign-stops.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
 import { settle } from "../openai/settle.ts";
@@ -55,13 +55,21 @@ export class ResponsesDecoder implements Decoder {
     const data = frame.data.trim();
     if (!data.startsWith("{")) {
       if (isSilent(frame, data)) return;
+      const error = bareError(frame, data);
+      if (error !== undefined) throw this.#fail(error);
       this.#done = isEndWord(data);
       if (this.#done) return;
     }
     const event = objectIn(parsed(this.#frames, data));
-    if (event === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));
+    if (event === undefined) {
+      const glued = gluedIn(data);
+      if (glued === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));
+      for (const piece of glued) this.push({ event: undefined, data: piece });
+      return;
+    }
     // Some gateways name the event only on the event line.
-    this.#event(textIn(event.type) ?? frame.event ?? "", event);
+    const type = isErrorEvent(frame.event) ? "error" : textIn(event.type);
+    this.#event(type ?? frame.event ?? "", event);
   }
 
   /** A whole response. */
@@ -180,7 +188,9 @@ function responsesStop(word: string, status: string | undefined): StopKind {
 
 /** `{type: "error", code, message}`: the event's own type is no type of error. */
 function flatError(event: JsonObject): JsonObject {
-  const { type: _, sequence_number: __, ...rest } = event;
+  const { type, sequence_number: _, ...others } = event;
+  const isOwn = type === undefined || type === "error" || type === "response.error";
+  const rest: JsonObject = isOwn ? others : { ...others, type };
   return numberIn(rest.code) === undefined && Object.keys(rest).length === 0
     ? { message: "an error without words" }
     : rest;
