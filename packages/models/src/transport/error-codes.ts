@@ -130,6 +130,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     cyber_policy: "content_filter",
     sensitive_words_detected: "content_filter",
     hooks_failed: "content_filter",
+    unsupported_api_for_model: "capability",
     tool_use_failed: "malformed_tool_call",
     output_parse_failed: "malformed_tool_call",
     unsupported_country_region_territory: "permission",

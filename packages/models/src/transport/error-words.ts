@@ -54,7 +54,7 @@ const overflowWords: RegExp = new RegExp(
 export const rateWords: RegExp =
   /rate[ _-]?limit|throttl|too many requests|(?<!\blocal total )request limit reached|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 export const moneyWords: RegExp =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:hour|week|month) allocated quota exceeded/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|account is in good standing|(?:hour|week|month) allocated quota exceeded/i;
 export const keyWords: RegExp =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key|\bnot authenticated\b/i;
 export const filterWords: RegExp =
@@ -67,12 +67,15 @@ export const minuteQuotaWords: RegExp =
   /(?<!free |hour |week |month )\ballocated quota exceeded\b|\berror-code#token-limit\b/i;
 /** A limit of a moment, whatever status it is said with. */
 export const passingLimitWords: RegExp =
-  /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/i;
+  /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b|exceeded your current request limit/i;
 /** What an account may not do, or not from where it is. */
 export const permissionWords: RegExp =
   /\b(?:location|region|country) is not supported\b|\borganization has been disabled\b|\bmatching your (?:data policy|guardrail)/i;
 export const capabilityWords: RegExp =
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that (?:support|can handle)|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
+/** A model that its provider serves through another protocol alone: OpenAI, Copilot. */
+export const otherApiWords: RegExp =
+  /\bnot accessible via the \/?\S+ endpoint|\bonly supported in v1\/\w+ and not in\b|\bnot supported in the v1\/\S+ endpoint|\bmodel does not support the (?:chat completions|responses|messages) api\b/i;
 /**
  * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know; what it can
  * make no grammar of; and what Alibaba's guard against loops finds. Sent again unchanged it fails again, for ever (F097, F128, F129).

@@ -18,6 +18,7 @@ import {
   keyWords,
   minuteQuotaWords,
   moneyWords,
+  otherApiWords,
   overloadWords,
   passingLimitWords,
   permissionWords,
@@ -184,7 +185,7 @@ function kindOfWords(
   if (upstreamWords.test(text)) return "server_error";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
-  if (capabilityWords.test(text)) return "capability";
+  if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";
   if (
     /(?:payload|body) size exceeds the limit: \d+ bytes|payload is below \d+ bytes|total message size \d+ exceeds/i.test(
       text,
@@ -269,9 +270,17 @@ function sentence(
       ? `; it redirects to ${header("location") ?? "elsewhere"}, which is not followed: put the final address into baseURL`
       : "";
   const wait = waitMs === undefined ? "" : ` It asks to wait ${waitMs / 1000} s.`;
-  const advice = kind === "invalid_request" && httpStatus === 404 ? notFound : adviceOn[kind];
+  const advice =
+    kind === "invalid_request" && httpStatus === 404
+      ? notFound
+      : kind === "capability" && otherApiWords.test(facts.message)
+        ? otherApi
+        : adviceOn[kind];
   return `${who} answered ${label === "" ? "with an error" : label}: ${what}${redirect}${/[.!?…]$/.test(what) ? "" : "."}${wait}${advice === undefined ? "" : ` ${advice}`}`;
 }
+
+const otherApi =
+  "The model is served through another protocol of its provider: choose that one, e.g. `openai.responses` in place of `openai.chat`.";
 
 const notFound = "Check the model's name and the base URL.";
 

@@ -382,6 +382,23 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   capability: [
     [
+      "Copilot, of a model of the other protocol",
+      400,
+      says('model "gpt-5.3-codex" is not accessible via the /chat/completions endpoint', {
+        code: "unsupported_api_for_model",
+      }),
+    ],
+    [
+      "OpenAI, of the same",
+      404,
+      says("This model is only supported in v1/responses and not in v1/chat/completions."),
+    ],
+    [
+      "OpenAI, of a model that completes",
+      404,
+      says("This is not a chat model and thus not supported in the v1/chat/completions endpoint."),
+    ],
+    [
       "llama.cpp, of sounds",
       500,
       says("audio input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
