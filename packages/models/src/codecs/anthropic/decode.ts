@@ -93,17 +93,29 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
 }
 
 export function anthropicWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
-  const message = objectIn(body);
+  const given = objectIn(body);
+  // Some gateways put the answer into an envelope of their own.
+  const inner = objectIn(given?.data);
+  const message = given?.content === undefined && inner?.content !== undefined ? inner : given;
   const refused = message?.type === "error" || message?.success === false;
   if (refused || (message?.error !== undefined && message.error !== null))
     throw anthropicStreamError(body, target.origin.provider);
   const told = message === undefined ? undefined : baseRespError(message);
   if (told !== undefined) throw anthropicStreamError(told, target.origin.provider);
-  if (message === undefined || !Array.isArray(message.content))
+  const content = message === undefined ? undefined : contentOf(message);
+  if (message === undefined || content === undefined)
     throw new RondoError(
       "protocol",
       `${target.origin.provider} answered with something that is no message; is the base URL one of the Anthropic Messages protocol?`,
       { raw: cutRaw(body) },
     );
-  return new AnthropicAnswer(target, emit).message(message);
+  return new AnthropicAnswer(target, emit).message({ ...message, content });
+}
+
+/** A message's blocks; some make one text or one block of them, or none. */
+function contentOf({ type, content, stop_reason }: JsonObject): Json[] | undefined {
+  if (Array.isArray(content)) return content;
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (objectIn(content) !== undefined) return [content as Json];
+  return content === null && type === "message" && typeof stop_reason === "string" ? [] : undefined;
 }

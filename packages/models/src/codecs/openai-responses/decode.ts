@@ -19,14 +19,16 @@ import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
-import { listIn, numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
+import { numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { foreignStop } from "../foreign-stops.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
 import { settle } from "../openai/settle.ts";
 import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
 import { responsesUsage } from "../openai/usage.ts";
+import { told } from "../openai-chat/chunk.ts";
 import { ResponseItems } from "./output.ts";
+import { outputOf } from "./told-items.ts";
 
 export class ResponsesDecoder implements Decoder {
   readonly #target: Target;
@@ -83,6 +85,14 @@ export class ResponsesDecoder implements Decoder {
     const status = textIn(response.status);
     const reason = textIn(objectIn(response.incomplete_details)?.reason);
     const raw = reason ?? status;
+    if (status === "in_progress" || status === "queued")
+      throw this.#answer.failed(
+        new RondoError(
+          "stream_truncated",
+          `${speaker(this.#target)} answered with a response that is still ${status}: it must not be asked for in the background`,
+          { raw: cutRaw(response) },
+        ),
+      );
     // A server that says nothing of its status has at least said that this is the end.
     const wire = raw === undefined ? "end_turn" : responsesStop(raw, status);
     if (wire === "error")
@@ -114,7 +124,7 @@ export class ResponsesDecoder implements Decoder {
       case "response.failed": {
         const response = objectIn(event.response);
         this.#answer.count(responsesUsage(response?.usage));
-        throw this.#fail({ error: response?.error ?? "the response failed without saying why" });
+        throw this.#fail({ error: failureIn(response) ?? failureIn(event) ?? unexplained });
       }
       case "response.completed":
       case "response.incomplete":
@@ -123,14 +133,16 @@ export class ResponsesDecoder implements Decoder {
         this.#end(ended(objectIn(event.response) ?? {}, type.slice("response.".length)));
         return;
       case "response.created":
-        this.#begin(textIn(objectIn(event.response)?.id));
-        return;
       case "response.in_progress":
-      case "response.queued":
+      case "response.queued": {
+        const response = objectIn(event.response);
+        if (response?.status === "failed") throw this.#fail({ error: failureIn(response) ?? unexplained });
+        if (type === "response.created") this.#begin(textIn(response?.id));
         return;
+      }
       default:
         // A chunk of another protocol's form that carries an error all the same.
-        if (type === "" && event.error !== undefined && event.error !== null) throw this.#fail(event);
+        if ((type === "" || type.endsWith("error")) && told(event.error)) throw this.#fail(event);
         this.#items.event(type, event);
     }
   }
@@ -153,9 +165,10 @@ export class ResponsesDecoder implements Decoder {
 
   #end(response: JsonObject): void {
     this.#answer.count(responsesUsage(response.usage));
-    if (response.status === "failed" || objectIn(response.error) !== undefined)
-      throw this.#fail({ error: response.error ?? "the response failed without saying why" });
-    this.#items.fill(listIn(response.output));
+    const failure = failureIn(response);
+    if (response.status === "failed" || failure !== undefined)
+      throw this.#fail({ error: failure ?? unexplained });
+    this.#items.fill(outputOf(response));
     this.#response = response;
   }
 
@@ -167,6 +180,13 @@ export class ResponsesDecoder implements Decoder {
     this.#failed = true;
     return error;
   }
+}
+
+const unexplained = "the response failed without saying why";
+
+/** Why a response failed, by either of its members; some say it beside the response. */
+function failureIn(given: JsonObject | undefined): Json | undefined {
+  return [given?.error, given?.last_error].find(told);
 }
 
 /** The response that an event ended: some leave it to the event to say how, or keep the status it began with. */
