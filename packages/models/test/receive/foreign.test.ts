@@ -159,6 +159,24 @@ describe("Ollama's lines", () => {
     expect(textOf(await outcome(ollamaChat, frames))).toBe("hi");
   });
 
+  it.each([
+    ["in one object over several lines", [JSON.stringify(said("hi", { done: true }), null, 2)]],
+    ["in a list of one", [JSON.stringify([said("hi", { done: true })])]],
+    ["of parts", lines({ message: { content: [{ type: "text", text: "hi" }] }, done: true })],
+    ["behind a word for nothing", ["null\n", ...lines(said("hi", { done: true }))]],
+  ])("may be written otherwise: %s", async (_title, frames) => {
+    expect(textOf(await outcome(ollamaChat, frames))).toBe("hi");
+  });
+
+  it.each([
+    ["without its wrapping", [{ name: "f", arguments: { a: 1 } }]],
+    ["without a list", { function: { name: "f", arguments: { a: 1 } } }],
+  ])("may hold a call %s", async (_title, tool_calls) => {
+    expect(callsOf(await outcome(ollamaChat, lines({ message: { tool_calls }, done: true })))).toEqual([
+      ["f", { a: 1 }],
+    ]);
+  });
+
   it("are read where Chat Completions were asked for", async () => {
     const frames = lines(
       said("h", { done: false }),
