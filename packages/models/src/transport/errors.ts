@@ -6,6 +6,7 @@
 
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
+import { familyOf } from "./code-families.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { isFieldCode, isRequestCode, kindOfCode } from "./error-codes.ts";
 import {
@@ -163,6 +164,10 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
     }
     if (status === 500 && capabilityWords.test(text)) return "capability";
     if (passingLimitWords.test(text)) return limitKind(facts, codes);
+    const family = familyIn(facts);
+    // What their own words say of a failure the status says as well.
+    if (family !== undefined && !failures.has(family))
+      return family === "rate_limit" ? limitKind(facts, codes) : family;
     return status === 503 && (byCode === undefined || isBusy(text)) ? "overloaded" : "server_error";
   }
   if (status === 413 && rateWords.test(text)) return limitKind(facts, codes);
@@ -172,6 +177,13 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   }
   return kindOfWords(status, byCode, facts);
 }
+
+/** Kinds that say no more than a status of a failing server. */
+const failures: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["timeout", "overloaded"]);
+
+/** What the codes' words say, where nothing else does. */
+const familyIn = ({ codes }: ErrorFacts): ErrorKind | undefined =>
+  codes.map(familyOf).find((kind) => kind !== undefined);
 
 /** What is left to the words: statuses 400, 404, 413, 422 and the like, and errors without a status. */
 function kindOfWords(
@@ -196,6 +208,9 @@ function kindOfWords(
   if (/request rate increased too quickly/i.test(text)) return "rate_limit";
   if (permissionWords.test(text)) return "permission";
   if (status === 413) return "payload_too_large";
+  const family = byCode === undefined ? familyIn(facts) : undefined;
+  if (family === "rate_limit") return limitKind(facts, []);
+  if (family !== undefined) return family;
   if (status !== undefined) {
     if (moneyWords.test(text)) return "quota_exhausted";
     if (passingLimitWords.test(text)) return limitKind(facts, []);

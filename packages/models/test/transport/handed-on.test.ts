@@ -169,3 +169,36 @@ describe("Zhipu's numbers", () => {
     expect(classifyStreamError({ error: { code, message: "请稍后再试" } }).kind).toBe(kind);
   });
 });
+
+describe("codes that nobody has listed", () => {
+  const rows: [code: string, kind: ErrorKind][] = [
+    ["provider_unavailable", "overloaded"],
+    ["model_overloaded", "overloaded"],
+    ["RateLimitReached", "rate_limit"],
+    ["too_many_concurrent_requests", "rate_limit"],
+    ["credits_exhausted", "quota_exhausted"],
+    ["payment-required", "quota_exhausted"],
+    ["monthly_limit_exceeded", "quota_exhausted"],
+    ["context_window_exceeded", "context_overflow"],
+    ["model_max_prompt_tokens_exceeded", "context_overflow"],
+    ["content_blocked", "content_filter"],
+    ["token_expired", "auth"],
+    ["access_denied", "permission"],
+    ["upstream_timeout", "timeout"],
+    ["something_else", "invalid_request"],
+    ["upstream_error", "invalid_request"],
+  ];
+  it.each(rows)("%s means %s, where the words say nothing", (code, kind) => {
+    expect(ofStatus(400, { error: { code, message: "x" } })).toBe(kind);
+  });
+
+  it("of a failure are asked for what the status does not say", () => {
+    expect(ofStatus(500, { error: { code: "credits_exhausted", message: "x" } })).toBe("quota_exhausted");
+    expect(ofStatus(502, { error: { code: "request_timeout", message: "x" } })).toBe("server_error");
+  });
+
+  it("do not outdo the words", () => {
+    const message = "This model's maximum context length is 8192 tokens";
+    expect(ofStatus(400, { error: { code: "rate_limited_error", message } })).toBe("context_overflow");
+  });
+});

@@ -88,8 +88,10 @@ export class CallTracker {
 
   /** A name as it is known by now: it may come in pieces, and mostly comes again whole. */
   #joined({ name: known, args }: Slot, name: string): string {
-    if (known === "" || args.begun || name.startsWith(known)) return name;
+    if (known === "" || name.startsWith(known)) return name;
     const joined = known + name;
+    // Beside an empty text of arguments a name is mostly whole.
+    if (args.begun) return args.length === 0 && this.#offered.has(joined) ? joined : name;
     return this.#offered.has(joined) || !this.#offered.has(name) ? joined : name;
   }
 

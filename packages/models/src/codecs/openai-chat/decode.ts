@@ -115,7 +115,7 @@ export class ChatDecoder implements Decoder {
     if (!data.startsWith("{")) {
       if (isSilent(frame, data)) return;
       const error = bareError(frame, data);
-      if (error !== undefined) throw streamError(error, this.#target, this.#answer);
+      if (error) throw streamError(error, this.#target, this.#answer);
       this.#sentinel = isEndWord(data);
       if (this.#sentinel) return;
     }
@@ -138,16 +138,17 @@ export class ChatDecoder implements Decoder {
     const base = chunk.base_resp === undefined ? undefined : baseRespError(chunk);
     if (base !== undefined) this.#fail(base);
     if (this.finished) return;
-    const failed = isError || told(chunk.error) || told(choice?.error) || isFlatError(chunk);
-    if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
-    if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
+    const inChoice = choice?.error ?? objectIn(choice?.delta)?.error;
+    const failed = isError || told(chunk.error) || told(inChoice) || isFlatError(chunk);
+    for (const usage of [objectIn(chunk.x_groq)?.usage, chunk.usage])
+      if (usage) this.#answer.count(chatUsage(usage));
     // Of an answer that was cut some tell once more, as an error, that its limit was reached.
     if (failed && isCut(this.#word)) return;
     if (failed) {
       // A whole answer says beside its error what there was before it.
       this.#choice(choice, 0);
-      const inner = !isError && !told(chunk.error) && told(choice?.error);
-      this.#fail(inner ? { error: choice?.error ?? null } : chunk);
+      const inner = !isError && !told(chunk.error) && told(inChoice);
+      this.#fail(inner ? { error: inChoice ?? null } : chunk);
       return;
     }
     if (chunk.choices === undefined && (textIn(chunk.message) ?? textIn(chunk.msg))) this.#words = chunk;
