@@ -132,10 +132,10 @@ export class ChatDecoder implements Decoder {
 
   /** One chunk of a stream, or a whole answer. */
   take(given: JsonObject, isError: boolean = false): void {
-    this.#again = undefined;
     const chunk = isError ? given : withChoices(given);
+    this.#again = undefined;
     const choice = firstChoice(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
-    const base = chunk.base_resp === undefined ? undefined : baseRespError(chunk);
+    const base = chunk.base_resp ? baseRespError(chunk) : undefined;
     if (base !== undefined) this.#fail(base);
     if (this.finished) return;
     const inChoice = choice?.error ?? objectIn(choice?.delta)?.error;
@@ -147,8 +147,7 @@ export class ChatDecoder implements Decoder {
     if (failed) {
       // A whole answer says beside its error what there was before it.
       this.#choice(choice, 0);
-      const inner = !isError && !told(chunk.error) && told(inChoice);
-      this.#fail(inner ? { error: inChoice ?? null } : chunk);
+      this.#fail(isError || told(chunk.error) || !told(inChoice) ? chunk : { error: inChoice ?? null });
       return;
     }
     if (chunk.choices === undefined && (textIn(chunk.message) ?? textIn(chunk.msg))) this.#words = chunk;
