@@ -5,7 +5,7 @@
 
 import type { Json } from "@rondo/core";
 import type { Frame } from "../codec.ts";
-import { objectEnd, parseJson } from "../json-values.ts";
+import { objectEnd, objectIn, parseJson } from "../json-values.ts";
 
 const signOfLife: RegExp = /^(?:ping|heart[ _-]?beat|keep[ _-]?alive)$/i;
 const end: RegExp = /^"?\[?done\]?"?$/i;
@@ -34,6 +34,12 @@ export function bareError(
   const words = typeof value === "string" ? value : data === "null" ? "" : data;
   return { error: { message: words.trim() || "an error event came without a word of what failed" } };
 }
+
+/** What a frame holds that is no object: a list of objects, or several of them one behind another. Undefined for what is neither. */
+export const piecesIn = (value: Json | undefined, data: string): readonly string[] | undefined =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => objectIn(one) !== undefined)
+    ? value.map((one) => JSON.stringify(one))
+    : gluedIn(data);
 
 /** Objects, and the word for the end, that one frame holds one behind another: a proxy has lost what stood between. Undefined for what is no such frame. */
 export function gluedIn(data: string): readonly string[] | undefined {

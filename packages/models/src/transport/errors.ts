@@ -214,7 +214,7 @@ function kindOfWords(
   if (status !== undefined) {
     if (moneyWords.test(text)) return "quota_exhausted";
     if (passingLimitWords.test(text)) return limitKind(facts, []);
-    return /\btoo busy\b/i.test(text) ? "overloaded" : "invalid_request";
+    return isBusy(text) ? "overloaded" : "invalid_request";
   }
   if (byCode !== undefined) return byCode;
   if (moneyWords.test(text)) return limitKind(facts, []);

@@ -56,6 +56,19 @@ describe("arguments", () => {
     ]);
   });
 
+  it.each([
+    { type: "response.function_call_arguments.done", output_index: 0, arguments: "{}" },
+    {
+      type: "response.output_item.done",
+      output_index: 0,
+      item: { type: "function_call", call_id: "c0", name: "f0", arguments: {} },
+    },
+  ])("that came in pieces are not made empty by the end: $type", async (done) => {
+    expect(callsOf(await play(created, added(0), more(0, '{"a":1}'), done, completed()))).toEqual([
+      ["f0", { a: 1 }],
+    ]);
+  });
+
   it("under numbers that are texts are kept apart", async () => {
     const told = await play(
       created,

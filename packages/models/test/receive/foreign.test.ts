@@ -221,3 +221,42 @@ describe("frames that a proxy has joined", () => {
     expect(error?.kind).toBe("stream_error");
   });
 });
+
+describe("an answer that came whole, as one event", () => {
+  it.each([
+    ["Anthropic's", anthropicMessages, bodies["anthropic-messages"]],
+    [
+      "Responses'",
+      openaiResponses,
+      { object: "response", status: "completed", output: [{ type: "message", content: "hi" }] },
+    ],
+    ["Chat Completions'", openaiChat, bodies["openai-chat"]],
+    ["Google's", googleGenerativeAi, bodies["google-generative-ai"]],
+  ])("is one: %s", async (_whose, codec, body) => {
+    expect(textOf(await outcome(codec, data(body)))).toBe("hi");
+  });
+});
+
+describe("an event whose JSON is", () => {
+  const [one, stop] = [chunk({ content: "hi" }), JSON.stringify(chunk({}, "stop"))];
+  it.each([
+    ["a list of chunks", data([one, JSON.parse(stop)])],
+    ["quoted once more", data(JSON.stringify(JSON.stringify(one)), stop)],
+    ["written over several lines", [`data: ${JSON.stringify(one, null, 2)}\n\n`, ...data(stop)]],
+    [
+      "Python's, with a number that is none",
+      data(`{"x":NaN,"y":-Infinity,${JSON.stringify(one).slice(1)}`, stop),
+    ],
+  ])("read all the same: %s", async (_title, frames) => {
+    expect(textOf(await outcome(openaiChat, frames))).toBe("hi");
+  });
+
+  it("not escaped is read with its control characters, and what looks like a number in a text stays", async () => {
+    const frames = data('{"choices":[{"delta":{"content":"a\tNaN"}}]}', stop);
+    expect(textOf(await outcome(openaiChat, frames))).toBe("a\tNaN");
+  });
+
+  it.each(["[]", '["a"]', '"message"', "{'a': 1}"])("none of ours is an error still: %s", async (text) => {
+    expect((await outcome(openaiChat, data(text))).error?.kind).toBe("stream_error");
+  });
+});

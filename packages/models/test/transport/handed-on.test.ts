@@ -2,6 +2,7 @@
 
 import type { ErrorKind, Json } from "@rondo/core";
 import { describe, expect, it } from "vitest";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
 import { classifyHttpError, classifyStreamError } from "../../src/transport/errors.ts";
 
 const ofStatus = (status: number, body: Json): ErrorKind =>
@@ -200,5 +201,24 @@ describe("codes that nobody has listed", () => {
   it("do not outdo the words", () => {
     const message = "This model's maximum context length is 8192 tokens";
     expect(ofStatus(400, { error: { code: "rate_limited_error", message } })).toBe("context_overflow");
+  });
+});
+
+it("an answer whose reasoning alone reached the limit, refused for that, is a cut one", () => {
+  const message =
+    "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.";
+  const body = JSON.stringify({ error: { message, type: "invalid_request_error" } });
+  const target = { origin: { api: "openai-chat", provider: "openai", model: "m" }, facts: {} };
+  const answer = openaiChat.answerOf?.({ status: 400, header: () => null, body }, target);
+  expect(answer).toMatchObject({ content: [], stop: { kind: "max_tokens" } });
+});
+
+describe("Chinese words", () => {
+  it.each<[number, string, ErrorKind]>([
+    [429, "当前模型负载已饱和，请稍后再试", "overloaded"],
+    [429, "该模型当前访问量过大", "overloaded"],
+    [401, "该令牌额度已用尽", "quota_exhausted"],
+  ])("%d %s", (status, message, kind) => {
+    expect(ofStatus(status, { error: { message } })).toBe(kind);
   });
 });

@@ -94,6 +94,13 @@ export class AnthropicAnswer {
       case "message_start":
         this.#start(objectIn(event.message) ?? {});
         return;
+      // The whole of it as one event, of a server that does not stream.
+      case "message":
+        if (!Array.isArray(event.content)) return;
+        this.#start(event);
+        this.#ending(event);
+        this.#stopped = true;
+        return;
       case "content_block_start":
         this.#open(index, objectIn(event.content_block) ?? {});
         return;

@@ -10,7 +10,7 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../../frame-json.ts";
 import { listIn, objectIn, parsed, textIn } from "../../json-values.ts";
-import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
+import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";
@@ -119,11 +119,12 @@ export class ChatDecoder implements Decoder {
       this.#sentinel = isEndWord(data);
       if (this.#sentinel) return;
     }
-    const chunk = objectIn(parsed(this.#frames, data));
+    const value = parsed(this.#frames, data);
+    const chunk = objectIn(value);
     if (chunk === undefined) {
-      const glued = gluedIn(data);
-      if (glued === undefined) throw unreadable(data, this.#target, this.#answer);
-      for (const piece of glued) this.push({ ...frame, data: piece });
+      const pieces = piecesIn(value, data);
+      if (pieces === undefined) throw unreadable(data, this.#target, this.#answer);
+      for (const piece of pieces) this.push({ ...frame, data: piece });
       return;
     }
     this.take(chunk, isErrorEvent(frame.event));
@@ -170,9 +171,8 @@ export class ChatDecoder implements Decoder {
       own ??
       (this.#answer.empty || at > 0 ? message : undefined) ??
       (this.#hasDeltas ? undefined : this.#added(textIn(message?.content) ?? textIn(choice.text)));
-    const isWhole = own === undefined;
-    if (delta !== undefined) this.#delta(delta, isWhole, at);
-    if (choice.tool_calls && !delta?.tool_calls) this.#callList(callsIn(choice), isWhole, at);
+    if (delta !== undefined) this.#delta(delta, own === undefined, at);
+    if (choice.tool_calls && !delta?.tool_calls) this.#callList(callsIn(choice), own === undefined, at);
     const word = wordIn(choice);
     if (word !== undefined && !isGrave(this.#word)) this.#word = word;
     this.#nativeWord = textIn(choice.native_finish_reason) ?? this.#nativeWord;

@@ -20,7 +20,7 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
-import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
+import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { foreignStop } from "../foreign-stops.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
 import { settle } from "../openai/settle.ts";
@@ -62,11 +62,12 @@ export class ResponsesDecoder implements Decoder {
       this.#done = isEndWord(data);
       if (this.#done) return;
     }
-    const event = objectIn(parsed(this.#frames, data));
+    const value = parsed(this.#frames, data);
+    const event = objectIn(value);
     if (event === undefined) {
-      const glued = gluedIn(data);
-      if (glued === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));
-      for (const piece of glued) this.push({ event: undefined, data: piece });
+      const pieces = piecesIn(value, data);
+      if (pieces === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));
+      for (const piece of pieces) this.push({ event: undefined, data: piece });
       return;
     }
     // Some gateways name the event only on the event line.
@@ -141,6 +142,11 @@ export class ResponsesDecoder implements Decoder {
         return;
       }
       default:
+        // The whole of it as one event, of a server that does not stream.
+        if (type === "" && event.object === "response") {
+          this.#end(event);
+          return;
+        }
         // A chunk of another protocol's form that carries an error all the same.
         if ((type === "" || type.endsWith("error")) && told(event.error)) throw this.#fail(event);
         this.#items.event(type, event);

@@ -28,6 +28,8 @@ interface Item {
   cited: Map<number, number>;
   /** The reasoning part last written to. */
   reasoning: string | undefined;
+  /** Arguments came in pieces. */
+  pieces: boolean;
 }
 
 export class ResponseItems {
@@ -94,12 +96,12 @@ export class ResponseItems {
         // Some tell the value instead of its text (F087): taken for no text it would run with nothing.
         if (objectIn(event.delta) === undefined) this.#answer.args(this.#call(index, event), delta);
         else this.#answer.argsWhole(this.#call(index, event), event.delta as Json);
+        this.#item(index, "function_call").pieces ||= !isEmptyArgs(event.delta);
         return;
       case "response.function_call_arguments.done": {
         const key = this.#call(index, event);
         this.#answer.call(key, { name: this.#names.own(textIn(event.name) ?? "") });
-        if (event.arguments !== undefined && event.arguments !== null)
-          this.#answer.argsWhole(key, event.arguments);
+        this.#wholeArgs(this.#item(index, "function_call"), event.arguments);
         return;
       }
       default:
@@ -191,6 +193,7 @@ export class ResponseItems {
         said: undefined,
         cited: new Map(),
         reasoning: undefined,
+        pieces: false,
       };
       this.#items.set(index, item);
       this.#free = Math.max(this.#free, index + 1);
@@ -276,8 +279,7 @@ export class ResponseItems {
         this.#answer.attach(item.key, { opaque: { item: given } });
         return;
       case "function_call":
-        if (given.arguments !== undefined && given.arguments !== null)
-          this.#answer.argsWhole(item.key, given.arguments);
+        this.#wholeArgs(item, given.arguments);
         this.#answer.attach(item.key, { opaque: callOpaque(given, this.#led()) });
         this.#settleCall(item, given);
         return;
@@ -289,6 +291,12 @@ export class ResponseItems {
         this.#settleCall(item, given);
         return;
     }
+  }
+
+  /** The arguments as a whole. Gateways put an empty object there, whatever came in pieces: with that nothing may run. */
+  #wholeArgs({ key, pieces }: Item, told: Json | undefined): void {
+    if (told === undefined || told === null || (pieces && isEmptyArgs(told))) return;
+    this.#answer.argsWhole(key, told);
   }
 
   #callOpened(item: Item, given: JsonObject): void {
@@ -352,6 +360,10 @@ export class ResponseItems {
     item.cited.set(position, (item.cited.get(position) ?? 0) + 1);
   }
 }
+
+/** Whether arguments are none, or an object without members. */
+const isEmptyArgs = (args: Json | undefined): boolean =>
+  /^\s*(?:\{\s*\})?\s*$/.test(typeof args === "string" ? args : args ? JSON.stringify(args) : "");
 
 function partKey(item: Item, position: number): string {
   let key = item.parts[position];
