@@ -66,12 +66,16 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
   const beside = depth < 3 ? besides(root, said) : undefined;
   const message = messageIn(root, said, beside === undefined);
   const quoted = quoting(words(said.message) ?? message, beside, depth);
+  // SageMaker's, of the model's own server.
+  const original = numberIn(root.OriginalStatusCode);
   return {
+    ...(original === undefined ? {} : { upstream: original }),
     ...quoted,
     message: joined(message, quoted.message),
     codes: [...quoted.codes, ...codes],
     ...own,
-    json,
+    // Waits and quotas are looked for in both.
+    json: quoted.json === undefined ? json : { ...root, behind: quoted.json },
     raw,
   };
 }
@@ -105,7 +109,10 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
   const message =
     words(said.message) ??
     words(said.Message) ??
+    words(root.error_description) ??
     words(root.error) ??
+    words(listIn(root.error)[0]) ??
+    words(objectIn(root.fault)?.faultstring) ??
     words(root.detail) ??
     words(root.message) ??
     firstDetail(root.detail) ??
@@ -143,7 +150,13 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     said.error_code,
     said.errorCode,
     said.http_code,
-    ...(said === root ? [] : [root.code, root.type]),
+    ...(said === root
+      ? []
+      : [root.code, root.type, numberIn(root.status), root.statusCode, root.status_code]),
+    // OAuth's word for what it thinks of a token.
+    said === root && typeof root.error === "string" && /^[a-z_]{5,40}$/.test(root.error)
+      ? root.error
+      : undefined,
     // Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`.
     ...listIn(said.details).map((one) => objectIn(one)?.reason),
   ]) {

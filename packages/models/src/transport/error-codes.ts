@@ -98,6 +98,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     modelnotreadyexception: "overloaded",
     authentication_error: "auth",
     invalid_api_key: "auth",
+    invalid_grant: "auth",
+    invalid_token: "auth",
     invalid_authentication_error: "auth",
     unauthenticated: "auth",
     api_key_invalid: "auth",

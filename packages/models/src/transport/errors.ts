@@ -125,7 +125,8 @@ function errorFrom(
 
 /** Of a gateway's own failure, and of an error without a status, that of whoever stands behind it says more. */
 function judgedStatus(status: number | undefined, { upstream }: ErrorFacts): number | undefined {
-  return status === undefined || status >= 500 ? (upstream ?? status) : status;
+  // Amazon's status for what stands behind it.
+  return status === undefined || status >= 500 || status === 424 ? (upstream ?? status) : status;
 }
 
 function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints): ErrorKind {
@@ -145,6 +146,8 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (byCode !== undefined && byCode !== "server_error") return byCode;
   if (status === 401) return moneyWords.test(text) ? "quota_exhausted" : "auth";
   if (status === 403) {
+    // Cloudflare's page for a client that is too quick, without the page.
+    if (/^error code: 1015\b/.test(text)) return "rate_limit";
     // "No credits were charged" says who had the prompt looked at.
     if (filterWords.test(text)) return "content_filter";
     return moneyWords.test(text) ? "quota_exhausted" : "permission";
@@ -152,7 +155,8 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 408) return "timeout";
   // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.
   if (status === 499 || status === 424) return "server_error";
-  if (status === 529) return "overloaded";
+  // Anthropic's, and Groq's for its flexible tier.
+  if (status === 529 || status === 498) return "overloaded";
   if (status !== undefined && status >= 500) {
     if (templateWords.test(text)) return "invalid_request";
     if (callWords.test(text)) return "malformed_tool_call";

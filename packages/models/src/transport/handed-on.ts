@@ -20,6 +20,8 @@ const bodies: readonly string[] = [
   "raw",
   "responseBody",
   "response_body",
+  // SageMaker, of the model's own server.
+  "OriginalMessage",
   "cause",
 ];
 
@@ -33,6 +35,7 @@ export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | unde
     said.upstream_error,
     root.upstream_error,
     said.error,
+    root.detail,
     quoted.startsWith("{") ? parseJson(quoted) : undefined,
   ]) {
     const value = objectIn(one);

@@ -260,3 +260,14 @@ describe("an event whose JSON is", () => {
     expect((await outcome(openaiChat, data(text))).error?.kind).toBe("stream_error");
   });
 });
+
+describe.each(Object.entries(sseCodecs))("%s, where an error stands without its wrapping", (_name, codec) => {
+  it.each([
+    ["FastAPI's", { detail: "Rate limit exceeded" }],
+    ["a problem's", { title: "Too Many Requests", status: 429, detail: "slow down" }],
+    ["one of a type", { type: "rate_limit_error", message: "slow down" }],
+  ])("%s", async (_whose, body) => {
+    expect((await outcome(codec, data(body))).error?.kind).toBe("rate_limit");
+    expect((await outcome(codec, [JSON.stringify(body)])).error?.kind).toBe("rate_limit");
+  });
+});

@@ -114,6 +114,46 @@ describe("an error that a gateway hides", () => {
       "rate_limit",
     ],
     [
+      "in FastAPI's detail",
+      400,
+      { detail: { error: { message: overflow.error.message, type: "invalid_request_error" } } },
+      "context_overflow",
+    ],
+    [
+      "in SageMaker's original message",
+      424,
+      {
+        ErrorCode: "CLIENT_ERROR_FROM_MODEL",
+        Message: "Received client error (422) from primary",
+        OriginalStatusCode: 422,
+        OriginalMessage: JSON.stringify({ error: "`inputs` must have less than 1024 tokens. Given: 1500" }),
+      },
+      "context_overflow",
+    ],
+    [
+      "in an attempt with a status of its own",
+      503,
+      { error: { message: "All providers failed", attempts: [{ status: 429, error: { message: "slow" } }] } },
+      "rate_limit",
+    ],
+    [
+      "with a quota of a day among its details",
+      500,
+      {
+        error: {
+          message: `got status: 429. ${JSON.stringify({
+            error: {
+              code: 429,
+              message: "You exceeded your current quota",
+              status: "RESOURCE_EXHAUSTED",
+              details: [{ violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel-FreeTier" }] }],
+            },
+          })}`,
+        },
+      },
+      "quota_exhausted",
+    ],
+    [
       "nowhere: arguments in its words are no error",
       500,
       { error: { message: 'could not run {"status": "open", "name": "f"}' } },
@@ -143,6 +183,15 @@ describe("an error that a gateway hides", () => {
     const error = classifyHttpError({ status: 502, header: () => null, body: JSON.stringify(body) });
     expect(error).toMatchObject({ kind: "context_overflow", status: 502, contextWindow: 200_000 });
     expect(error.message).toContain("Provider returned error: prompt is too long");
+  });
+
+  it("tells its own wait", () => {
+    const google = {
+      error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "x", details: [{ retryDelay: "34s" }] },
+    };
+    const body = { error: { message: "Provider returned error", metadata: { raw: JSON.stringify(google) } } };
+    const error = classifyHttpError({ status: 429, header: () => null, body: JSON.stringify(body) });
+    expect(error).toMatchObject({ kind: "rate_limit", retryAfterMs: 34_000 });
   });
 
   it("is found in a stream too", () => {
@@ -211,6 +260,30 @@ it("an answer whose reasoning alone reached the limit, refused for that, is a cu
   const target = { origin: { api: "openai-chat", provider: "openai", model: "m" }, facts: {} };
   const answer = openaiChat.answerOf?.({ status: 400, header: () => null, body }, target);
   expect(answer).toMatchObject({ content: [], stop: { kind: "max_tokens" } });
+});
+
+describe("an error in a form of its own", () => {
+  const rows: [title: string, status: number, body: Json, kind: ErrorKind][] = [
+    ["OAuth's", 400, { error: "invalid_grant", error_description: "Token has been revoked." }, "auth"],
+    ["Apigee's", 429, { fault: { faultstring: "Quota violation", detail: {} } }, "rate_limit"],
+    ["of a list of words", 503, { error: ["Model is overloaded"] }, "overloaded"],
+    ["Cloudflare's, without its page", 403, "error code: 1015", "rate_limit"],
+    [
+      "Groq's, of its flexible tier",
+      498,
+      { error: { message: "Flex tier capacity exceeded" } },
+      "overloaded",
+    ],
+    [
+      "watsonx's",
+      403,
+      { errors: [{ message: "This account has reached its token quota" }] },
+      "quota_exhausted",
+    ],
+  ];
+  it.each(rows)("is understood: %s (%d)", (_title, status, body, kind) => {
+    expect(ofStatus(status, body)).toBe(kind);
+  });
 });
 
 describe("Chinese words", () => {

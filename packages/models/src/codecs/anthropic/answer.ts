@@ -18,7 +18,7 @@ import type { Target } from "../../codec.ts";
 import { countIn, objectIn, textIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
-import { told } from "../openai-chat/chunk.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { containerPart } from "./container.ts";
 import { anthropicStreamError } from "./errors.ts";
 import { fallbackType } from "./fallback.ts";
@@ -121,7 +121,9 @@ export class AnthropicAnswer {
         this.#stopped = true;
         return;
       default:
-      // Pings, and events newer than this code.
+        // Pings, and events newer than this code; or an error of another form.
+        if ((type === undefined || type.endsWith("error")) && isFlatError(event))
+          throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
     }
   }
 

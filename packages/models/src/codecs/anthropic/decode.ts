@@ -13,6 +13,7 @@ import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
+import { isFlatError } from "../flat-errors.ts";
 import { baseRespError } from "../openai-chat/base-resp.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { anthropicStreamError } from "./errors.ts";
@@ -103,6 +104,8 @@ export function anthropicWhole(body: Json, target: Target, emit: Emit): Assistan
   const told = message === undefined ? undefined : baseRespError(message);
   if (told !== undefined) throw anthropicStreamError(told, target.origin.provider);
   const content = message === undefined ? undefined : contentOf(message);
+  if (message !== undefined && content === undefined && isFlatError(message))
+    throw anthropicStreamError(body, target.origin.provider);
   if (message === undefined || content === undefined)
     throw new RondoError(
       "protocol",

@@ -22,6 +22,7 @@ import { FrameJson } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
 import { putMember } from "../../own-member.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
+import { isFlatError } from "../flat-errors.ts";
 import { StreamedArgs } from "./args.ts";
 import { googleStreamError, notJson } from "./errors.ts";
 import { ownName } from "./names.ts";
@@ -160,9 +161,9 @@ export class GoogleDecoder implements Decoder {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw this.#failed(notJson(JSON.stringify(value), this.#target));
     const answer = unwrapped(value);
-    if (answer.error !== undefined && answer.error !== null) {
+    const isOurs = answer.candidates ?? answer.promptFeedback ?? answer.usageMetadata;
+    if ((answer.error ?? null) !== null || (isOurs === undefined && isFlatError(value)))
       throw this.#refused(answer as unknown as Json);
-    }
     if (isObject(answer.usageMetadata)) this.#usage = latest(this.#usage, inCamel(answer.usageMetadata));
     const feedback = isObject(answer.promptFeedback) ? inCamel(answer.promptFeedback) : {};
     const blockReason = wordOf(feedback.blockReason).replace(/^BLOCK_REASON_UNSPECIFIED$/, "");
@@ -273,8 +274,7 @@ export class GoogleDecoder implements Decoder {
     if (!goesOn) this.#closeCall();
     if (!goesOn && name === "") {
       // A closing part whose call is shut already, or a call without a name: there is nothing to run.
-      if (isEmpty(call.args) && call.partialArgs === undefined) return;
-      this.#nameless(call);
+      if (!isEmpty(call.args) || call.partialArgs !== undefined) this.#nameless(call);
       return;
     }
     const key = goesOn ? open.key : this.#blocks++;

@@ -115,21 +115,6 @@ export function firstChoice(given: Json | undefined): JsonObject | undefined {
   return undefined;
 }
 
-/** An error that stands in the chunk itself, as vLLM, SGLang and gateways write it: without it a cut answer would look whole (F150). */
-export function isFlatError(chunk: JsonObject): boolean {
-  if (chunk.choices !== undefined) return false;
-  if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
-  if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
-  const code = Number(chunk.code ?? chunk.status ?? Number.NaN);
-  return code >= 400 && code < 600;
-}
-
-export function told(error: Json | undefined): boolean {
-  if (typeof error === "string") return error !== "";
-  const object = objectIn(error);
-  return object !== undefined && Object.keys(object).length > 0;
-}
-
 /** The sources that a chunk names; the fuller list, where it has two. */
 export function sourcesIn({ citations, search_results }: JsonObject): readonly Json[] | undefined {
   if (citations === undefined && search_results === undefined) return undefined;

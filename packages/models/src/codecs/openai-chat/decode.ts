@@ -11,6 +11,7 @@ import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../../frame-json.ts";
 import { listIn, objectIn, parsed, textIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";
@@ -21,12 +22,10 @@ import {
   callOfPart,
   callsIn,
   firstChoice,
-  isFlatError,
   partsIn,
   reasoningIn,
   sourcesIn,
   textOf,
-  told,
   withChoices,
   wordIn,
 } from "./chunk.ts";
@@ -140,7 +139,8 @@ export class ChatDecoder implements Decoder {
     if (base !== undefined) this.#fail(base);
     if (this.finished) return;
     const inChoice = choice?.error ?? objectIn(choice?.delta)?.error;
-    const failed = isError || told(chunk.error) || told(inChoice) || isFlatError(chunk);
+    const failed =
+      isError || told(chunk.error) || told(inChoice) || (chunk.choices === undefined && isFlatError(chunk));
     for (const usage of [objectIn(chunk.x_groq)?.usage, chunk.usage])
       if (usage) this.#answer.count(chatUsage(usage));
     // Of an answer that was cut some tell once more, as an error, that its limit was reached.

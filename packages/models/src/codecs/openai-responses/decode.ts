@@ -21,12 +21,12 @@ import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { foreignStop } from "../foreign-stops.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
 import { settle } from "../openai/settle.ts";
 import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
 import { responsesUsage } from "../openai/usage.ts";
-import { told } from "../openai-chat/chunk.ts";
 import { ResponseItems } from "./output.ts";
 import { outputOf } from "./told-items.ts";
 
@@ -148,7 +148,8 @@ export class ResponsesDecoder implements Decoder {
           return;
         }
         // A chunk of another protocol's form that carries an error all the same.
-        if ((type === "" || type.endsWith("error")) && told(event.error)) throw this.#fail(event);
+        if ((type === "" || type.endsWith("error")) && (told(event.error) || isFlatError(event)))
+          throw this.#fail(event);
         this.#items.event(type, event);
     }
   }
