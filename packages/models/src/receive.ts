@@ -19,7 +19,7 @@ import {
 } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { parseExact } from "./exact-json.ts";
-import { Body, type Framer } from "./receive/body.ts";
+import { BinaryOrText, Body, type Framer } from "./receive/body.ts";
 import { Beginning, explained } from "./receive/foreign.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
@@ -125,7 +125,8 @@ function framerOf(
   onFrame: (frame: Frame) => void,
 ): Framer {
   if (codec.framing === "ndjson") return new NdjsonDecoder(onFrame);
-  return Binary === undefined ? new SseDecoder(onFrame, () => decoder.likeness) : new Binary(onFrame);
+  const text = new SseDecoder(onFrame, () => decoder.likeness);
+  return Binary === undefined ? text : new BinaryOrText(new Binary(onFrame), text);
 }
 
 interface Feeding {

@@ -16,6 +16,29 @@ export interface Framer {
 }
 
 /** What a body is, once its first character has said so. */
+/** A stream of Amazon's frames, or of text where a gateway has made events or lines of them: the first byte tells. */
+export class BinaryOrText implements Framer {
+  readonly #binary: Framer;
+  readonly #text: Framer;
+  #chosen: Framer | undefined;
+
+  constructor(binary: Framer, text: Framer) {
+    this.#binary = binary;
+    this.#text = text;
+  }
+
+  push(chunk: Uint8Array): void {
+    const [first] = chunk;
+    if (first === undefined) return;
+    this.#chosen ??= /[a-z:{]/i.test(String.fromCharCode(first)) ? this.#text : this.#binary;
+    this.#chosen.push(chunk);
+  }
+
+  end(): boolean {
+    return (this.#chosen ?? this.#binary).end();
+  }
+}
+
 export class Body {
   isKnown = false;
   whole: WholeBody | undefined;
@@ -39,7 +62,7 @@ export class Body {
       return false;
     }
     const json = (first === brace || first === bracket) && !(this.#framing === "ndjson" && this.#isStream);
-    if (json || first === angle) this.whole = new WholeBody(this.#framing === "sse");
+    if (json || first === angle) this.whole = new WholeBody(this.#framing !== "ndjson");
     this.isKnown = true;
     for (const held of this.#blank) (this.whole ?? this.#framer).push(held);
     this.#blank = [];

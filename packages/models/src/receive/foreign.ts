@@ -37,7 +37,7 @@ export class Beginning {
     const text = new TextDecoder().decode(Uint8Array.from(this.#bytes)).trim();
     // A name that was cut is the beginning of events, too.
     const isField = /^(?:data|event|id|retry)?:/m.test(text) || fields.some((name) => name.startsWith(text));
-    return isField ? "" : text;
+    return isField || text.includes("\0") ? "" : text;
   }
 }
 
@@ -56,6 +56,7 @@ const titles: { readonly [api: string]: string } = {
   "anthropic-messages": "Anthropic Messages",
   "google-generative-ai": "Google Gemini",
   "ollama-chat": "Ollama's own",
+  "bedrock-converse": "Amazon's Converse",
 };
 
 /** The error of an answer of which nothing was understood, or what better explains it. */
@@ -72,7 +73,7 @@ export function explained(thrown: unknown, began: Beginning, codec: Codec, targe
       { raw: cutRaw(head), cause: thrown },
     );
   }
-  const words = codec.framing === "sse" ? began.words : "";
+  const words = codec.framing === "ndjson" ? "" : began.words;
   return words === "" ? thrown : classifyStreamError(words, { provider: `${provider}/${model}` });
 }
 

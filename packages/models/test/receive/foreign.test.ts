@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
+import { bedrockConverse } from "../../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../../src/codecs/google-generative-ai.ts";
 import { ollamaChat } from "../../src/codecs/ollama-chat.ts";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
@@ -269,5 +270,27 @@ describe.each(Object.entries(sseCodecs))("%s, where an error stands without its 
   ])("%s", async (_whose, body) => {
     expect((await outcome(codec, data(body))).error?.kind).toBe("rate_limit");
     expect((await outcome(codec, [JSON.stringify(body)])).error?.kind).toBe("rate_limit");
+  });
+});
+
+describe("Amazon's frames, of which a gateway has made text", () => {
+  const frames: [name: string, payload: object][] = [
+    ["messageStart", { role: "assistant" }],
+    ["contentBlockDelta", { contentBlockIndex: 0, delta: { text: "hi" } }],
+    ["messageStop", { stopReason: "end_turn" }],
+    ["metadata", { usage: { inputTokens: 1, outputTokens: 1 } }],
+  ];
+
+  it.each([
+    ["events", frames.map(([name, payload]) => event(name, payload))],
+    ["events without names", data(...frames.map(([name, payload]) => ({ [name]: payload })))],
+    ["lines", lines(...frames.map(([name, payload]) => ({ [name]: payload })))],
+  ])("are an answer as %s", async (_title, text) => {
+    expect(textOf(await outcome(bedrockConverse, text))).toBe("hi");
+  });
+
+  it("may be words alone, or another protocol's", async () => {
+    expect((await outcome(bedrockConverse, ["Service Unavailable"])).error?.kind).toBe("overloaded");
+    expect((await outcome(bedrockConverse, streams["anthropic-messages"])).error?.kind).toBe("protocol");
   });
 });
