@@ -67,7 +67,10 @@ export const filterWords: RegExp =
  * an account without money.
  */
 export const minuteQuotaWords: RegExp =
-  /(?<!free |hour |week |month )\ballocated quota exceeded\b|\berror-code#token-limit\b/i;
+  /(?<!free |hour |week |month )\ballocated quota exceeded\b|\berror-code#token-limit\b|\brequests rate limit exceeded\b/i;
+/** A plan or an allowance that is used up, or over: Claude's and ChatGPT's plans, Ollama's, Volcengine's, Copilot's, free tiers. */
+export const planWords: RegExp =
+  /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b|usage limit is set to|\busage quota\b|\brun out of (?:\w+ )?requests\b|\bused (?:up )?all (?:of )?your\b|\bfree tier limit reached\b|\b(?:subscription|trial)(?: has)? (?:expired|ended)\b|\bno active subscription\b/i;
 /** A limit of a moment, whatever status it is said with. */
 export const passingLimitWords: RegExp =
   /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b|exceeded your current request limit/i;

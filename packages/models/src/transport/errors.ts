@@ -23,6 +23,7 @@ import {
   overloadWords,
   passingLimitWords,
   permissionWords,
+  planWords,
   rateWords,
   templateWords,
   upstreamWords,
@@ -139,18 +140,20 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   const text = wordsOf(facts);
 
   if (status !== 402 && minuteQuotaWords.test(facts.message)) return "rate_limit";
+  // Alibaba's, beside which OpenAI's words for an empty account may stand.
+  if (codes.some((code) => code.startsWith("throttling."))) return "rate_limit";
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
   if (byCode === "overloaded" && status !== 400) return "overloaded";
   if (status === 429 && byCode === undefined && isBusy(text)) return "overloaded";
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
   if (byCode !== undefined && byCode !== "server_error") return byCode;
-  if (status === 401) return moneyWords.test(text) ? "quota_exhausted" : "auth";
+  if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
   if (status === 403) {
     // Cloudflare's page for a client that is too quick, without the page.
     if (/^error code: 1015\b/.test(text)) return "rate_limit";
     // "No credits were charged" says who had the prompt looked at.
     if (filterWords.test(text)) return "content_filter";
-    return moneyWords.test(text) ? "quota_exhausted" : "permission";
+    return isSpent(text) ? "quota_exhausted" : "permission";
   }
   if (status === 408) return "timeout";
   // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.
@@ -166,6 +169,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
       if (isOverflowText(text)) return "context_overflow";
       if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
     }
+    if (planWords.test(text)) return "quota_exhausted";
     if (status === 500 && capabilityWords.test(text)) return "capability";
     if (passingLimitWords.test(text)) return limitKind(facts, codes);
     const family = familyIn(facts);
@@ -216,12 +220,12 @@ function kindOfWords(
   if (family === "rate_limit") return limitKind(facts, []);
   if (family !== undefined) return family;
   if (status !== undefined) {
-    if (moneyWords.test(text)) return "quota_exhausted";
+    if (isSpent(text)) return "quota_exhausted";
     if (passingLimitWords.test(text)) return limitKind(facts, []);
     return isBusy(text) ? "overloaded" : "invalid_request";
   }
   if (byCode !== undefined) return byCode;
-  if (moneyWords.test(text)) return limitKind(facts, []);
+  if (isSpent(text)) return limitKind(facts, []);
   if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return "invalid_request";
   // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
   if (isBusy(text)) return "overloaded";
@@ -232,6 +236,9 @@ function kindOfWords(
 
 /** What was said, without the addresses in it: where one pays is told beside a limit of a minute as well. */
 const wordsOf = ({ message }: ErrorFacts): string => message.replace(/\bhttps?:\/\/\S+/gi, "");
+
+/** Money, or a plan, that is used up. */
+const isSpent = (text: string): boolean => moneyWords.test(text) || planWords.test(text);
 
 /** Load, and nobody's limit. */
 function isBusy(text: string): boolean {
@@ -257,7 +264,7 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   if (/request too large/i.test(text) || (limit && requested && Number(requested) > Number(limit)))
     return "request_too_large_for_tier";
   // Google says "you exceeded your current quota" for a limit of one minute too.
-  return moneyWords.test(text) && !codes.includes("resource_exhausted") ? "quota_exhausted" : "rate_limit";
+  return isSpent(text) && !codes.includes("resource_exhausted") ? "quota_exhausted" : "rate_limit";
 }
 
 /** Google's `QuotaFailure`: which quotas were hit, e.g. `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */

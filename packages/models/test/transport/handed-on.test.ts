@@ -295,3 +295,28 @@ describe("Chinese words", () => {
     expect(ofStatus(status, { error: { message } })).toBe(kind);
   });
 });
+
+describe("a plan that is used up", () => {
+  it.each<[number, string, ErrorKind]>([
+    [500, "You've reached your Fable 5 limit.", "quota_exhausted"],
+    [500, "Your group's usage limit is set to $0", "quota_exhausted"],
+    [429, "You've hit your usage limit.", "quota_exhausted"],
+    [429, "You've hit your limit · resets 3pm (UTC)", "quota_exhausted"],
+    [429, "You have exceeded the 5-hour usage quota.", "quota_exhausted"],
+    [429, "You have used all your free requests for today", "quota_exhausted"],
+    [403, "You've run out of premium requests", "quota_exhausted"],
+    [403, "Your subscription has expired", "quota_exhausted"],
+    [429, "You've hit your rate limit", "rate_limit"],
+    [429, "You have reached your requests per minute limit", "rate_limit"],
+    [429, "You have reached your concurrent requests limit", "rate_limit"],
+  ])("%d %s", (status, message, kind) => {
+    expect(ofStatus(status, { error: { message } })).toBe(kind);
+  });
+
+  it("is none where Alibaba throttles", () => {
+    const message = "You exceeded your current quota, please check your plan and billing details";
+    expect(ofStatus(429, { code: "Throttling.RateQuota", message })).toBe("rate_limit");
+    const limited = { error: { code: "insufficient_quota", message: "Requests rate limit exceeded" } };
+    expect(ofStatus(429, limited)).toBe("rate_limit");
+  });
+});
