@@ -16,6 +16,9 @@ export interface Framer {
 }
 
 /** What a body is, once its first character has said so. */
+/** Whether a stream that should be Amazon's frames is text, by its first byte: theirs begin with a length, and the first byte of that is 0. */
+export const beginsText = (first: number): boolean => /[a-z:{]/i.test(String.fromCharCode(first));
+
 /** A stream of Amazon's frames, or of text where a gateway has made events or lines of them: the first byte tells. */
 export class BinaryOrText implements Framer {
   readonly #binary: Framer;
@@ -30,7 +33,7 @@ export class BinaryOrText implements Framer {
   push(chunk: Uint8Array): void {
     const [first] = chunk;
     if (first === undefined) return;
-    this.#chosen ??= /[a-z:{]/i.test(String.fromCharCode(first)) ? this.#text : this.#binary;
+    this.#chosen ??= beginsText(first) ? this.#text : this.#binary;
     this.#chosen.push(chunk);
   }
 

@@ -8,6 +8,7 @@ import { cutRaw, type ErrorKind, RondoError } from "@rondo/core";
 import type { Codec, Target } from "../codec.ts";
 import { objectIn, parseJson, textIn } from "../json-values.ts";
 import { classifyStreamError } from "../transport/errors.ts";
+import { beginsText } from "./body.ts";
 
 /** Frames that are kept to be looked at: before the first that says anything may stand signs of life. */
 const headFrames = 3;
@@ -31,13 +32,19 @@ export class Beginning {
     this.#bytes.push(...chunk.subarray(0, headBytes - this.#bytes.length));
   }
 
+  /** Whether it began as text does. */
+  get isText(): boolean {
+    const [first] = this.#bytes;
+    return first !== undefined && beginsText(first);
+  }
+
   /** The words that came in place of events; empty where events came, or nothing. */
   get words(): string {
     if (this.frames.length > 0) return "";
     const text = new TextDecoder().decode(Uint8Array.from(this.#bytes)).trim();
     // A name that was cut is the beginning of events, too.
     const isField = /^(?:data|event|id|retry)?:/m.test(text) || fields.some((name) => name.startsWith(text));
-    return isField || text.includes("\0") ? "" : text;
+    return isField ? "" : text;
   }
 }
 
@@ -73,7 +80,9 @@ export function explained(thrown: unknown, began: Beginning, codec: Codec, targe
       { raw: cutRaw(head), cause: thrown },
     );
   }
-  const words = codec.framing === "ndjson" ? "" : began.words;
+  // How much of a broken binary stream was read depends on how it was cut.
+  const isText = codec.framing === "sse" || (codec.framing === "aws_event_stream" && began.isText);
+  const words = isText ? began.words : "";
   return words === "" ? thrown : classifyStreamError(words, { provider: `${provider}/${model}` });
 }
 

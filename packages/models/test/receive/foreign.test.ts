@@ -289,6 +289,11 @@ describe("Amazon's frames, of which a gateway has made text", () => {
     expect(textOf(await outcome(bedrockConverse, text))).toBe("hi");
   });
 
+  it("and what is neither text nor a frame is broken, whatever the cut", async () => {
+    for (const bytes of ['\u0010applicat"co', '"data:</think>"'])
+      expect((await outcome(bedrockConverse, [bytes])).error?.kind).toBe("stream_error");
+  });
+
   it("may be words alone, or another protocol's", async () => {
     expect((await outcome(bedrockConverse, ["Service Unavailable"])).error?.kind).toBe("overloaded");
     expect((await outcome(bedrockConverse, streams["anthropic-messages"])).error?.kind).toBe("protocol");
