@@ -37,11 +37,25 @@ export function countIn(value: Json | undefined): number | undefined {
 /** The value of a frame that may be anything. Undefined when it is no JSON. */
 export function parsed(frames: FrameJson, data: string): Json | undefined {
   try {
-    return frames.parse(data);
+    const value = frames.parse(data);
+    // Quoted once more on the way.
+    return typeof value === "string" ? (parseJson(value) ?? value) : value;
   } catch {
-    return undefined;
+    return /^\s*[{[]/.test(data) ? parseJson(asJson(data)) : undefined;
   }
 }
+
+/** One that is not closed goes on to the end: what looked for its end anew from every quote in it would be quadratic (F243). */
+const strings: RegExp = /"(?:[^"\\]+|\\[\s\S])*"?|-?\b(?:NaN|Infinity)\b/g;
+
+/** A text as JSON proper: with null where Python wrote a number that is none, and with its control characters escaped. */
+const asJson = (text: string): string =>
+  text.replace(strings, (one) =>
+    one.startsWith('"')
+      ? // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+        one.replace(/[\u0000-\u001f]/g, (control) => JSON.stringify(control).slice(1, -1))
+      : "null",
+  );
 
 /** Parses a text that may be anything. Undefined when it is no JSON. */
 export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): Json | undefined {
@@ -50,6 +64,22 @@ export function parseJson(text: string, parse: (text: string) => unknown = JSON.
   } catch {
     return undefined;
   }
+}
+
+/** Where the object that begins at `from` ends; -1 when it is not closed. */
+export function objectEnd(text: string, from: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = from; at < text.length; at++) {
+    const one = text[at];
+    if (inString) {
+      if (one === "\\") at += 1;
+      else if (one === '"') inString = false;
+    } else if (one === '"') inString = true;
+    else if (one === "{") depth += 1;
+    else if (one === "}" && --depth === 0) return at + 1;
+  }
+  return -1;
 }
 
 // One escape at a time, so that an escaped backslash before a `u` is not taken for the start of one.

@@ -44,9 +44,9 @@ export class KnownServer {
     return news.length === 0 ? now : { ...now, compat: { ...now.compat, ...Object.fromEntries(news) } };
   }
 
-  /** The server as one that answers whole. */
-  unstreamed(): Target {
-    return { ...this.#target, stream: false };
+  /** The server as one whose answers come as streams, or whole. */
+  streaming(stream: boolean): Target {
+    return { ...this.#target, stream };
   }
 
   /** A request made anew for a server that is such from now on; undefined, and nothing was learned, where that is the same one. */

@@ -37,7 +37,7 @@ import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from 
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { forRequest, unrepaired } from "./refusals/for-request.ts";
-import { refusesStream } from "./refusals/stream.ts";
+import { refusesStream, refusesWhole } from "./refusals/stream.ts";
 import { refusalIn, responseIn } from "./refusals/told-otherwise.ts";
 import { bearer, hasAuthorization, joinURL, merged } from "./request-head.ts";
 import { defaultClient } from "./transport/default-client.ts";
@@ -126,14 +126,16 @@ class HttpModel implements Model {
   async #taught({ refused, response }: Refusal, call: Call): Promise<AssistantMessage | undefined> {
     const { codec, request, made, io } = call;
     const server = this.#server;
-    const unstreamed = made.target.stream !== false && refusesStream(response);
-    const better = unstreamed
-      ? server.unstreamed()
+    const streams = made.target.stream !== false;
+    const turned = streams ? refusesStream(response) : refusesWhole(response);
+    const better = turned
+      ? server.streaming(!streams)
       : server.quirked(made.target, codec.learned?.(response, made.target));
     const other = better && server.otherwise(better, request, codec, made);
     if (other === undefined) return undefined;
-    const message = `${this.id} was asked for a stream and refused it: its answers come whole from now on`;
-    const unlike = unstreamed ? [{ code: "unsupported_setting", message }] : [];
+    const [asked, now] = streams ? ["a stream", "whole"] : ["a whole answer", "as streams"];
+    const message = `${this.id} was asked for ${asked} and refused it: its answers come ${now} from now on`;
+    const unlike = turned ? [{ code: "unsupported_setting", message }] : [];
     warnOf([...unlike, ...newsIn(other.wire, made.wire)], io);
     const again = await this.#attempt(call, other);
     if ("answer" in again) return again.answer;

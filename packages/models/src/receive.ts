@@ -19,23 +19,17 @@ import {
 } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { parseExact } from "./exact-json.ts";
+import { BinaryOrText, Body, type Framer } from "./receive/body.ts";
+import { Beginning, explained } from "./receive/foreign.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
 import { NdjsonDecoder } from "./transport/ndjson.ts";
 import { waitingUnless } from "./transport/network.ts";
 import { SseDecoder } from "./transport/sse.ts";
-import { Utf8Stream } from "./transport/utf8.ts";
 import { Tray } from "./tray.ts";
 
 /** Milliseconds. How long what may stand behind a finish signal is waited for, once the answer says nothing any more. */
 const behindMs = 10_000;
-
-/** Bytes become frames: all framings have the same face. */
-interface Framer {
-  push(chunk: Uint8Array): void;
-  /** True when the stream was cut inside a frame. */
-  end(): boolean;
-}
 
 /**
  * Reads an answer.
@@ -48,8 +42,11 @@ export async function receive(
   io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
   const news = new Tray<ModelEvent>();
+  const began = new Beginning();
   try {
-    return await read(response, codec, target, news, io);
+    return await read(response, codec, target, news, began, io);
+  } catch (thrown) {
+    throw explained(thrown, began, codec, target);
   } finally {
     news.empty(io.emit);
   }
@@ -60,22 +57,25 @@ async function read(
   codec: Codec,
   target: Target,
   news: Tray<ModelEvent>,
+  began: Beginning,
   io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
   const EventStream = codec.framing === "aws_event_stream" ? await eventStream(response) : undefined;
   const note = (event: ModelEvent): void => news.push(event);
   const decoder = codec.decoder(target, note);
-  const fed = feeding(decoder, news, io.emit);
+  const fed = feeding(decoder, news, began, io.emit);
   const framer = framerOf(codec, EventStream, decoder, fed.onFrame);
-  const body = new Body(framer, codec.framing === "ndjson" && target.stream !== false);
+  const body = new Body(framer, codec.framing, target.stream !== false);
   const behind = new ClockBehind(response, io);
   let broke: RondoError | undefined;
   try {
     const heard = (chunk: Uint8Array): boolean => {
       if (behind.ranOut) return false;
+      began.bytes(chunk);
       if (!body.isKnown && !body.recognise(chunk)) return true;
-      if (body.whole !== undefined) return body.whole.push(chunk);
-      framer.push(chunk);
+      const framed = body.whole === undefined ? [chunk] : body.grow(chunk);
+      if (body.whole !== undefined) return true;
+      for (const piece of framed) framer.push(piece);
       const spoke = !news.isEmpty;
       fed.tell();
       if (decoder.finished) return false;
@@ -97,7 +97,10 @@ async function read(
   } finally {
     behind.stop();
   }
-  if (body.whole !== undefined) return decodeWhole(body.whole.text(), response, codec, target, note);
+  if (body.whole !== undefined) {
+    began.frame(body.whole.text());
+    return decodeWhole(body.whole.text(), response, codec, target, note);
+  }
   // What began behind the decoder's last word is no part of the answer, and in another piece would not have been read.
   const cut = !decoder.finished && settled(() => framer.end(), decoder);
   return ended(decoder, broke, cut);
@@ -122,7 +125,8 @@ function framerOf(
   onFrame: (frame: Frame) => void,
 ): Framer {
   if (codec.framing === "ndjson") return new NdjsonDecoder(onFrame);
-  return Binary === undefined ? new SseDecoder(onFrame, () => decoder.likeness) : new Binary(onFrame);
+  const text = new SseDecoder(onFrame, () => decoder.likeness);
+  return Binary === undefined ? text : new BinaryOrText(new Binary(onFrame), text);
 }
 
 interface Feeding {
@@ -133,12 +137,18 @@ interface Feeding {
 }
 
 /** The way from a frame to whoever listens. */
-function feeding(decoder: Decoder, news: Tray<ModelEvent>, emit: (event: ModelEvent) => void): Feeding {
+function feeding(
+  decoder: Decoder,
+  news: Tray<ModelEvent>,
+  began: Beginning,
+  emit: (event: ModelEvent) => void,
+): Feeding {
   const so: Feeding["so"] = { frames: 0, refused: undefined };
   let saidEnd = false;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
     so.frames += 1;
+    began.frame(frame.data);
     try {
       decoder.push(frame);
       if (saidEnd || decoder.complete !== true || decoder.finished) return;
@@ -301,71 +311,4 @@ function settled<T>(run: () => T, decoder: Decoder): T {
 
 function unreadable(codec: Codec, thrown: unknown): string {
   return `the ${codec.api} decoder could not read a frame: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-}
-
-/** What a body is, once its first character has said so. */
-class Body {
-  isKnown = false;
-  whole: WholeBody | undefined;
-  readonly #framer: Framer;
-  readonly #isLines: boolean;
-  #blank: Uint8Array[] = [];
-
-  /** `isLines`: lines of JSON were asked for. They begin like a whole answer: only that tells them apart. */
-  constructor(framer: Framer, isLines: boolean) {
-    this.#framer = framer;
-    this.#isLines = isLines;
-  }
-
-  /** False as long as nothing but blanks came, which are kept. */
-  recognise(chunk: Uint8Array): boolean {
-    const first = firstCharacter(chunk);
-    if (first === undefined) {
-      this.#blank.push(chunk);
-      return false;
-    }
-    const json = (first === brace || first === bracket) && !this.#isLines;
-    if (json || first === angle) this.whole = new WholeBody();
-    this.isKnown = true;
-    for (const held of this.#blank) (this.whole ?? this.#framer).push(held);
-    this.#blank = [];
-    return true;
-  }
-}
-
-class WholeBody {
-  readonly #utf8 = new Utf8Stream();
-  readonly #pieces: string[] = [];
-  #length = 0;
-
-  push(chunk: Uint8Array): boolean {
-    const piece = this.#utf8.decode(chunk);
-    this.#length += piece.length;
-    if (this.#length > maxWholeChars)
-      throw new RondoError(
-        "protocol",
-        `an answer of more than ${maxWholeChars} characters came: this is no answer`,
-      );
-    this.#pieces.push(piece);
-    return true;
-  }
-
-  text(): string {
-    return this.#pieces.join("") + this.#utf8.end();
-  }
-}
-
-const maxWholeChars = 256 * 1024 * 1024;
-const brace = 0x7b;
-const bracket = 0x5b;
-const angle = 0x3c;
-
-/** The first byte that is neither white space nor part of a byte order mark. */
-function firstCharacter(chunk: Uint8Array): number | undefined {
-  for (const byte of chunk) {
-    const blank =
-      byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0xef || byte === 0xbb || byte === 0xbf;
-    if (!blank) return byte;
-  }
-  return undefined;
 }

@@ -672,6 +672,34 @@ describe("a model that learned", () => {
     ]);
   });
 
+  it.each([
+    "parameter.enable_thinking must be set to false for non-streaming calls",
+    "parameter.enable_thinking only support stream",
+    "This model only support stream mode, please enable the stream parameter to access the model.",
+    "enable thinking can not be support when `stream=False`.",
+    "Stream must be set to true",
+  ])("asks for streams where no whole answer is given, and says so once: %s", async (message) => {
+    const wire = await serve([
+      refused({ code: "invalid_parameter_error", param: null, message }),
+      say("one"),
+      say("two"),
+    ]);
+    const model = openai.chat("qwq", { apiKey: "k", baseURL: wire.urlFor("openai"), stream: false });
+    const agent = new Agent({ model });
+    const warned: string[] = [];
+    for (const text of ["one", "two"]) {
+      const run = agent.stream("go");
+      for await (const event of run) if (event.type === "warning") warned.push(event.code);
+      expect((await run.result).text).toBe(text);
+    }
+    expect(warned).toEqual(["unsupported_setting"]);
+    expect(wire.requests.map(({ body }) => JSON.stringify(body).includes('"stream":true'))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
   it("leaves out what an event of such a stream complains of", async () => {
     const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
     const wire = await serve([insideOfClaudes({ type: "invalid_request_error", message }), say("one")]);

@@ -116,13 +116,7 @@ const rows: Row[] = [
     "stream_error after hi [error]",
   ],
   ["a frame that is no object", [hi, { line: "7" }, { stop: "end" }, "end"], "stream_error after hi [error]"],
-  // A line of JSON is no event, and has no comments.
-  [
-    "a heartbeat in a payload",
-    [hi, { line: ": keep-alive" }, { stop: "end" }, "end"],
-    "hi [end_turn]",
-    { ollama: "stream_error after hi [error]" },
-  ],
+  ["a heartbeat in a payload", [hi, { line: ": keep-alive" }, { stop: "end" }, "end"], "hi [end_turn]"],
   [
     "two calls under one id",
     [{ call: whole }, { call: { ...whole, name: "g" } }, { stop: "tool" }, "end"],

@@ -15,15 +15,17 @@ import {
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
-import { listIn, numberIn, objectIn, parseJson, textIn } from "../json-values.ts";
+import { numberIn, objectIn, parseJson, textIn } from "../json-values.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
+import { isSilent } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
 import { foreignStop } from "./foreign-stops.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { freshId } from "./openai/names.ts";
 import { settle } from "./openai/settle.ts";
+import { callsIn, functionIn, partsIn, textOf } from "./openai-chat/chunk.ts";
 import { type HarmonyCalls, HarmonySplitter } from "./openai-chat/harmony.ts";
 import { withRepair, withStreamRepair } from "./with-repair.ts";
 
@@ -85,7 +87,9 @@ class OllamaDecoder implements Decoder {
   }
 
   push(frame: Frame): void {
-    const body = objectIn(parseJson(frame.data, parseExact));
+    if (isSilent(frame, frame.data)) return;
+    const value = parseJson(frame.data, parseExact);
+    const body = objectIn(Array.isArray(value) && value.length === 1 ? value[0] : value);
     if (body === undefined)
       throw new RondoError(
         "stream_error",
@@ -108,11 +112,13 @@ class OllamaDecoder implements Decoder {
       throw withStreamRepair(classifyStreamError(told), told);
     }
     const message = objectIn(body.message);
-    const thinking = textIn(message?.thinking);
+    const thinking = textIn(message?.thinking) || textIn(message?.reasoning);
     if (thinking) this.#answer.reasoning("thinking", thinking);
-    const content = textIn(message?.content);
+    // Of its other address, which some proxies stand at.
+    const parts = message?.content ?? body.response ?? "";
+    const content = partsIn(parts).map(textOf).join("");
     if (content) this.#content(content);
-    for (const call of listIn(message?.tool_calls)) this.#call(objectIn(call));
+    for (const call of callsIn(message ?? {})) this.#call(objectIn(call));
     this.#answer.count({
       inputTokens: numberIn(body.prompt_eval_count),
       outputTokens: numberIn(body.eval_count),
@@ -175,7 +181,7 @@ class OllamaDecoder implements Decoder {
   }
 
   #call(call: JsonObject | undefined): void {
-    const told = objectIn(call?.function);
+    const told = call && functionIn(call);
     if (call === undefined || told === undefined) return;
     this.#calls += 1;
     const key = `call/${this.#calls}`;

@@ -6,6 +6,7 @@ import { listIn, objectIn, parseJson } from "../json-values.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { refusedAnswer, speaker } from "./openai/errors.ts";
 import { settle } from "./openai/settle.ts";
+import { firstChoice, withChoices } from "./openai-chat/chunk.ts";
 import { ChatDecoder } from "./openai-chat/decode.ts";
 import { ChatEncoder } from "./openai-chat/encode.ts";
 import { learned } from "./openai-chat/learns.ts";
@@ -26,9 +27,7 @@ export const openaiChat: Codec = {
 
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
     const given = objectIn(body);
-    // Some gateways put the answer into an envelope of their own.
-    const inner = given?.choices === undefined ? objectIn(given?.data) : undefined;
-    const whole = inner?.choices === undefined ? given : inner;
+    const whole = given === undefined ? undefined : withChoices(given);
     const decoder = new ChatDecoder(target, emit);
     const hasChoices = listIn(whole?.choices).length > 0;
     if (whole === undefined)
@@ -42,7 +41,8 @@ export const openaiChat: Codec = {
     // A status of 200 does not make it an answer: some servers put their errors there, even without an `error` (F154).
     const isError = !hasChoices && whole.choices === undefined;
     decoder.take(whole, isError);
-    return decoder.endWhole();
+    // One chunk alone is a stream of which no more came.
+    return objectIn(firstChoice(given?.choices)?.delta) === undefined ? decoder.endWhole() : decoder.end();
   },
 
   errorOf(response: ErrorResponse): RondoError {

@@ -1,6 +1,13 @@
 // The room of the Responses codec: OpenAI's newer protocol, stateless by default.
 
-import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
+import {
+  type AssistantMessage,
+  cutRaw,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  RondoError,
+} from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
 import { objectIn } from "../json-values.ts";
@@ -28,13 +35,14 @@ export const openaiResponses: Codec = {
   },
 
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
-    const whole = objectIn(body);
+    const given = objectIn(body);
+    // Some gateways put the answer into an envelope of their own.
+    const whole = [given, objectIn(given?.data), objectIn(given?.response)].find(isResponse) ?? given;
     if (whole === undefined)
       throw new RondoError("protocol", `${speaker(target)} answered with something that is no response`, {
         raw: cutRaw(body),
       });
-    if (!Array.isArray(whole.output) && !isResponseStatus(whole.status))
-      throw streamError(whole, target, new Answer(target.origin, () => {}));
+    if (!isResponse(whole)) throw streamError(whole, target, new Answer(target.origin, () => {}));
     const decoder = new ResponsesDecoder(target, emit);
     decoder.take(whole);
     return decoder.end();
@@ -50,6 +58,10 @@ export const openaiResponses: Codec = {
 
   learned,
 };
+
+const isResponse = (one: JsonObject | undefined): boolean =>
+  one !== undefined &&
+  (Array.isArray(one.output) || objectIn(one.output) !== undefined || isResponseStatus(one.status));
 
 /** Without any output only its status makes it a response: what stands at another address may have one of its own, such as `ok`. */
 const isResponseStatus = (status: Json | undefined): boolean =>

@@ -4,7 +4,8 @@
 // as text, or not at all. This reads facts out of them and judges nothing.
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
-import { listIn, numberIn, objectIn, parseJson } from "../json-values.ts";
+import { listIn, numberIn, objectIn } from "../json-values.ts";
+import { besides, insteadOf, printedCodes, quotedIn, toldStatus } from "./handed-on.ts";
 
 /** What an error body says, as far as it says anything. */
 export interface ErrorFacts {
@@ -14,6 +15,8 @@ export interface ErrorFacts {
   codes: string[];
   /** An HTTP status that stands in the body, as in `{"error": {"code": 503}}`. */
   status?: number;
+  /** The status of whoever stands behind a gateway, where the gateway tells it beside its own. */
+  upstream?: number;
   /** The window in tokens, where a member of the body says it (llama.cpp). */
   window?: number;
   /** The body parsed, where it is JSON. */
@@ -40,7 +43,8 @@ export function readErrorBody(body: Json): ErrorFacts {
     // Some refuse in the form of the stream that was asked for, whatever their status says.
     return factsOf(JSON.parse(event.exec(text)?.[1] ?? text) as Json);
   } catch {
-    return { message: cut(text), codes: [], html: false, raw: cutRaw(text) };
+    const { json: _json, ...quoted } = quoting(text, undefined, 0);
+    return { ...quoted, message: joined(cut(text), quoted.message), raw: cutRaw(text) };
   }
 }
 
@@ -54,19 +58,61 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
   }
   const said = objectIn(Array.isArray(root.error) ? root.error[0] : root.error) ?? root;
   const { codes, ...own } = codesIn(root, said);
-  const upstream = depth < 3 ? handedOn(root, said) : undefined;
-  if (upstream === undefined)
-    return { message: messageIn(root, said), codes, ...own, json, html: false, raw };
-  const facts = factsOf(upstream, depth + 1);
-  return { ...facts, codes: [...facts.codes, ...codes], ...own, raw };
+  const instead = depth < 3 ? insteadOf(root, said) : undefined;
+  if (instead !== undefined) {
+    const facts = factsOf(instead, depth + 1);
+    return { ...facts, codes: [...facts.codes, ...codes], ...behind(facts), ...own, raw };
+  }
+  const beside = depth < 3 ? besides(root, said) : undefined;
+  const message = messageIn(root, said, beside === undefined);
+  const quoted = quoting(words(said.message) ?? message, beside, depth);
+  // SageMaker's, of the model's own server.
+  const original = numberIn(root.OriginalStatusCode);
+  return {
+    ...(original === undefined ? {} : { upstream: original }),
+    ...quoted,
+    message: joined(message, quoted.message),
+    codes: [...quoted.codes, ...codes],
+    ...own,
+    // Waits and quotas are looked for in both.
+    json: quoted.json === undefined ? json : { ...root, behind: quoted.json },
+    raw,
+  };
 }
 
-/** `said`: the error inside the body, or else the body itself. */
-function messageIn(root: JsonObject, said: JsonObject): string {
+/** What stands in a message beside its words, or is given as standing beside it: another error, whose message is not the same. */
+function quoting(message: string, beside: JsonObject | undefined, depth: number): ErrorFacts {
+  const quoted = beside ?? (depth < 3 ? quotedIn(message) : undefined);
+  if (quoted === undefined)
+    return { message: "", codes: printedCodes(message), ...toldStatus(message), html: false };
+  const { status, ...facts } = factsOf(quoted, depth + 1);
+  const upstream = facts.upstream ?? status;
+  return upstream === undefined ? facts : { ...facts, upstream };
+}
+
+/** The status of an error that stands in place of another. */
+function behind({ status, upstream }: ErrorFacts): Pick<ErrorFacts, "upstream"> {
+  const told = upstream ?? status;
+  return told === undefined ? {} : { upstream: told };
+}
+
+/** What both say, once. A message that quotes the other as JSON says it already. */
+function joined(message: string, more: string): string {
+  if (message === "" || more === "") return message || more;
+  return message.includes(more) || message.includes(JSON.stringify(more).slice(1, -1))
+    ? message
+    : cut(`${message}: ${more}`);
+}
+
+/** `said`: the error inside the body, or else the body itself. `raw`: with what a gateway was told, as it stands. */
+function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
   const message =
     words(said.message) ??
     words(said.Message) ??
+    words(root.error_description) ??
     words(root.error) ??
+    words(listIn(root.error)[0]) ??
+    words(objectIn(root.fault)?.faultstring) ??
     words(root.detail) ??
     words(root.message) ??
     firstDetail(root.detail) ??
@@ -81,7 +127,8 @@ function messageIn(root: JsonObject, said: JsonObject): string {
   // Whatever else was said: OpenRouter's upstream, or what MiMo calls a parameter.
   const metadata = objectIn(said.metadata);
   const param = words(said.param);
-  const more = metadata !== undefined ? words(metadata.raw) : param?.includes(" ") ? param : undefined;
+  const upstream = raw ? words(metadata?.raw) : undefined;
+  const more = metadata !== undefined ? upstream : param?.includes(" ") ? param : undefined;
   return cut(more === undefined || message.includes(more) ? message : `${message}: ${more}`);
 }
 
@@ -103,12 +150,20 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     said.error_code,
     said.errorCode,
     said.http_code,
-    ...(said === root ? [] : [root.code, root.type]),
+    ...(said === root
+      ? []
+      : [root.code, root.type, numberIn(root.status), root.statusCode, root.status_code]),
+    // OAuth's word for what it thinks of a token.
+    said === root && typeof root.error === "string" && /^[a-z_]{5,40}$/.test(root.error)
+      ? root.error
+      : undefined,
     // Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`.
     ...listIn(said.details).map((one) => objectIn(one)?.reason),
   ]) {
     const number = typeof value === "number" ? value : typeof value === "string" ? Number(value) : Number.NaN;
     if (Number.isInteger(number) && number >= 400 && number < 600) status ??= number;
+    // Zhipu's own: no status has so many digits.
+    else if (typeof value === "number" && Number.isInteger(value) && value >= 1000) codes.push(String(value));
     else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
   }
   return {
@@ -116,16 +171,6 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     ...(status === undefined ? {} : { status }),
     ...(window === undefined ? {} : { window }),
   };
-}
-
-/** The body of whoever stands behind a gateway, which says more than the gateway does: as a value, or as text in place of a message (Groq, LiteLLM). */
-function handedOn(root: JsonObject, said: JsonObject): JsonObject | undefined {
-  const quoted = words(said.message);
-  for (const one of [said.upstream_error, root.upstream_error, said.error, quoted]) {
-    const value = objectIn(one === quoted && quoted?.startsWith("{") ? parseJson(quoted) : one);
-    if (value !== undefined && (objectIn(value.error) || words(value.message) !== undefined)) return value;
-  }
-  return undefined;
 }
 
 /** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`, or an error under `detail`. */

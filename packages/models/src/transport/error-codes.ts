@@ -42,7 +42,7 @@ const imageCodes =
 
 /** Whether a code, in lower case, says no more than that. */
 export const isRequestCode = (code: string): boolean =>
-  requestCodes.has(code.replace(/^.*[#/]/, "")) || imageCodes.test(code);
+  requestCodes.has(code.replace(/^.*[#/]/, "")) || imageCodes.test(code) || zhipuRequest.test(code);
 
 /** What a code means, in lower case and without a name space. */
 const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
@@ -98,6 +98,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     modelnotreadyexception: "overloaded",
     authentication_error: "auth",
     invalid_api_key: "auth",
+    invalid_grant: "auth",
+    invalid_token: "auth",
     invalid_authentication_error: "auth",
     unauthenticated: "auth",
     api_key_invalid: "auth",
@@ -130,6 +132,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     cyber_policy: "content_filter",
     sensitive_words_detected: "content_filter",
     hooks_failed: "content_filter",
+    unsupported_api_for_model: "capability",
     tool_use_failed: "malformed_tool_call",
     output_parse_failed: "malformed_tool_call",
     unsupported_country_region_territory: "permission",
@@ -150,9 +153,49 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
   } satisfies { [code: string]: ErrorKind }),
 );
 
+/** Zhipu's and Z.ai's codes are numbers, and stand under any status, that of success included. */
+const zhipu: ReadonlyMap<string, ErrorKind> = new Map(
+  Object.entries({
+    1000: "auth",
+    1001: "auth",
+    1002: "auth",
+    1003: "auth",
+    1004: "auth",
+    1100: "server_error",
+    1110: "permission",
+    1111: "permission",
+    1112: "permission",
+    1113: "quota_exhausted",
+    1120: "server_error",
+    1200: "server_error",
+    1220: "permission",
+    1230: "server_error",
+    1231: "rate_limit",
+    1234: "server_error",
+    1261: "context_overflow",
+    1300: "content_filter",
+    1301: "content_filter",
+    1302: "rate_limit",
+    1303: "rate_limit",
+    1304: "quota_exhausted",
+    1305: "overloaded",
+    1308: "quota_exhausted",
+    1309: "quota_exhausted",
+    1310: "quota_exhausted",
+    1311: "permission",
+    1312: "overloaded",
+    1313: "rate_limit",
+  } satisfies { [code: string]: ErrorKind }),
+);
+
+/** And those of them that only say "your request". */
+const zhipuRequest: RegExp = /^12[12]\d$/;
+
 /** Volcengine says in its code what was sensitive: the text, an image, the output. */
 const sensitive = /sensitivecontentdetected/;
 
 /** What a code means that has a meaning of its own. */
 export const kindOfCode = (code: string): ErrorKind | undefined =>
-  codeKinds.get(code.replace(/^.*[#/]/, "")) ?? (sensitive.test(code) ? "content_filter" : undefined);
+  codeKinds.get(code.replace(/^.*[#/]/, "")) ??
+  zhipu.get(code) ??
+  (sensitive.test(code) ? "content_filter" : undefined);

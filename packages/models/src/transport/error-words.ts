@@ -31,7 +31,9 @@ const overflowWords: RegExp = new RegExp(
     "(?<!daily |monthly )\\btoken limit exceeded",
     "too many total text bytes",
     "(?:prompt|input)(?: length)? exceeds? max",
-    "(?:prompt|input) length[^.]{0,40}exceeds?\\b",
+    "(?:prompt|input|message)(?: token)? length[^.]{0,40}exceeds?\\b",
+    "tokens in (?:the|your) (?:prompt|input|messages|request)[^.]{0,40}(?:larger|greater|more) than",
+    "(?:request|prompt|input) contains [\\d,]+ tokens?,? exceeding",
     "(?:prompt|input|request) has [\\d,]+ tokens?, but",
     "max tokens of \\d+ exceeded",
     "tokens in (?:the )?request more than max",
@@ -46,7 +48,8 @@ const overflowWords: RegExp = new RegExp(
     "string value length \\(\\d+\\) exceeds the maximum",
     // So many messages that there may be no more: only fewer of them mend it.
     "['\"`](?:messages|input)['\"`]: array too long\\. Expected an array with maximum length \\d{3,}",
-    // TensorRT-LLM, of what is left for the answer.
+    // TensorRT-LLM and vLLM, of what is left for the answer.
+    "\\bmax_(?:completion_)?tokens must be at least \\d+, got -\\d",
     "\\bdefault_max_tokens \\(-\\d+\\)",
   ].join("|"),
   "i",
@@ -54,9 +57,9 @@ const overflowWords: RegExp = new RegExp(
 export const rateWords: RegExp =
   /rate[ _-]?limit|throttl|too many requests|(?<!\blocal total )request limit reached|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 export const moneyWords: RegExp =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:hour|week|month) allocated quota exceeded/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:额度|余额)已(?:用尽|用完|耗尽)|account is in good standing|reached (?:its|your) (?:token )?quota|(?:hour|week|month) allocated quota exceeded/i;
 export const keyWords: RegExp =
-  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
+  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key|\bnot authenticated\b/i;
 export const filterWords: RegExp =
   /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|rejected (?:as a result of|by) (?:our|the) safety system|responsible ai practices|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b|unsafe or sensitive content|may contain sensitive information|sensitive words? detected/i;
 /**
@@ -64,15 +67,21 @@ export const filterWords: RegExp =
  * an account without money.
  */
 export const minuteQuotaWords: RegExp =
-  /(?<!free |hour |week |month )\ballocated quota exceeded\b|\berror-code#token-limit\b/i;
+  /(?<!free |hour |week |month )\ballocated quota exceeded\b|\berror-code#token-limit\b|\brequests rate limit exceeded\b/i;
+/** A plan or an allowance that is used up, or over: Claude's and ChatGPT's plans, Ollama's, Volcengine's, Copilot's, free tiers. */
+export const planWords: RegExp =
+  /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b|usage limit is set to|\busage quota\b|\brun out of (?:\w+ )?requests\b|\bused (?:up )?all (?:of )?your\b|\bfree tier limit reached\b|\b(?:subscription|trial)(?: has)? (?:expired|ended)\b|\bno active subscription\b/i;
 /** A limit of a moment, whatever status it is said with. */
 export const passingLimitWords: RegExp =
-  /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/i;
+  /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b|exceeded your current request limit/i;
 /** What an account may not do, or not from where it is. */
 export const permissionWords: RegExp =
   /\b(?:location|region|country) is not supported\b|\borganization has been disabled\b|\bmatching your (?:data policy|guardrail)/i;
 export const capabilityWords: RegExp =
-  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that (?:support|can handle)|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
+  /\bunsupported param(?:eter)?: [`'"]?tools\b|(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that (?:support|can handle)|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
+/** A model that its provider serves through another protocol alone: OpenAI, Copilot. */
+export const otherApiWords: RegExp =
+  /\bnot accessible via the \/?\S+ endpoint|\bonly supported in v1\/\w+ and not in\b|\bnot supported in the v1\/\S+ endpoint|\bmodel does not support the (?:chat completions|responses|messages) api\b/i;
 /**
  * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know; what it can
  * make no grammar of; and what Alibaba's guard against loops finds. Sent again unchanged it fails again, for ever (F097, F128, F129).
@@ -88,6 +97,7 @@ export const callWords: RegExp =
 /** What a gateway says of the server behind it, and a server of the model it had loaded, whatever status it says it with. */
 export const upstreamWords: RegExp =
   /\bdegraded function cannot be invoked\b|\bmodel has crashed\b|^model unloaded\b|failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
-export const overloadWords: RegExp = /\boverload(?:ed)?\b|at (?:maximum )?capacity|high demand|\btoo busy\b/i;
+export const overloadWords: RegExp =
+  /\boverload(?:ed)?\b|at (?:maximum )?capacity|high demand|\btoo busy\b|\bmodel is (?:currently |still )?(?:being )?load(?:ing|ed)\b|负载(?:已饱和|过高)|访问量过大|(?:系统|服务器?)繁忙/i;
 export const busyWords: RegExp =
   /\boverload(?:ed)?\b|unavailable|high demand|at (?:maximum )?capacity|timed out|timeout|temporarily|\btoo busy\b|resource[ _]?exhausted/i;

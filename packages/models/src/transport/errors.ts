@@ -6,6 +6,7 @@
 
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
+import { familyOf } from "./code-families.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { isFieldCode, isRequestCode, kindOfCode } from "./error-codes.ts";
 import {
@@ -18,9 +19,11 @@ import {
   keyWords,
   minuteQuotaWords,
   moneyWords,
+  otherApiWords,
   overloadWords,
   passingLimitWords,
   permissionWords,
+  planWords,
   rateWords,
   templateWords,
   upstreamWords,
@@ -93,7 +96,7 @@ function errorFrom(
   hints: ErrorHints,
 ): RondoError {
   const status = httpStatus ?? facts.status;
-  const kind = kindOf(status, facts, hints);
+  const kind = kindOf(judgedStatus(status, facts), facts, hints);
   const said = shouldRetry(header);
   const body = facts.json ?? (facts.html ? undefined : facts.message);
   // 409 and 425 speak of the moment: the same request may do a little later.
@@ -121,6 +124,12 @@ function errorFrom(
   });
 }
 
+/** Of a gateway's own failure, and of an error without a status, that of whoever stands behind it says more. */
+function judgedStatus(status: number | undefined, { upstream }: ErrorFacts): number | undefined {
+  // Amazon's status for what stands behind it.
+  return status === undefined || status >= 500 || status === 424 ? (upstream ?? status) : status;
+}
+
 function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints): ErrorKind {
   const codes = facts.codes.map((code) => code.toLowerCase());
   for (const code of codes) {
@@ -131,21 +140,26 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   const text = wordsOf(facts);
 
   if (status !== 402 && minuteQuotaWords.test(facts.message)) return "rate_limit";
+  // Alibaba's, beside which OpenAI's words for an empty account may stand.
+  if (codes.some((code) => code.startsWith("throttling."))) return "rate_limit";
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
   if (byCode === "overloaded" && status !== 400) return "overloaded";
   if (status === 429 && byCode === undefined && isBusy(text)) return "overloaded";
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
   if (byCode !== undefined && byCode !== "server_error") return byCode;
-  if (status === 401) return moneyWords.test(text) ? "quota_exhausted" : "auth";
+  if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
   if (status === 403) {
+    // Cloudflare's page for a client that is too quick, without the page.
+    if (/^error code: 1015\b/.test(text)) return "rate_limit";
     // "No credits were charged" says who had the prompt looked at.
     if (filterWords.test(text)) return "content_filter";
-    return moneyWords.test(text) ? "quota_exhausted" : "permission";
+    return isSpent(text) ? "quota_exhausted" : "permission";
   }
   if (status === 408) return "timeout";
   // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.
   if (status === 499 || status === 424) return "server_error";
-  if (status === 529) return "overloaded";
+  // Anthropic's, and Groq's for its flexible tier.
+  if (status === 529 || status === 498) return "overloaded";
   if (status !== undefined && status >= 500) {
     if (templateWords.test(text)) return "invalid_request";
     if (callWords.test(text)) return "malformed_tool_call";
@@ -155,7 +169,13 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
       if (isOverflowText(text)) return "context_overflow";
       if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
     }
+    if (planWords.test(text)) return "quota_exhausted";
     if (status === 500 && capabilityWords.test(text)) return "capability";
+    if (passingLimitWords.test(text)) return limitKind(facts, codes);
+    const family = familyIn(facts);
+    // What their own words say of a failure the status says as well.
+    if (family !== undefined && !failures.has(family))
+      return family === "rate_limit" ? limitKind(facts, codes) : family;
     return status === 503 && (byCode === undefined || isBusy(text)) ? "overloaded" : "server_error";
   }
   if (status === 413 && rateWords.test(text)) return limitKind(facts, codes);
@@ -165,6 +185,13 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   }
   return kindOfWords(status, byCode, facts);
 }
+
+/** Kinds that say no more than a status of a failing server. */
+const failures: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["timeout", "overloaded"]);
+
+/** What the codes' words say, where nothing else does. */
+const familyIn = ({ codes }: ErrorFacts): ErrorKind | undefined =>
+  codes.map(familyOf).find((kind) => kind !== undefined);
 
 /** What is left to the words: statuses 400, 404, 413, 422 and the like, and errors without a status. */
 function kindOfWords(
@@ -178,7 +205,7 @@ function kindOfWords(
   if (upstreamWords.test(text)) return "server_error";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
-  if (capabilityWords.test(text)) return "capability";
+  if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";
   if (
     /(?:payload|body) size exceeds the limit: \d+ bytes|payload is below \d+ bytes|total message size \d+ exceeds/i.test(
       text,
@@ -189,13 +216,16 @@ function kindOfWords(
   if (/request rate increased too quickly/i.test(text)) return "rate_limit";
   if (permissionWords.test(text)) return "permission";
   if (status === 413) return "payload_too_large";
+  const family = byCode === undefined ? familyIn(facts) : undefined;
+  if (family === "rate_limit") return limitKind(facts, []);
+  if (family !== undefined) return family;
   if (status !== undefined) {
-    if (moneyWords.test(text)) return "quota_exhausted";
+    if (isSpent(text)) return "quota_exhausted";
     if (passingLimitWords.test(text)) return limitKind(facts, []);
-    return /\btoo busy\b/i.test(text) ? "overloaded" : "invalid_request";
+    return isBusy(text) ? "overloaded" : "invalid_request";
   }
   if (byCode !== undefined) return byCode;
-  if (moneyWords.test(text)) return limitKind(facts, []);
+  if (isSpent(text)) return limitKind(facts, []);
   if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return "invalid_request";
   // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
   if (isBusy(text)) return "overloaded";
@@ -206,6 +236,9 @@ function kindOfWords(
 
 /** What was said, without the addresses in it: where one pays is told beside a limit of a minute as well. */
 const wordsOf = ({ message }: ErrorFacts): string => message.replace(/\bhttps?:\/\/\S+/gi, "");
+
+/** Money, or a plan, that is used up. */
+const isSpent = (text: string): boolean => moneyWords.test(text) || planWords.test(text);
 
 /** Load, and nobody's limit. */
 function isBusy(text: string): boolean {
@@ -231,7 +264,7 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   if (/request too large/i.test(text) || (limit && requested && Number(requested) > Number(limit)))
     return "request_too_large_for_tier";
   // Google says "you exceeded your current quota" for a limit of one minute too.
-  return moneyWords.test(text) && !codes.includes("resource_exhausted") ? "quota_exhausted" : "rate_limit";
+  return isSpent(text) && !codes.includes("resource_exhausted") ? "quota_exhausted" : "rate_limit";
 }
 
 /** Google's `QuotaFailure`: which quotas were hit, e.g. `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
@@ -263,9 +296,17 @@ function sentence(
       ? `; it redirects to ${header("location") ?? "elsewhere"}, which is not followed: put the final address into baseURL`
       : "";
   const wait = waitMs === undefined ? "" : ` It asks to wait ${waitMs / 1000} s.`;
-  const advice = kind === "invalid_request" && httpStatus === 404 ? notFound : adviceOn[kind];
+  const advice =
+    kind === "invalid_request" && httpStatus === 404
+      ? notFound
+      : kind === "capability" && otherApiWords.test(facts.message)
+        ? otherApi
+        : adviceOn[kind];
   return `${who} answered ${label === "" ? "with an error" : label}: ${what}${redirect}${/[.!?…]$/.test(what) ? "" : "."}${wait}${advice === undefined ? "" : ` ${advice}`}`;
 }
+
+const otherApi =
+  "The model is served through another protocol of its provider: choose that one, e.g. `openai.responses` in place of `openai.chat`.";
 
 const notFound = "Check the model's name and the base URL.";
 

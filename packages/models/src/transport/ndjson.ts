@@ -1,6 +1,6 @@
 // The room of newline-delimited JSON: bytes in any chunking become frames, one a line.
 //
-// A server may leave out the last line's end: a last line that is whole JSON counts. A line that is cut inside is no frame.
+// A proxy may make server-sent events of them: what is no payload there is none here. A server may leave out the last line's end: a last line that is whole JSON counts. A line that is cut inside is no frame.
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
@@ -16,6 +16,8 @@ export class NdjsonDecoder {
   /** Pieces of the line that is not over yet; joined once, so that a long line costs no more than its length. */
   #open: string[] = [];
   #openChars = 0;
+  /** Lines of an object that is written over several. */
+  #lines: string[] = [];
 
   constructor(onFrame: (frame: Frame) => void, limit: number = maxLineChars) {
     this.#onFrame = onFrame;
@@ -32,7 +34,7 @@ export class NdjsonDecoder {
     for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", from)) {
       this.#open.push(text.slice(from, at));
       from = at + 1;
-      const line = this.#take();
+      const line = this.#whole(this.#take());
       if (line !== "") this.#onFrame({ event: undefined, data: line });
     }
     const rest = from === 0 ? text : text.slice(from);
@@ -48,7 +50,7 @@ export class NdjsonDecoder {
   /** The stream is over. True when it was cut inside a line: what had come of that one is dropped. */
   end(): boolean {
     this.#open.push(this.#utf8.end());
-    const line = this.#take();
+    const line = this.#whole(this.#take()) || this.#lines.join("\n");
     if (line === "") return false;
     try {
       JSON.parse(line);
@@ -59,10 +61,24 @@ export class NdjsonDecoder {
     return false;
   }
 
+  /** The payload that a line is, or ends: an object may be written over several, from one bracket to the other. */
+  #whole(line: string): string {
+    if (this.#lines.length === 0 && line !== "{") return payloadOf(line.trim());
+    this.#lines.push(line);
+    if (line !== "}") return "";
+    const text = this.#lines.join("\n");
+    this.#lines = [];
+    return text;
+  }
+
   #take(): string {
-    const line = this.#open.join("").trim();
+    const line = this.#open.join("").trimEnd();
     this.#open = [];
     this.#openChars = 0;
     return line;
   }
 }
+
+/** What a line says, where it may be one of an event stream. */
+const payloadOf = (line: string): string =>
+  /^(?:(?:event|id|retry):|:|data: ?(?:\[DONE\])?$)/.test(line) ? "" : line.replace(/^data: ?/, "");

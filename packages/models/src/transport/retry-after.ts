@@ -3,7 +3,7 @@
 // The rule: a wait is a positive number of milliseconds or it is unknown. Garbage, a negative number, a date gone by
 // and an absent header are all `undefined`, never 0: a zero here is a client that hammers.
 
-import { durationMs, number, positive } from "./retry-after/duration.ts";
+import { durationMs, number, positive, untilMs } from "./retry-after/duration.ts";
 import { waitInBody } from "./retry-after/in-body.ts";
 import { resetMs } from "./retry-after/resets.ts";
 import type { WaitSource } from "./retry-after/source.ts";
@@ -16,13 +16,38 @@ import type { WaitSource } from "./retry-after/source.ts";
 export function retryAfterMs(source: WaitSource): number | undefined {
   const now = clockOf(source);
   return (
-    positive(number(source.header("retry-after-ms"))) ??
-    // Azure's older word for the same.
-    positive(number(source.header("x-ms-retry-after-ms"))) ??
-    fromRetryAfter(source.header("retry-after"), now) ??
+    firstOf(inMs, source, (value) => positive(number(value))) ??
+    firstOf(inSeconds, source, (value) => fromRetryAfter(value, now)) ??
     (source.body === undefined ? undefined : waitInBody(source.body, now)) ??
     (source.resets === true ? resetMs(source, now) : undefined)
   );
+}
+
+/** Names of the wait in milliseconds; the second is Azure's older word. */
+const inMs = ["retry-after-ms", "x-ms-retry-after-ms", "x-retry-after-ms"];
+/** And in seconds, or as a date. LiteLLM hands on its provider's under a name of its own. */
+const inSeconds = [
+  "retry-after",
+  "x-retry-after",
+  "retry-after-seconds",
+  "x-ms-retry-after",
+  "x-ratelimit-retry-after",
+  "x-ratelimit-reset-after",
+  "llm_provider-retry-after",
+];
+
+/** What the first header says that can be understood. */
+function firstOf(
+  names: readonly string[],
+  { header }: WaitSource,
+  read: (value: string) => number | undefined,
+): number | undefined {
+  for (const name of names) {
+    const value = header(name);
+    const wait = value === null ? undefined : read(value);
+    if (wait !== undefined) return wait;
+  }
+  return undefined;
 }
 
 /** Whether the server itself says that the same request may, or must not, be sent again. */
@@ -31,10 +56,12 @@ export function shouldRetry(header: (name: string) => string | null): boolean | 
   return said === "true" ? true : said === "false" ? false : undefined;
 }
 
-function fromRetryAfter(value: string | null, now: number): number | undefined {
-  if (value === null) return undefined;
-  const duration = durationMs(value);
-  if (duration !== undefined) return duration;
+function fromRetryAfter(told: string, now: number): number | undefined {
+  // Quoted, with a comment behind it, or twice by a proxy.
+  const value = told.replace(/^\s*"(.*)"\s*$/, "$1").replace(/^(\s*[\d.]+)\s*[,;].*$/, "$1");
+  // Some say the moment, in seconds or milliseconds since the epoch.
+  const wait = number(value) === undefined ? durationMs(value) : untilMs(value, now);
+  if (wait !== undefined) return wait;
   // Date.parse also takes "-5" and "soon 1"; a real HTTP date names a month and has a time.
   const isDate = /[a-z]{3}.*\d:\d\d/i.test(value) || /^\s*\d{4}-\d\d-\d\dT/.test(value);
   // Where it names no zone it is Greenwich's, wherever this runs.

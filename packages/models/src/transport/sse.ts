@@ -1,12 +1,13 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with seven leniencies the field asks for: a payload that itself starts with a colon is a comment
+// The WHATWG algorithm, with nine leniencies the field asks for: a payload that itself starts with a colon is a comment
 // that a gateway wrapped, one of JSON that starts with the name of its field once more (`data: data: {…}`) is what stands
 // behind that, a payload that is empty is none, a last event without its blank line counts when its payload is whole (WHATWG
 // drops that one, and with it the finish signal of small servers), so does one that is whole where another payload begins
 // behind it, and so does a JSON object that stands between events bare, in as many lines as it likes: so Google breaks off
 // an answer, and WHATWG drops the error. Nor has WHATWG a field `error`, which is where llama.cpp said what went wrong: an
-// object there is an event of that name.
+// object there is an event of that name. An event that is called an error is one without any payload, too, and an object may
+// be written over several lines, of which the first alone is a field.
 //
 // Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
 // (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas
@@ -196,6 +197,10 @@ export class SseDecoder {
       this.#bareLine(line);
       return;
     }
+    if (this.#goesOn(line)) {
+      this.#data += `\n${line}`;
+      return;
+    }
     const nameEnd = line.indexOf(":");
     const after = line.charCodeAt(nameEnd + 1) === space ? nameEnd + 2 : nameEnd + 1;
     const start = line.startsWith("data:") ? behindDoubled(line, after) : after;
@@ -222,6 +227,13 @@ export class SseDecoder {
     return this.#data === undefined && /^\s*\{/.test(line);
   }
 
+  /** Whether a line is more of an object that a proxy wrote over several, with the name of its field before the first alone. */
+  #goesOn(line: string): boolean {
+    const data = this.#data;
+    if (data === undefined || !member.test(line) || !/^\s*\{/.test(data)) return false;
+    return !/\}\s*$/.test(data) || !isWhole(data);
+  }
+
   #bareLine(line: string): void {
     const text = this.#bare === undefined ? line : `${this.#bare}\n${line}`;
     this.#bare = text.length > maxBareChars ? undefined : text;
@@ -242,6 +254,7 @@ export class SseDecoder {
     this.#later = undefined;
     if (next === undefined) this.#named = "";
     if (data !== undefined && isPayload(data)) this.#onFrame({ event, data });
+    else if (event === "error" && !data) this.#onFrame({ event, data: "" });
   }
 }
 
@@ -254,6 +267,9 @@ function behindDoubled(line: string, start: number): number {
   const said = line.charCodeAt(start) === small && doubled.exec(line.slice(start, start + longestDoubled));
   return said ? start + said[0].length : start;
 }
+
+/** A line of an object that is written to be read: set in, or its last. */
+const member: RegExp = /^(?:\s+\S|[}\]],?\s*$)/;
 
 const isPayload = (data: string): boolean => data !== "" && data.charCodeAt(0) !== colon;
 

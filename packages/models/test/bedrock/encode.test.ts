@@ -268,6 +268,23 @@ describe("Converse tools and settings", () => {
     expect(fields("meta.llama3").codes).toEqual(["unsupported_setting"]);
   });
 
+  it("takes a profile whose name tells nothing for a Claude's, which its refusals put right", () => {
+    const arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123";
+    const hidden = targetOf("bedrock-converse", "bedrock", arn);
+    const thoughtful = send([userText("go")], { settings: { reasoning: "low" } }, hidden);
+    expect(thoughtful.body).toMatchObject({
+      additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 4096 } },
+      inferenceConfig: { maxTokens: 8192 },
+    });
+    expect(thoughtful.wire.body).toContain("cachePoint");
+    const taught = { ...hidden, compat: { thinking: "adaptive", cache: false } };
+    const adaptive = send([userText("go")], { settings: { reasoning: "low" } }, taught);
+    expect(adaptive.body.additionalModelRequestFields).toMatchObject({ thinking: { type: "adaptive" } });
+    expect(adaptive.wire.body).not.toContain("cachePoint");
+    // What nobody asked for is not set: it may be no Claude.
+    expect(send([userText("go")], { settings: {} }, hidden).body).not.toHaveProperty("inferenceConfig");
+  });
+
   it("leaves the answer room beside a budget that the caller's own fields give to thinking", () => {
     const thinking = { type: "enabled", budget_tokens: 40_000 };
     const settings = { providerOptions: { bedrock: { additionalModelRequestFields: { thinking } } } };

@@ -140,6 +140,15 @@ describe("which call a fragment belongs to", () => {
     expect(called(read([...list, finish("tool_calls"), "[DONE]"], to))).toEqual(want);
   });
 
+  test("a name that comes in pieces beside arguments that are still empty", () => {
+    const to = target("openai-chat");
+    for (const tool of ["get", "get_weather"]) nameTable(to.origin).wire(tool);
+    const list = ["get", "_weather"].map((name) => calls({ index: 0, id: "c", function: fn(name, "") }));
+    const args = calls({ index: 0, function: { arguments: '{"a":1}' } });
+    const message = read([...list, args, finish("tool_calls"), "[DONE]"], to);
+    expect(called(message)).toEqual([["get_weather", { a: 1 }]]);
+  });
+
   test.each([
     ["without a wrapping", { name: "f", arguments: { a: 1 } }],
     ["with parameters", { function: { name: "f", parameters: { a: 1 } } }],

@@ -15,6 +15,15 @@ type Row = [title: string, status: number, body: Json];
 
 const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   context_overflow: [
+    ["vLLM, of what is left", 400, says("max_tokens must be at least 1, got -1234.")],
+    ["Moonshot", 400, says("total message token length exceed model limit")],
+    ["one more engine", 400, says("input token length exceeds 32768")],
+    [
+      "a gateway, of a sum",
+      400,
+      says("The total number of tokens in the request (210000) is larger than the allowed 200000"),
+    ],
+    ["another, of a sum", 400, says("Request contains 250000 tokens, exceeding the 200000 limit")],
     [
       "a proxy whose members have long names",
       400,
@@ -381,6 +390,24 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
   ],
   capability: [
+    ["llama.cpp, without its templates", 400, says("Unsupported param: tools")],
+    [
+      "Copilot, of a model of the other protocol",
+      400,
+      says('model "gpt-5.3-codex" is not accessible via the /chat/completions endpoint', {
+        code: "unsupported_api_for_model",
+      }),
+    ],
+    [
+      "OpenAI, of the same",
+      404,
+      says("This model is only supported in v1/responses and not in v1/chat/completions."),
+    ],
+    [
+      "OpenAI, of a model that completes",
+      404,
+      says("This is not a chat model and thus not supported in the v1/chat/completions endpoint."),
+    ],
     [
       "llama.cpp, of sounds",
       500,

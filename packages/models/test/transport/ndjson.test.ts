@@ -38,3 +38,16 @@ it("drops a last line that is cut inside, and says so", () => {
 it("refuses a line without an end", () => {
   expect(() => frames(new TextEncoder().encode('{"a":"aaaaaaaaaaaaaaaa'), [4], 10)).toThrow(/longer than 10/);
 });
+
+it("takes an object that is written over several lines, and what stands in events, for lines", () => {
+  const text = ': hi\n{\n  "a": {\n    "b": 1\n  }\n}\nevent: x\ndata: {"c":2}\n\ndata: [DONE]\n';
+  const bytes = new TextEncoder().encode(text);
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: bytes.length })), (cuts) => {
+      const { lines, cut } = frames(bytes, cuts);
+      expect(lines.map((line) => JSON.parse(line))).toEqual([{ a: { b: 1 } }, { c: 2 }]);
+      expect(cut).toBe(false);
+    }),
+  );
+  expect(frames(new TextEncoder().encode('{\n  "a": 1,\n'), []).cut).toBe(true);
+});

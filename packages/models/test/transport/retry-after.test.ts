@@ -30,6 +30,38 @@ describe("the retry-after headers", () => {
     ["an HTTP date in C's form, which names no zone", { "retry-after": "Wed Oct 21 07:28:05 2026" }, 5000],
     ["a date as a timestamp", { "retry-after": "2026-10-21T07:28:05Z" }, 5000],
     ["a duration", { "retry-after": "1m30s" }, 90_000],
+    ["the moment, in seconds", { "retry-after": String(now / 1000 + 5) }, 5000],
+    ["the moment, in milliseconds", { "retry-after": String(now + 5000) }, 5000],
+    ["a number in quotes", { "retry-after": '"5"' }, 5000],
+    ["a number that came twice", { "retry-after": "5, 5" }, 5000],
+    ["a number with a comment", { "retry-after": "5;comment=slow" }, 5000],
+    ["another name", { "x-retry-after": "5" }, 5000],
+    ["another name in milliseconds", { "x-retry-after-ms": "700" }, 700],
+    ["the name that says its unit", { "retry-after-seconds": "5" }, 5000],
+    ["what a limit's reset is called", { "x-ratelimit-reset-after": "3.5" }, 3500],
+    ["what a limit is called", { "x-ratelimit-retry-after": "5" }, 5000],
+    ["LiteLLM hands it on", { "llm_provider-retry-after": "5" }, 5000],
+    ["LiteLLM hands a limit on", { "llm_provider-x-ratelimit-reset-requests": "1m2s" }, 62_000],
+    ["a limit of input", { "x-ratelimit-reset-input-tokens": "10s" }, 10_000],
+    ["a limit in other letters", { "x-rate-limit-reset": "12" }, 12_000],
+    [
+      "a plan that is used up",
+      {
+        "anthropic-ratelimit-unified-5h-status": "rejected",
+        "anthropic-ratelimit-unified-5h-reset": String(now / 1000 + 60),
+        "anthropic-ratelimit-unified-7d-status": "allowed",
+        "anthropic-ratelimit-unified-7d-reset": String(now / 1000 + 6000),
+      },
+      60_000,
+    ],
+    [
+      "a limit of Anthropic's priority tier",
+      {
+        "anthropic-priority-input-tokens-remaining": "0",
+        "anthropic-priority-input-tokens-reset": "2026-10-21T07:28:30Z",
+      },
+      30_000,
+    ],
   ])("are understood as %s", (_title, headers, expected) => {
     expect(wait(headers as unknown as { [name: string]: string })).toBe(expected);
   });
@@ -48,6 +80,10 @@ describe("the retry-after headers", () => {
   ])("say nothing, and not zero, with %j", (value) => {
     expect(wait({ "retry-after": value })).toBeUndefined();
     expect(wait({ "retry-after-ms": value })).toBeUndefined();
+  });
+
+  it("say nothing with a moment gone by", () => {
+    expect(wait({ "retry-after": String(now / 1000 - 5) })).toBeUndefined();
   });
 
   it("say nothing when they are absent", () => {
@@ -87,6 +123,11 @@ describe("the wait in a body", () => {
       { error: { resets_at: Date.parse("2026-10-21T07:28:30Z") / 1000 } },
       30_000,
     ],
+    ["seconds under another name", { error: { retryAfterSeconds: 4, wait_seconds: 9 } }, 4000],
+    ["seconds to a reset", { error: { reset_in_seconds: 4 } }, 4000],
+    ["the moment of a reset", { error: { resetAt: "2026-10-21T07:28:30Z" } }, 30_000],
+    ["about so many", { error: { message: "try again in ~20s" } }, 20_000],
+    ["again available", { error: { message: "The model is available again in 20 seconds" } }, 20_000],
     ["how long a model loads", { error: "Model m is currently loading", estimated_time: 20.5 }, 20_500],
     [
       "nothing in a member",

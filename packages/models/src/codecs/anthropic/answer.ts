@@ -15,9 +15,10 @@ import {
 import { isNothing } from "../../answer/call-args.ts";
 import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { numberIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, objectIn, textIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { containerPart } from "./container.ts";
 import { anthropicStreamError } from "./errors.ts";
 import { fallbackType } from "./fallback.ts";
@@ -80,15 +81,25 @@ export class AnthropicAnswer {
   event(event: JsonObject, named: string | undefined): void {
     if (this.#stopped) return;
     this.#again = undefined;
-    const type = textIn(event.type) ?? named;
-    const given = numberIn(event.index) ?? -1;
+    const type = named === "error" ? named : (textIn(event.type) ?? named);
+    const given = countIn(event.index) ?? -1;
     const index =
       type === "content_block_start"
         ? this.#places.start(given, textIn(objectIn(event.content_block)?.id))
         : this.#places.at(given);
+    const isUntyped = event.type === undefined && event.error !== undefined && event.error !== null;
+    if (type === "error" || isUntyped || told(event.error))
+      throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
     switch (type) {
       case "message_start":
         this.#start(objectIn(event.message) ?? {});
+        return;
+      // The whole of it as one event, of a server that does not stream.
+      case "message":
+        if (!Array.isArray(event.content)) return;
+        this.#start(event);
+        this.#ending(event);
+        this.#stopped = true;
         return;
       case "content_block_start":
         this.#open(index, objectIn(event.content_block) ?? {});
@@ -101,17 +112,17 @@ export class AnthropicAnswer {
         this.#places.close(index);
         return;
       case "message_delta":
-        this.#ending(objectIn(event.delta) ?? {});
+        // Some say beside the delta what belongs into it.
+        this.#ending({ ...event, ...objectIn(event.delta) });
         this.#count(objectIn(event.usage));
         return;
       case "message_stop":
+        this.#ending(event);
         this.#stopped = true;
         return;
-      case "error":
-        throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
       default:
-        // Pings, and events newer than this code. An error may come without a type.
-        if (event.error !== undefined && event.error !== null)
+        // Pings, and events newer than this code; or an error of another form.
+        if ((type === undefined || type.endsWith("error")) && isFlatError(event))
           throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
     }
   }
@@ -207,7 +218,10 @@ export class AnthropicAnswer {
         answer.attach(index, { opaque: { redacted: textIn(block.data) ?? "" } });
         this.#emit({ type: "progress" });
         return;
+      // By the names of other protocols, where a gateway left them.
       case "tool_use":
+      case "tool_call":
+      case "function_call":
         this.#openCall(index, block);
         return;
       default: {
@@ -246,7 +260,7 @@ export class AnthropicAnswer {
   }
 
   #delta(index: number, delta: JsonObject): void {
-    const type = textIn(delta.type);
+    const type = textIn(delta.type) ?? deltaType(delta);
     const open = this.#blocks.get(index) ?? this.#lazily(index, type);
     if (type === "input_json_delta" && open?.kind !== "call" && open?.kind !== "native")
       this.#strayArgs ||= !isNothing(delta.partial_json);
@@ -361,8 +375,9 @@ export class AnthropicAnswer {
 
   #ending(delta: JsonObject): void {
     this.#container = delta.container ?? this.#container;
-    const word = textIn(delta.stop_reason);
-    if (word) this.#word = word;
+    const word = textIn(delta.stop_reason ?? delta.stopReason ?? delta.finish_reason);
+    // A word for nothing, be it in so many letters, ends nothing.
+    if (word !== undefined && !/^(?:|null|none)$/i.test(word)) this.#word = word;
     const details = objectIn(delta.stop_details);
     const said = [textIn(details?.category), textIn(details?.explanation)].filter(Boolean).join(": ");
     const sequence = textIn(delta.stop_sequence);
@@ -373,4 +388,11 @@ export class AnthropicAnswer {
   #count(usage: JsonObject | undefined): void {
     if (usage !== undefined) this.#answer.count(this.#counts.take(usage));
   }
+}
+
+/** The type of a delta that says none, by what it brings. */
+function deltaType({ text, thinking, partial_json }: JsonObject): string | undefined {
+  if (text !== undefined) return "text_delta";
+  if (thinking !== undefined) return "thinking_delta";
+  return partial_json === undefined ? undefined : "input_json_delta";
 }

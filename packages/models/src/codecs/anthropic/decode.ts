@@ -12,7 +12,8 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
-import { isEndWord, isSilent } from "../bare-frames.ts";
+import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
+import { isFlatError } from "../flat-errors.ts";
 import { baseRespError } from "../openai-chat/base-resp.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { anthropicStreamError } from "./errors.ts";
@@ -75,25 +76,49 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
     if (this.finished || (frame.event === this.#named && this.#likeness?.takes(frame.data))) return;
     this.#likeness = undefined;
     this.#named = frame.event;
-    const event = frameObject(frame, this.#provider, this.#frames);
+    const data = frame.data.trim();
+    const error = data.startsWith("{") ? undefined : bareError(frame, data);
+    let event: JsonObject | undefined;
+    try {
+      event = error ?? frameObject(frame, this.#provider, this.#frames);
+    } catch (thrown) {
+      const glued = gluedIn(data);
+      if (glued === undefined) throw thrown;
+      for (const piece of glued) this.push({ event: undefined, data: piece });
+      return;
+    }
     if (event === undefined) return;
-    this.event(event, frame.event);
+    this.event(event, isErrorEvent(frame.event) ? "error" : frame.event);
     this.#likeness = this.again && this.#frames.likeness(this.again);
   }
 }
 
 export function anthropicWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
-  const message = objectIn(body);
+  const given = objectIn(body);
+  // Some gateways put the answer into an envelope of their own.
+  const inner = objectIn(given?.data);
+  const message = given?.content === undefined && inner?.content !== undefined ? inner : given;
   const refused = message?.type === "error" || message?.success === false;
   if (refused || (message?.error !== undefined && message.error !== null))
     throw anthropicStreamError(body, target.origin.provider);
   const told = message === undefined ? undefined : baseRespError(message);
   if (told !== undefined) throw anthropicStreamError(told, target.origin.provider);
-  if (message === undefined || !Array.isArray(message.content))
+  const content = message === undefined ? undefined : contentOf(message);
+  if (message !== undefined && content === undefined && isFlatError(message))
+    throw anthropicStreamError(body, target.origin.provider);
+  if (message === undefined || content === undefined)
     throw new RondoError(
       "protocol",
       `${target.origin.provider} answered with something that is no message; is the base URL one of the Anthropic Messages protocol?`,
       { raw: cutRaw(body) },
     );
-  return new AnthropicAnswer(target, emit).message(message);
+  return new AnthropicAnswer(target, emit).message({ ...message, content });
+}
+
+/** A message's blocks; some make one text or one block of them, or none. */
+function contentOf({ type, content, stop_reason }: JsonObject): Json[] | undefined {
+  if (Array.isArray(content)) return content;
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (objectIn(content) !== undefined) return [content as Json];
+  return content === null && type === "message" && typeof stop_reason === "string" ? [] : undefined;
 }

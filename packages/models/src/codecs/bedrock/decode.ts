@@ -14,7 +14,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
-import { numberIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, numberIn, objectIn, textIn } from "../../json-values.ts";
 import { frameObject } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { bareName } from "../bare-name.ts";
@@ -80,7 +80,7 @@ class BedrockAnswer implements Decoder {
   }
 
   #event(type: string, payload: JsonObject): void {
-    const given = numberIn(payload.contentBlockIndex) ?? 0;
+    const given = countIn(payload.contentBlockIndex) ?? 0;
     const index =
       type === "contentBlockStart"
         ? this.#places.start(given, textIn(objectIn(objectIn(payload.start)?.toolUse)?.toolUseId))
@@ -180,7 +180,9 @@ class BedrockAnswer implements Decoder {
       else this.#answer.argsWhole(index, whole);
     }
     const reasoning = objectIn(delta.reasoningContent);
-    if (reasoning !== undefined) this.#reasoning(index, reasoning);
+    // Gateways write it as it stands in a whole response.
+    if (reasoning !== undefined)
+      this.#reasoning(index, { ...objectIn(reasoning.reasoningText), ...reasoning });
     if (delta.citation !== undefined) {
       this.#answer.text(index, "");
       this.#answer.attach(index, { citation: delta.citation });
@@ -261,7 +263,9 @@ class BedrockAnswer implements Decoder {
   }
 
   #ending(payload: JsonObject): void {
-    this.#word = textIn(payload.stopReason) || this.#word;
+    const word = textIn(payload.stopReason);
+    // A word for nothing, be it in so many letters, ends nothing.
+    if (word !== undefined && !/^(?:|null|none)$/i.test(word)) this.#word = word;
     // In a stream's last event they stand in what it adds, in a whole response by themselves.
     const more = objectIn(payload.additionalModelResponseFields);
     const sequence = textIn((objectIn(more?.delta) ?? more)?.stop_sequence);

@@ -62,6 +62,13 @@ export function bedrockOptions(asked: Asked): BedrockOptions {
   };
 }
 
+/** A name that its owner chose: behind it stands a Claude more often than not, and what is no Claude says so once. */
+const isHidden = ({ origin }: Target): boolean =>
+  claudeVersion(origin.model) === undefined &&
+  /:(?:application-inference-profile|provisioned-model|default-prompt-router|prompt-router)\//.test(
+    origin.model,
+  );
+
 const isNova = ({ origin }: Target): boolean => /nova/.test(origin.model);
 
 /** What is asked for in the members that every model shares, and in those that only its family knows: the caller's own last. */
@@ -77,6 +84,13 @@ function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObje
     inference.maxTokens = limit;
     if (thinking !== undefined) extra.thinking = thinking;
     if (effort !== undefined) extra.output_config = { effort };
+  } else if (isHidden(target)) {
+    const { thinking, effort } = thinkingOf(asked, outputLimit(asked, own?.thinking));
+    if (thinking !== undefined) extra.thinking = thinking;
+    if (effort !== undefined) extra.output_config = { effort };
+    // A budget wants a limit above it; without one the model's own stands.
+    if (request.settings.maxOutputTokens !== undefined || thinks(extra.thinking))
+      inference.maxTokens = outputLimit(asked, own?.thinking);
   } else {
     if (request.settings.maxOutputTokens !== undefined) inference.maxTokens = outputLimit(asked, undefined);
     reasoningOfOthers(asked, extra);
@@ -152,6 +166,6 @@ function toolChoice(asked: Asked, isThinking: boolean): JsonObject | undefined {
 function cacheMark(option: Json | undefined, target: Target): string | undefined {
   if (option === false) return undefined;
   const version = claudeVersion(target.origin.model)?.number ?? 0;
-  const can = target.compat?.cache ?? (version >= 307 || isNova(target));
+  const can = target.compat?.cache ?? (version >= 307 || isNova(target) || isHidden(target));
   return can === false && option === undefined ? undefined : cachePoint(textIn(objectIn(option)?.ttl));
 }

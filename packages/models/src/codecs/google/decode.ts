@@ -7,7 +7,6 @@
 
 import {
   type AssistantMessage,
-  cutRaw,
   type Json,
   type JsonObject,
   type ModelEvent,
@@ -20,23 +19,29 @@ import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
+import { objectIn } from "../../json-values.ts";
 import { putMember } from "../../own-member.ts";
-import { isEndWord, isSilent } from "../bare-frames.ts";
+import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
+import { isFlatError } from "../flat-errors.ts";
 import { StreamedArgs } from "./args.ts";
-import { googleStreamError } from "./errors.ts";
+import { googleStreamError, notJson } from "./errors.ts";
 import { ownName } from "./names.ts";
 import { googleStop, isBrokenOff } from "./stops.ts";
 import { latest, usageOf } from "./usage.ts";
 import {
+  candidatesOf,
+  finishWord,
   type GoogleCandidate,
   type GoogleFunctionCall,
   type GooglePart,
   type GoogleUsage,
+  inCamel,
   isEmpty,
   isObject,
   kindOf,
   listOf,
   nativeParts,
+  partsOf,
   unwrapped,
   wordOf,
 } from "./wire.ts";
@@ -98,6 +103,8 @@ export class GoogleDecoder implements Decoder {
     const data = frame.data.trim();
     if (!data.startsWith("{")) {
       if (isSilent(frame, data)) return;
+      const error = bareError(frame, data);
+      if (error !== undefined) throw this.#refused(error);
       if (isEndWord(data)) {
         this.#finished = true;
         return;
@@ -107,8 +114,12 @@ export class GoogleDecoder implements Decoder {
     try {
       value = this.#frames.parse(data);
     } catch {
-      throw this.#failed(notJson(data, this.#target));
+      const glued = gluedIn(data);
+      if (glued === undefined) throw this.#failed(notJson(data, this.#target));
+      for (const piece of glued) this.push({ event: frame.event, data: piece });
+      return;
     }
+    if (isErrorEvent(frame.event) && objectIn(value)?.error === undefined) throw this.#refused(value);
     this.takeAll(value);
   }
 
@@ -150,21 +161,19 @@ export class GoogleDecoder implements Decoder {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw this.#failed(notJson(JSON.stringify(value), this.#target));
     const answer = unwrapped(value);
-    if (answer.error !== undefined && answer.error !== null) {
-      this.#finished = true;
-      throw this.#failed(googleStreamError(answer as unknown as Json, this.#target));
-    }
-    if (answer.usageMetadata) this.#usage = latest(this.#usage, answer.usageMetadata);
-    const blockReason = wordOf(answer.promptFeedback?.blockReason);
+    const isOurs = answer.candidates ?? answer.promptFeedback ?? answer.usageMetadata;
+    if ((answer.error ?? null) !== null || (isOurs === undefined && isFlatError(value)))
+      throw this.#refused(answer as unknown as Json);
+    if (isObject(answer.usageMetadata)) this.#usage = latest(this.#usage, inCamel(answer.usageMetadata));
+    const feedback = isObject(answer.promptFeedback) ? inCamel(answer.promptFeedback) : {};
+    const blockReason = wordOf(feedback.blockReason).replace(/^BLOCK_REASON_UNSPECIFIED$/, "");
     if (blockReason !== "") {
-      const blockReasonMessage = wordOf(answer.promptFeedback?.blockReasonMessage);
+      const blockReasonMessage = wordOf(feedback.blockReasonMessage);
       this.#blocked = blockReason;
       this.#detail = `the prompt was blocked (${blockReason})${blockReasonMessage ? `: ${blockReasonMessage}` : ""}; the newest message or tool result is the likely cause`;
     }
-    if (!Array.isArray(answer.candidates)) return;
-    for (const candidate of answer.candidates) {
-      if (!isObject(candidate)) continue;
-      if ((candidate.index ?? 0) === 0) this.#candidate(candidate);
+    for (const candidate of candidatesOf(answer)) {
+      if (Number(candidate.index ?? 0) === 0) this.#candidate(candidate);
       else if (!this.#warned) {
         this.#warned = true;
         this.#emit({
@@ -178,12 +187,11 @@ export class GoogleDecoder implements Decoder {
 
   #candidate(candidate: GoogleCandidate): void {
     this.#heard = true;
-    const parts = candidate.content?.parts;
     const before = this.#said;
-    if (Array.isArray(parts)) for (const part of parts) if (isObject(part)) this.#part(part);
+    for (const part of partsOf(candidate)) this.#part(part);
     if (candidate.citationMetadata || candidate.groundingMetadata || candidate.urlContextMetadata)
       this.#cite(candidate);
-    const word = wordOf(candidate.finishReason);
+    const word = finishWord(candidate.finishReason);
     if (word === "") {
       if (this.#said > before) this.#goOn(before);
       return;
@@ -211,7 +219,7 @@ export class GoogleDecoder implements Decoder {
     const signature = given === "" ? undefined : { thoughtSignature: given };
     if (isObject(part.functionCall) || wordOf(part.text) !== "") this.#said++;
     if (isObject(part.functionCall)) {
-      this.#call(part.functionCall, signature);
+      this.#call(inCamel(part.functionCall), signature);
       return;
     }
     if (isObject(part.inlineData) || isObject(part.fileData)) {
@@ -243,18 +251,19 @@ export class GoogleDecoder implements Decoder {
 
   #file(part: GooglePart, signature: Opaque | undefined): void {
     this.#open = undefined;
-    const inline = isObject(part.inlineData) ? part.inlineData : undefined;
-    const given = inline ?? part.fileData ?? {};
+    const inline = isObject(part.inlineData) ? inCamel(part.inlineData) : undefined;
+    const file = isObject(part.fileData) ? inCamel(part.fileData) : {};
+    const given = inline ?? file;
     const name = wordOf(given.displayName);
     const opaque = { ...signature, ...(part.thought === true ? { thought: true } : {}) };
-    const file: Part = {
+    const told: Part = {
       type: "file",
       mediaType: wordOf(given.mimeType) || "application/octet-stream",
-      ...(inline === undefined ? { url: wordOf(part.fileData?.fileUri) } : { data: wordOf(inline.data) }),
+      ...(inline === undefined ? { url: wordOf(file.fileUri) } : { data: wordOf(inline.data) }),
       ...(name === "" ? {} : { name }),
       ...(Object.keys(opaque).length === 0 ? {} : { opaque }),
     };
-    this.#answer.part(this.#blocks++, file);
+    this.#answer.part(this.#blocks++, told);
   }
 
   #call(call: GoogleFunctionCall, signature: Opaque | undefined): void {
@@ -265,8 +274,7 @@ export class GoogleDecoder implements Decoder {
     if (!goesOn) this.#closeCall();
     if (!goesOn && name === "") {
       // A closing part whose call is shut already, or a call without a name: there is nothing to run.
-      if (isEmpty(call.args) && call.partialArgs === undefined) return;
-      this.#nameless(call);
+      if (!isEmpty(call.args) || call.partialArgs !== undefined) this.#nameless(call);
       return;
     }
     const key = goesOn ? open.key : this.#blocks++;
@@ -275,7 +283,7 @@ export class GoogleDecoder implements Decoder {
     if (Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
     const state = goesOn ? open : { key, id, args: new StreamedArgs(), pieces: false };
     if (goesOn || call.willContinue === true || call.partialArgs !== undefined) this.#streamed = state;
-    for (const piece of listOf(call.partialArgs).filter(isObject)) {
+    for (const piece of listOf(call.partialArgs).filter(isObject).map(inCamel)) {
       state.pieces = true;
       this.#answer.args(key, state.args.add(piece));
     }
@@ -379,17 +387,14 @@ export class GoogleDecoder implements Decoder {
     );
   }
 
+  #refused(body: Json): RondoError {
+    this.#finished = true;
+    return this.#failed(googleStreamError(body, this.#target));
+  }
+
   /** The same error, with what had arrived. */
   #failed(error: RondoError): RondoError {
     this.#count();
     return this.#answer.failed(error);
   }
-}
-
-function notJson(data: string, target: Target): RondoError {
-  const { provider, model } = target.origin;
-  const words = /^error\b/i.test(data)
-    ? data
-    : `${provider}/${model} sent an event that is no JSON object: ${data.slice(0, 200)}`;
-  return new RondoError("stream_error", cutRaw(words, 500) as string, { raw: cutRaw(data) });
 }

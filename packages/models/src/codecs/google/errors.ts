@@ -1,6 +1,6 @@
 // The room of Google's errors: the shared reading, and the few texts that only Google writes.
 
-import { type Json, RondoError } from "@rondo/core";
+import { cutRaw, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../../transport/errors.ts";
 import { withRepair, withStreamRepair } from "../with-repair.ts";
@@ -28,4 +28,13 @@ function refined(error: RondoError): RondoError {
     ...(error.raw === undefined ? {} : { raw: error.raw }),
     cause: error,
   });
+}
+
+/** The error of an event that is no JSON object. */
+export function notJson(data: string, target: Target): RondoError {
+  const { provider, model } = target.origin;
+  const words = /^error\b/i.test(data)
+    ? data
+    : `${provider}/${model} sent an event that is no JSON object: ${data.slice(0, 200)}`;
+  return new RondoError("stream_error", cutRaw(words, 500) as string, { raw: cutRaw(data) });
 }

@@ -45,7 +45,7 @@ export interface GoogleUsage {
 }
 
 export interface GoogleAnswer {
-  candidates?: GoogleCandidate[];
+  candidates?: GoogleCandidate[] | GoogleCandidate;
   promptFeedback?: { blockReason?: string; blockReasonMessage?: string };
   usageMetadata?: GoogleUsage;
   error?: unknown;
@@ -77,11 +77,58 @@ const plainKeys: ReadonlySet<string> = new Set([
   "mediaProcessing",
 ]);
 
-/** Google's Code Assist hands each answer on inside a `response`. */
-export function unwrapped(value: JsonObject): GoogleAnswer {
-  const { candidates, promptFeedback, usageMetadata, error, response } = value;
-  const bare = [candidates, promptFeedback, usageMetadata, error].some((one) => one !== undefined);
-  return (!bare && isObject(response) ? response : value) as unknown as GoogleAnswer;
+/** An object whose members have the names of the protocol's JSON: proxies write those of its buffers (`finish_reason`). */
+export function inCamel<T extends object>(value: T): T {
+  for (const key in value)
+    if (key.includes("_")) {
+      const renamed = Object.entries(value).map(([name, one]) => [
+        name.replace(/(?<=[a-z])_([a-z])/g, (_whole, letter: string) => letter.toUpperCase()),
+        one,
+      ]);
+      return Object.fromEntries(renamed) as T;
+    }
+  return value;
+}
+
+/** Members that answers are handed on in: Google's Code Assist's, and gateways'. */
+const envelopes: readonly string[] = ["response", "data", "result"];
+
+/** An answer without what it was put into. */
+export function unwrapped(given: JsonObject): GoogleAnswer {
+  const value = inCamel(given);
+  const { candidates, promptFeedback, usageMetadata, error } = value;
+  if ([candidates, promptFeedback, usageMetadata, error].some((one) => one !== undefined))
+    return value as unknown as GoogleAnswer;
+  const inner = envelopes.map((name) => objectIn(value[name])).find((one) => one !== undefined);
+  return (inner === undefined ? value : inCamel(inner)) as unknown as GoogleAnswer;
+}
+
+/** The candidates of an answer. */
+export const candidatesOf = ({ candidates }: GoogleAnswer): GoogleCandidate[] =>
+  listed(candidates).filter(isObject).map(inCamel);
+
+/** The parts of a candidate. */
+export function partsOf({ content }: GoogleCandidate): GooglePart[] {
+  const told: unknown = Array.isArray(content) ? content[0] : content;
+  if (typeof told === "string") return [{ text: told }];
+  const parts: unknown = isObject(told) ? (told as { parts?: unknown }).parts : undefined;
+  return listed(parts as GooglePart[] | undefined)
+    .filter(isObject)
+    .map(inCamel);
+}
+
+/** A list, or the one value that stands where it belongs. */
+const listed = <T>(value: T[] | T | undefined): T[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+
+/** The protocol's numbers for the words that decide what may run. */
+const finishNumbers: readonly string[] = ["", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER"];
+
+/** The word that a candidate ends with; empty while it says none, be it in so many letters. */
+export function finishWord(told: unknown): string {
+  if (typeof told === "number") return finishNumbers[told] ?? String(told);
+  const word = wordOf(told).replace(/^(?:FinishReason[._]|FINISH_REASON_(?!UNSPECIFIED))/i, "");
+  return /^(?:null|none)$/i.test(word) ? "" : word;
 }
 
 export const isObject = (value: unknown): value is object => objectIn(value) !== undefined;

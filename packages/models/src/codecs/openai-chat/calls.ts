@@ -9,7 +9,8 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
-import { numberIn, objectIn, parseJson, textIn } from "../../json-values.ts";
+import { countIn, numberIn, objectIn, parseJson, textIn } from "../../json-values.ts";
+import { functionIn } from "./chunk.ts";
 import { GrowingArgs } from "./growing-args.ts";
 
 interface Slot {
@@ -32,7 +33,7 @@ export interface Fragment {
   extra: { [member: string]: Json } | undefined;
 }
 
-const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "__proto__"]);
+const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom", "__proto__"]);
 
 export class CallTracker {
   readonly #slots: Slot[] = [];
@@ -64,14 +65,14 @@ export class CallTracker {
   fragment(given: Json, position: number): Fragment | undefined {
     const call = objectIn(given);
     if (call === undefined) return undefined;
-    // Some leave out the wrapping, or name its member by another protocol's word.
-    const fn = objectIn(call.function) ?? (call.function === undefined ? call : undefined);
+    const fn = functionIn(call);
     const id = textIn(call.id) ?? "";
     const said = textIn(fn?.name) ?? "";
     // The word for nothing, made a text on the way.
     const name = said === "null" || said === "None" ? "" : said;
+    // By another protocol's word.
     const told = fn?.arguments ?? fn?.parameters ?? fn?.input ?? undefined;
-    const index = numberIn(call.index);
+    const index = numberIn(call.index) ?? countIn(call.index);
     const slot =
       index === undefined
         ? this.#unnumbered(id, name, told, position)
@@ -87,8 +88,10 @@ export class CallTracker {
 
   /** A name as it is known by now: it may come in pieces, and mostly comes again whole. */
   #joined({ name: known, args }: Slot, name: string): string {
-    if (known === "" || args.begun || name.startsWith(known)) return name;
+    if (known === "" || name.startsWith(known)) return name;
     const joined = known + name;
+    // Beside an empty text of arguments a name is mostly whole.
+    if (args.begun) return args.length === 0 && this.#offered.has(joined) ? joined : name;
     return this.#offered.has(joined) || !this.#offered.has(name) ? joined : name;
   }
 

@@ -1,31 +1,123 @@
-// The room of a chunk's shape: which of its choices is read, and whether it is an error in itself.
+// The room of a chunk's shape: where its choice stands, which of several is read, what it ends with, and whether it is an error in
+// itself.
+//
+// Gateways translate other protocols into this one, and forget a member here and there: its name, its list, its envelope.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, objectIn } from "../../json-values.ts";
+import { listIn, objectIn, parseJson, textIn } from "../../json-values.ts";
 
 export const partsIn = (content: Json): readonly Json[] => (Array.isArray(content) ? content : [content]);
+
+/** Members that gateways put an answer into. */
+const envelopes: readonly string[] = ["data", "output", "result", "response"];
+
+/** A chunk with the list of choices that it has in some other form; else as it is. */
+export function withChoices(chunk: JsonObject): JsonObject {
+  if (Array.isArray(chunk.choices)) return chunk;
+  const only = objectIn(chunk.choices);
+  if (only !== undefined) return { ...chunk, choices: [only] };
+  for (const name of envelopes) {
+    const inner = objectIn(chunk[name]);
+    if (Array.isArray(inner?.choices) || objectIn(inner?.choices) !== undefined)
+      return withChoices({ ...chunk, ...inner });
+  }
+  for (const place of [chunk, objectIn(chunk.output), objectIn(chunk.result)]) {
+    const choice = place === undefined ? undefined : bareChoice(place);
+    if (choice !== undefined) return { ...chunk, choices: [choice] };
+  }
+  return chunk;
+}
+
+/** An answer without choices: its message (Ollama), or its text (Cloudflare, DashScope). */
+function bareChoice(place: JsonObject): JsonObject | undefined {
+  const { message, response, text, done } = place;
+  const finish = place.finish_reason ?? place.done_reason ?? (done === true ? "stop" : null);
+  const told = objectIn(message);
+  if (told?.content !== undefined || Array.isArray(told?.tool_calls))
+    // Ollama's are pieces; what else has a message of its own may tell all of it every time.
+    return { [done === undefined ? "message" : "delta"]: told ?? null, finish_reason: finish };
+  if (textIn(response) !== undefined) {
+    const { tool_calls } = place;
+    return {
+      delta: { content: response ?? "", ...(tool_calls ? { tool_calls } : {}) },
+      finish_reason: finish,
+    };
+  }
+  // What has no word for its end beside it may be anything.
+  return textIn(text) !== undefined && "finish_reason" in place
+    ? { text: text ?? "", finish_reason: finish }
+    : undefined;
+}
+
+/** The word that a choice ends with; undefined while it says none, be it in so many letters. */
+export function wordIn(choice: JsonObject): string | undefined {
+  for (const told of [
+    choice.finish_reason,
+    choice.finishReason,
+    objectIn(choice.delta)?.finish_reason,
+    choice.stop_reason,
+  ]) {
+    const word = textIn(told) ?? textIn(objectIn(told)?.type) ?? textIn(objectIn(told)?.reason);
+    if (word !== undefined && !/^(?:|null|none|undefined)$/i.test(word)) return word;
+  }
+  return undefined;
+}
+
+/** The calls that a delta, or a choice, tells of. */
+export function callsIn({ tool_calls, toolCalls }: JsonObject): readonly Json[] {
+  const told = tool_calls ?? toolCalls;
+  return Array.isArray(told) ? told : objectIn(told) === undefined ? [] : [told as Json];
+}
+
+/** The call that a part of the content is, in the form of the others; undefined for any other part. */
+export function callOfPart(part: JsonObject): JsonObject | undefined {
+  if (part.type !== "tool_use" && part.type !== "tool_call" && part.type !== "function_call")
+    return undefined;
+  const told = objectIn(part.function) ?? part;
+  if (textIn(told.name) === undefined) return undefined;
+  const { id, call_id } = part;
+  return {
+    id: id ?? call_id ?? null,
+    function: { name: told.name ?? "", arguments: told.input ?? told.arguments ?? told.args ?? {} },
+  };
+}
+
+/** What a call says of its function: some leave out the wrapping, make a text of it, or call it custom. */
+export function functionIn(call: JsonObject): JsonObject | undefined {
+  const { function: told, custom } = call;
+  if (typeof told === "string") return objectIn(parseJson(told)) ?? { name: told };
+  return objectIn(told) ?? objectIn(custom) ?? (told === undefined || told === null ? call : undefined);
+}
+
+/** The reasoning in a delta, under any of its names. */
+export function reasoningIn(delta: JsonObject): string {
+  for (const told of [delta.reasoning_content, delta.reasoning, delta.reasoning_text, delta.thinking]) {
+    const text = !told ? "" : typeof told === "string" ? told : partsIn(told).map(textOf).join("");
+    if (text !== "") return text;
+  }
+  return "";
+}
+
+/** The text of a part, which may stand in a member of its own. */
+export function textOf(given: Json): string {
+  const part = objectIn(given);
+  const told = part?.text ?? part?.content;
+  return textIn(given) ?? textIn(told) ?? textIn(objectIn(told)?.value) ?? "";
+}
 
 /** Only the first of several answers is read. */
 export function firstChoice(given: Json | undefined): JsonObject | undefined {
   if (!Array.isArray(given)) return undefined;
   for (const one of given) {
     const choice = objectIn(one);
-    if (choice !== undefined && (choice.index ?? 0) === 0) return choice;
+    if (choice !== undefined && Number(choice.index ?? 0) === 0) return choice;
   }
   return undefined;
 }
 
-/** An error that stands in the chunk itself, as vLLM, SGLang and gateways write it: without it a cut answer would look whole (F150). */
-export function isFlatError(chunk: JsonObject): boolean {
-  if (chunk.choices !== undefined) return false;
-  if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
-  if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
-  const code = Number(chunk.code ?? chunk.status ?? Number.NaN);
-  return code >= 400 && code < 600;
-}
-
-export function told(error: Json | undefined): boolean {
-  if (typeof error === "string") return error !== "";
-  const object = objectIn(error);
-  return object !== undefined && Object.keys(object).length > 0;
+/** The sources that a chunk names; the fuller list, where it has two. */
+export function sourcesIn({ citations, search_results }: JsonObject): readonly Json[] | undefined {
+  if (citations === undefined && search_results === undefined) return undefined;
+  const found = listIn(search_results);
+  return found.length > 0 ? found : listIn(citations);
 }

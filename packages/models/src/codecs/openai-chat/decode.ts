@@ -10,18 +10,30 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../../frame-json.ts";
 import { listIn, objectIn, parsed, textIn } from "../../json-values.ts";
-import { isEndWord, isSilent } from "../bare-frames.ts";
+import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";
 import { chatUsage } from "../openai/usage.ts";
 import { baseRespError } from "./base-resp.ts";
 import { CallTracker } from "./calls.ts";
-import { firstChoice, isFlatError, partsIn, told } from "./chunk.ts";
+import {
+  callOfPart,
+  callsIn,
+  firstChoice,
+  partsIn,
+  reasoningIn,
+  sourcesIn,
+  textOf,
+  withChoices,
+  wordIn,
+} from "./chunk.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
 import { type ChatEnd, cutEnd, endOf, failureOf, isBroken, isCut, isGrave, wasCut, wireOf } from "./end.ts";
 import { HarmonySplitter } from "./harmony.ts";
+import { imageAt, moreAudio } from "./media.ts";
 import { ThinkSplitter } from "./think.ts";
 import { ThinkingBlocks } from "./thinking-blocks.ts";
 
@@ -54,7 +66,7 @@ export class ChatDecoder implements Decoder {
   #word: string | undefined;
   #nativeWord: string | undefined;
   #sentinel = false;
-  #citations: Json[] = [];
+  #citations: readonly Json[] = [];
   #audio: JsonObject | undefined;
   /** Copilot's encrypted reasoning. */
   #opaque: string | undefined;
@@ -96,44 +108,51 @@ export class ChatDecoder implements Decoder {
   }
 
   push(frame: Frame): void {
-    if (this.finished || (frame.event !== "error" && this.#likeness?.takes(frame.data))) return;
+    if (this.finished || (!isErrorEvent(frame.event) && this.#likeness?.takes(frame.data))) return;
     this.#likeness = undefined;
     const data = frame.data.trim();
     if (!data.startsWith("{")) {
       if (isSilent(frame, data)) return;
+      const error = bareError(frame, data);
+      if (error) throw streamError(error, this.#target, this.#answer);
       this.#sentinel = isEndWord(data);
       if (this.#sentinel) return;
     }
-    const chunk = objectIn(parsed(this.#frames, data));
-    if (chunk === undefined) throw unreadable(data, this.#target, this.#answer);
-    this.take(chunk, frame.event === "error");
+    const value = parsed(this.#frames, data);
+    const chunk = objectIn(value);
+    if (chunk === undefined) {
+      const pieces = piecesIn(value, data);
+      if (pieces === undefined) throw unreadable(data, this.#target, this.#answer);
+      for (const piece of pieces) this.push({ ...frame, data: piece });
+      return;
+    }
+    this.take(chunk, isErrorEvent(frame.event));
     this.#likeness = this.#again && this.#frames.likeness(this.#again);
   }
 
   /** One chunk of a stream, or a whole answer. */
-  take(chunk: JsonObject, isError: boolean = false): void {
+  take(given: JsonObject, isError: boolean = false): void {
+    const chunk = isError ? given : withChoices(given);
     this.#again = undefined;
     const choice = firstChoice(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
-    const base = chunk.base_resp === undefined ? undefined : baseRespError(chunk);
+    const base = chunk.base_resp ? baseRespError(chunk) : undefined;
     if (base !== undefined) this.#fail(base);
     if (this.finished) return;
-    const failed = isError || told(chunk.error) || told(choice?.error) || isFlatError(chunk);
-    if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
-    if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
+    const inChoice = choice?.error ?? objectIn(choice?.delta)?.error;
+    const failed =
+      isError || told(chunk.error) || told(inChoice) || (chunk.choices === undefined && isFlatError(chunk));
+    for (const usage of [objectIn(chunk.x_groq)?.usage, chunk.usage])
+      if (usage) this.#answer.count(chatUsage(usage));
     // Of an answer that was cut some tell once more, as an error, that its limit was reached.
     if (failed && isCut(this.#word)) return;
     if (failed) {
       // A whole answer says beside its error what there was before it.
       this.#choice(choice, 0);
-      const inner = !isError && !told(chunk.error) && told(choice?.error);
-      this.#fail(inner ? { error: choice?.error ?? null } : chunk);
+      this.#fail(isError || told(chunk.error) || !told(inChoice) ? chunk : { error: inChoice ?? null });
       return;
     }
     if (chunk.choices === undefined && (textIn(chunk.message) ?? textIn(chunk.msg))) this.#words = chunk;
-    if (chunk.citations !== undefined || chunk.search_results !== undefined) {
-      const found = listIn(chunk.search_results);
-      this.#citations = found.length > 0 ? found : listIn(chunk.citations);
-    }
+    this.#citations = sourcesIn(chunk) ?? this.#citations;
     if (this.#compat.splitChoices)
       for (const [at, one] of listIn(chunk.choices).entries()) this.#choice(objectIn(one), at);
     else this.#choice(choice, 0);
@@ -152,9 +171,10 @@ export class ChatDecoder implements Decoder {
       own ??
       (this.#answer.empty || at > 0 ? message : undefined) ??
       (this.#hasDeltas ? undefined : this.#added(textIn(message?.content) ?? textIn(choice.text)));
-    if (delta !== undefined) this.#delta(delta, choice.delta === undefined || choice.delta === null, at);
-    const word = textIn(choice.finish_reason);
-    if (word !== undefined && word !== "" && !isGrave(this.#word)) this.#word = word;
+    if (delta !== undefined) this.#delta(delta, own === undefined, at);
+    if (choice.tool_calls && !delta?.tool_calls) this.#callList(callsIn(choice), own === undefined, at);
+    const word = wordIn(choice);
+    if (word !== undefined && !isGrave(this.#word)) this.#word = word;
     this.#nativeWord = textIn(choice.native_finish_reason) ?? this.#nativeWord;
   }
 
@@ -203,8 +223,7 @@ export class ChatDecoder implements Decoder {
   #delta(delta: JsonObject, isWhole: boolean, at: number): void {
     const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : "";
     const thinking = delta.thinking_blocks ? this.#blocks.push(delta.thinking_blocks) : "";
-    const plain = textIn(delta.reasoning_content) || textIn(delta.reasoning) || textIn(delta.reasoning_text);
-    const reasoning = plain || details || thinking;
+    const reasoning = reasoningIn(delta) || details || thinking;
     if (reasoning !== "") {
       this.#think?.plain();
       this.#say("reasoning", reasoning);
@@ -217,7 +236,7 @@ export class ChatDecoder implements Decoder {
     else if (delta.content) for (const part of partsIn(delta.content)) this.#contentPart(part);
     if (typeof delta.refusal === "string" && delta.refusal !== "")
       this.#answer.refusal("refusal", delta.refusal);
-    if (delta.tool_calls) this.#callList(listIn(delta.tool_calls), isWhole, at);
+    if (delta.tool_calls || delta.toolCalls) this.#callList(callsIn(delta), isWhole, at);
     if (delta.function_call) {
       this.#call({ index: -1, function: delta.function_call }, 0);
       this.#legacy = this.#calls.last;
@@ -310,7 +329,10 @@ export class ChatDecoder implements Decoder {
     if (typeof given === "string") this.#say("text", given);
     const part = objectIn(given);
     if (part === undefined) return;
-    if (part.type === "text" || part.type === "output_text") this.#say("text", textIn(part.text) ?? "");
+    const call = callOfPart(part);
+    if (call !== undefined) this.#call(call, this.#parts++);
+    else if (part.type === "text" || part.type === "output_text" || (part.type ?? null) === null)
+      this.#say("text", textOf(part));
     else if (part.type === "thinking")
       for (const piece of typeof part.thinking === "string"
         ? [{ text: part.thinking }]
@@ -336,23 +358,11 @@ export class ChatDecoder implements Decoder {
   }
 
   #image(url: string | undefined): void {
-    if (url === undefined) return;
-    const data = /^data:([^;,]+);base64,(.*)$/s.exec(url);
-    this.#answer.part(
-      `part ${this.#parts++}`,
-      data === null
-        ? { type: "file", mediaType: "image/*", url }
-        : { type: "file", mediaType: data[1] ?? "image/png", data: data[2] ?? "" },
-    );
+    if (url !== undefined) this.#answer.part(`part ${this.#parts++}`, imageAt(url));
   }
 
   #hear(audio: JsonObject): void {
-    const sofar = this.#audio ?? {};
-    const joined = (member: string): JsonObject => {
-      const more = textIn(audio[member]);
-      return more === undefined ? {} : { [member]: (textIn(sofar[member]) ?? "") + more };
-    };
-    this.#audio = { ...sofar, ...audio, ...joined("data"), ...joined("transcript") };
+    this.#audio = moreAudio(this.#audio ?? {}, audio);
     this.#answer.native("audio", "audio", { audio: this.#audio });
   }
 

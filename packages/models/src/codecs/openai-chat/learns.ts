@@ -25,7 +25,7 @@ const noUsage: RegExp =
 
 /** A choice that forces a call, refused: mostly by a model that thinks (F135); of OpenRouter's by none that it could ask, with a 404. */
 const noForcing: RegExp =
-  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto)/i;
+  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid|\bonly a)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto)/i;
 
 /** Tools and thinking, each taken without the other. */
 const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;

@@ -19,14 +19,16 @@ import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
-import { listIn, numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
-import { isEndWord, isSilent } from "../bare-frames.ts";
+import { numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
+import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { foreignStop } from "../foreign-stops.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
 import { settle } from "../openai/settle.ts";
 import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
 import { responsesUsage } from "../openai/usage.ts";
 import { ResponseItems } from "./output.ts";
+import { outputOf } from "./told-items.ts";
 
 export class ResponsesDecoder implements Decoder {
   readonly #target: Target;
@@ -55,13 +57,22 @@ export class ResponsesDecoder implements Decoder {
     const data = frame.data.trim();
     if (!data.startsWith("{")) {
       if (isSilent(frame, data)) return;
+      const error = bareError(frame, data);
+      if (error !== undefined) throw this.#fail(error);
       this.#done = isEndWord(data);
       if (this.#done) return;
     }
-    const event = objectIn(parsed(this.#frames, data));
-    if (event === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));
+    const value = parsed(this.#frames, data);
+    const event = objectIn(value);
+    if (event === undefined) {
+      const pieces = piecesIn(value, data);
+      if (pieces === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));
+      for (const piece of pieces) this.push({ event: undefined, data: piece });
+      return;
+    }
     // Some gateways name the event only on the event line.
-    this.#event(textIn(event.type) ?? frame.event ?? "", event);
+    const type = isErrorEvent(frame.event) ? "error" : textIn(event.type);
+    this.#event(type ?? frame.event ?? "", event);
   }
 
   /** A whole response. */
@@ -75,6 +86,14 @@ export class ResponsesDecoder implements Decoder {
     const status = textIn(response.status);
     const reason = textIn(objectIn(response.incomplete_details)?.reason);
     const raw = reason ?? status;
+    if (status === "in_progress" || status === "queued")
+      throw this.#answer.failed(
+        new RondoError(
+          "stream_truncated",
+          `${speaker(this.#target)} answered with a response that is still ${status}: it must not be asked for in the background`,
+          { raw: cutRaw(response) },
+        ),
+      );
     // A server that says nothing of its status has at least said that this is the end.
     const wire = raw === undefined ? "end_turn" : responsesStop(raw, status);
     if (wire === "error")
@@ -106,7 +125,7 @@ export class ResponsesDecoder implements Decoder {
       case "response.failed": {
         const response = objectIn(event.response);
         this.#answer.count(responsesUsage(response?.usage));
-        throw this.#fail({ error: response?.error ?? "the response failed without saying why" });
+        throw this.#fail({ error: failureIn(response) ?? failureIn(event) ?? unexplained });
       }
       case "response.completed":
       case "response.incomplete":
@@ -115,14 +134,22 @@ export class ResponsesDecoder implements Decoder {
         this.#end(ended(objectIn(event.response) ?? {}, type.slice("response.".length)));
         return;
       case "response.created":
-        this.#begin(textIn(objectIn(event.response)?.id));
-        return;
       case "response.in_progress":
-      case "response.queued":
+      case "response.queued": {
+        const response = objectIn(event.response);
+        if (response?.status === "failed") throw this.#fail({ error: failureIn(response) ?? unexplained });
+        if (type === "response.created") this.#begin(textIn(response?.id));
         return;
+      }
       default:
+        // The whole of it as one event, of a server that does not stream.
+        if (type === "" && event.object === "response") {
+          this.#end(event);
+          return;
+        }
         // A chunk of another protocol's form that carries an error all the same.
-        if (type === "" && event.error !== undefined && event.error !== null) throw this.#fail(event);
+        if ((type === "" || type.endsWith("error")) && (told(event.error) || isFlatError(event)))
+          throw this.#fail(event);
         this.#items.event(type, event);
     }
   }
@@ -145,9 +172,10 @@ export class ResponsesDecoder implements Decoder {
 
   #end(response: JsonObject): void {
     this.#answer.count(responsesUsage(response.usage));
-    if (response.status === "failed" || objectIn(response.error) !== undefined)
-      throw this.#fail({ error: response.error ?? "the response failed without saying why" });
-    this.#items.fill(listIn(response.output));
+    const failure = failureIn(response);
+    if (response.status === "failed" || failure !== undefined)
+      throw this.#fail({ error: failure ?? unexplained });
+    this.#items.fill(outputOf(response));
     this.#response = response;
   }
 
@@ -159,6 +187,13 @@ export class ResponsesDecoder implements Decoder {
     this.#failed = true;
     return error;
   }
+}
+
+const unexplained = "the response failed without saying why";
+
+/** Why a response failed, by either of its members; some say it beside the response. */
+function failureIn(given: JsonObject | undefined): Json | undefined {
+  return [given?.error, given?.last_error].find(told);
 }
 
 /** The response that an event ended: some leave it to the event to say how, or keep the status it began with. */
@@ -180,7 +215,9 @@ function responsesStop(word: string, status: string | undefined): StopKind {
 
 /** `{type: "error", code, message}`: the event's own type is no type of error. */
 function flatError(event: JsonObject): JsonObject {
-  const { type: _, sequence_number: __, ...rest } = event;
+  const { type, sequence_number: _, ...others } = event;
+  const isOwn = type === undefined || type === "error" || type === "response.error";
+  const rest: JsonObject = isOwn ? others : { ...others, type };
   return numberIn(rest.code) === undefined && Object.keys(rest).length === 0
     ? { message: "an error without words" }
     : rest;

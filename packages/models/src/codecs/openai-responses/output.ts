@@ -7,8 +7,9 @@
 import type { Json, JsonObject } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { listIn, numberIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
+import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./told-items.ts";
 
 interface Item {
   key: string;
@@ -27,6 +28,8 @@ interface Item {
   cited: Map<number, number>;
   /** The reasoning part last written to. */
   reasoning: string | undefined;
+  /** Arguments came in pieces. */
+  pieces: boolean;
 }
 
 export class ResponseItems {
@@ -75,7 +78,7 @@ export class ResponseItems {
         this.#partDone(index, event);
         return;
       case "response.output_text.annotation.added":
-        this.#cite(index, numberIn(event.content_index) ?? 0, event.annotation);
+        this.#cite(index, countIn(event.content_index) ?? 0, event.annotation);
         return;
       case "response.refusal.delta":
         this.#answer.refusal(this.#part(index, event, "message"), delta);
@@ -84,19 +87,21 @@ export class ResponseItems {
         this.#answer.textWhole(this.#part(index, event, "message"), "refusal", textIn(event.refusal) ?? "");
         return;
       case "response.reasoning_summary_text.delta":
-        this.#reason(index, `summary ${numberIn(event.summary_index) ?? 0}`, delta);
+        this.#reason(index, `summary ${countIn(event.summary_index) ?? 0}`, delta);
         return;
       case "response.reasoning_text.delta":
-        this.#reason(index, `content ${numberIn(event.content_index) ?? 0}`, delta);
+        this.#reason(index, `content ${countIn(event.content_index) ?? 0}`, delta);
         return;
       case "response.function_call_arguments.delta":
-        this.#answer.args(this.#call(index, event), delta);
+        // Some tell the value instead of its text (F087): taken for no text it would run with nothing.
+        if (objectIn(event.delta) === undefined) this.#answer.args(this.#call(index, event), delta);
+        else this.#answer.argsWhole(this.#call(index, event), event.delta as Json);
+        this.#item(index, "function_call").pieces ||= !isEmptyArgs(event.delta);
         return;
       case "response.function_call_arguments.done": {
         const key = this.#call(index, event);
         this.#answer.call(key, { name: this.#names.own(textIn(event.name) ?? "") });
-        if (event.arguments !== undefined && event.arguments !== null)
-          this.#answer.argsWhole(key, event.arguments);
+        this.#wholeArgs(this.#item(index, "function_call"), event.arguments);
         return;
       }
       default:
@@ -123,7 +128,7 @@ export class ResponseItems {
 
   /** The place of the item an event is of: by output index, else by the id it was seen under, else the last one. */
   #placeOf(event: JsonObject, isNew: boolean): number {
-    const index = numberIn(event.output_index);
+    const index = countIn(event.output_index);
     const given = objectIn(event.item);
     const id = textIn(event.item_id) ?? textIn(given?.id);
     if (index !== undefined) {
@@ -188,6 +193,7 @@ export class ResponseItems {
         said: undefined,
         cited: new Map(),
         reasoning: undefined,
+        pieces: false,
       };
       this.#items.set(index, item);
       this.#free = Math.max(this.#free, index + 1);
@@ -201,7 +207,7 @@ export class ResponseItems {
   }
 
   #part(index: number, event: JsonObject, type: string): string {
-    return partKey(this.#item(index, type), numberIn(event.content_index) ?? 0);
+    return partKey(this.#item(index, type), countIn(event.content_index) ?? 0);
   }
 
   #call(index: number, event: JsonObject): string {
@@ -273,8 +279,7 @@ export class ResponseItems {
         this.#answer.attach(item.key, { opaque: { item: given } });
         return;
       case "function_call":
-        if (given.arguments !== undefined && given.arguments !== null)
-          this.#answer.argsWhole(item.key, given.arguments);
+        this.#wholeArgs(item, given.arguments);
         this.#answer.attach(item.key, { opaque: callOpaque(given, this.#led()) });
         this.#settleCall(item, given);
         return;
@@ -286,6 +291,12 @@ export class ResponseItems {
         this.#settleCall(item, given);
         return;
     }
+  }
+
+  /** The arguments as a whole. Gateways put an empty object there, whatever came in pieces: with that nothing may run. */
+  #wholeArgs({ key, pieces }: Item, told: Json | undefined): void {
+    if (told === undefined || told === null || (pieces && isEmptyArgs(told))) return;
+    this.#answer.argsWhole(key, told);
   }
 
   #callOpened(item: Item, given: JsonObject): void {
@@ -307,7 +318,7 @@ export class ResponseItems {
   }
 
   #messageDone(item: Item, index: number, given: JsonObject): void {
-    for (const [position, one] of listIn(given.content).entries()) {
+    for (const [position, one] of contentOf(given).entries()) {
       const part = objectIn(one);
       if (part === undefined) continue;
       const key = partKey(item, position);
@@ -350,37 +361,9 @@ export class ResponseItems {
   }
 }
 
-function isAmong(ids: ReadonlySet<string>, given: JsonObject): boolean {
-  return [textIn(given.id), textIn(given.call_id)].some((id) => id !== undefined && ids.has(id));
-}
-
-/** What streamed items said that the list does not know by their ids: some servers make the ids of the list anew. */
-function renamedAmong(items: ReadonlyMap<number, Item>, output: readonly Json[]): Map<string, number> {
-  const known = new Set(
-    output.map(objectIn).flatMap((one) => [textIn(one?.id) ?? "", textIn(one?.call_id) ?? ""]),
-  );
-  const renamed = new Map<string, number>();
-  for (const { ids, said } of items.values())
-    if (said !== undefined && ![...ids].some((id) => known.has(id)))
-      renamed.set(said, (renamed.get(said) ?? 0) + 1);
-  return renamed;
-}
-
-/** Takes one such out of them, where there is one. */
-function taken(renamed: Map<string, number>, said: string | undefined): boolean {
-  const left = said === undefined ? 0 : (renamed.get(said) ?? 0);
-  if (said === undefined || left === 0) return false;
-  renamed.set(said, left - 1);
-  return true;
-}
-
-/** A call or a message as what it says; undefined for all else. */
-function saidIn(item: JsonObject): string | undefined {
-  if (item.type === "function_call") return JSON.stringify([item.name ?? "", item.arguments ?? ""]);
-  if (item.type !== "message") return undefined;
-  const texts = listIn(item.content).map((part) => textIn(objectIn(part)?.text) ?? "");
-  return texts.join("") === "" ? undefined : JSON.stringify(texts);
-}
+/** Whether arguments are none, or an object without members. */
+const isEmptyArgs = (args: Json | undefined): boolean =>
+  /^\s*(?:\{\s*\})?\s*$/.test(typeof args === "string" ? args : args ? JSON.stringify(args) : "");
 
 function partKey(item: Item, position: number): string {
   let key = item.parts[position];

@@ -35,11 +35,16 @@ export function unreadable(data: string, target: Target, answer: Answer): RondoE
 /** A call was forced, and the model spoke instead. */
 const noCall: RegExp = /\bdid not call a tool\b/i;
 
+/** OpenAI refuses an answer whose reasoning alone reached the limit: a cut one, that said nothing. */
+const cutBeforeWords: RegExp = /\bbecause max_tokens or model output limit was reached\b/i;
+
 /** What a Groq refusal holds of the model's: a call that must not run, or words; undefined when there is neither. */
 export function refusedAnswer(body: Json, target: Target, answer?: Answer): AssistantMessage | undefined {
   const error = objectIn(objectIn(body)?.error);
   const said = textIn(error?.failed_generation) ?? "";
   const whole = answer ?? new Answer(target.origin, () => {});
+  if (cutBeforeWords.test(textIn(error?.message) ?? ""))
+    return whole.finish({ wire: "max_tokens", raw: "length" });
   const attempt = objectIn(parseJson(said));
   const name = textIn(attempt?.name);
   if (name === undefined || name === "") {

@@ -3,24 +3,34 @@
 import type { Json } from "@rondo/core";
 import { dateMs, durationMs, lengthOfTime, positive, untilMs } from "./duration.ts";
 
-/** Members that say it, and the milliseconds that a number in them counts. Texts have units of their own, or none. */
+/**
+ * Members that say it, however their words are joined, and the milliseconds that a number in them counts. Texts have units of
+ * their own, or none.
+ */
 const members: ReadonlyMap<string, number> = new Map([
   // Google's RetryInfo; Code Assist's.
-  ["retryDelay", 1000],
-  ["quotaResetDelay", 1000],
+  ["retrydelay", 1000],
+  ["quotaresetdelay", 1000],
   // Cloudflare, Discord's form, gateways.
-  ["retry_after", 1000],
-  ["retryAfter", 1000],
-  ["retry_after_seconds", 1000],
-  ["retry_after_ms", 1],
-  ["retryAfterMs", 1],
+  ["retryafter", 1000],
+  ["retryafterseconds", 1000],
+  ["retryaftersec", 1000],
+  ["retryafterms", 1],
+  ["retryinseconds", 1000],
+  ["retryinms", 1],
+  ["waitseconds", 1000],
+  ["waitms", 1],
   // ChatGPT's plans.
-  ["resets_in_seconds", 1000],
+  ["resetsinseconds", 1000],
+  ["resetinseconds", 1000],
   // CLIProxyAPI, while all its credentials cool down.
-  ["reset_seconds", 1000],
+  ["resetseconds", 1000],
   // Hugging Face, while a model is loaded.
-  ["estimated_time", 1000],
+  ["estimatedtime", 1000],
 ]);
+
+/** Members that name the moment. */
+const moments: ReadonlySet<string> = new Set(["resetsat", "resetat", "retryat"]);
 
 /** The wait that a body tells. */
 export function waitInBody(body: Json, now: number): number | undefined {
@@ -37,16 +47,17 @@ function memberMs(body: Json, now: number, depth = 0): number | undefined {
 }
 
 function ownMs(key: string, value: Json, now: number): number | undefined {
-  if (key === "resets_at") return untilMs(String(value), now);
-  const each = members.get(key);
+  const name = key.replaceAll("_", "").toLowerCase();
+  if (moments.has(name)) return untilMs(String(value), now);
+  const each = members.get(name);
   if (each === undefined) return undefined;
   const count = typeof value === "number" ? value : Number(value || Number.NaN);
   if (!Number.isNaN(count)) return positive(count * each);
   return typeof value === "string" ? durationMs(value) : undefined;
 }
 
-const asks = "(?:retry|try again|wait|resets?)[^.\\d]{0,30}?";
-const inWords = new RegExp(`${asks}(?:in|after|for)? (${lengthOfTime})`, "i");
+const asks = "(?:retry|try again|wait|resets?|available again)[^.\\d]{0,30}?";
+const inWords = new RegExp(`${asks}(?:in|after|for)? ~?(${lengthOfTime})`, "i");
 /** The header, where a gateway quotes it: a number without a unit. */
 const quoted = /\bretry[- ]after:? (\d+(?:\.\d+)?)(?![\d.]|[-:/]\d| ?[a-z])/i;
 const inChinese = /(\d+(?:\.\d+)?) ?(秒|分钟|小时)(?:钟)?(?:之|以)?后[^。\d]{0,6}(?:再试|重试)/;

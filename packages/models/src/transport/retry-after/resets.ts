@@ -19,6 +19,8 @@ const named: readonly Names[] = [
   // OpenAI, Azure, Groq, Fireworks
   both("requests"),
   both("tokens"),
+  both("input-tokens"),
+  both("output-tokens"),
   // Cerebras
   both("requests-minute"),
   both("tokens-minute"),
@@ -31,12 +33,18 @@ const named: readonly Names[] = [
   anthropic("input-tokens"),
   ["anthropic-ratelimit-unified-reset", "anthropic-ratelimit-unified-status"],
   anthropic("output-tokens"),
+  ["anthropic-priority-input-tokens-reset", "anthropic-priority-input-tokens-remaining"],
+  ["anthropic-priority-output-tokens-reset", "anthropic-priority-output-tokens-remaining"],
 ];
 
 const unnamed: readonly Names[] = [
+  // Anthropic's plans, of which one may be used up and the other not
+  ["anthropic-ratelimit-unified-5h-reset", "anthropic-ratelimit-unified-5h-status"],
+  ["anthropic-ratelimit-unified-7d-reset", "anthropic-ratelimit-unified-7d-status"],
   // OpenRouter, Together, and most gateways
   ["x-ratelimit-reset", "x-ratelimit-remaining"],
   ["ratelimit-reset", "ratelimit-remaining"],
+  ["x-rate-limit-reset", "x-rate-limit-remaining"],
   // Mistral
   ["ratelimitbysize-reset", "ratelimitbysize-remaining"],
   ["x-ratelimitbysize-reset", "x-ratelimitbysize-remaining"],
@@ -75,5 +83,6 @@ function toldHeaders({ header, body }: WaitSource): (name: string) => string | n
   const error = objectIn(objectIn(body)?.error);
   const told = objectIn(objectIn(error?.metadata)?.headers) ?? {};
   const lower = new Map(Object.entries(told).map(([name, value]) => [name.toLowerCase(), String(value)]));
-  return (name) => header(name) ?? lower.get(name) ?? null;
+  // LiteLLM hands its provider's on under names of its own.
+  return (name) => header(name) ?? lower.get(name) ?? header(`llm_provider-${name}`);
 }

@@ -1,0 +1,140 @@
+// The room of what a body is: events, lines, or one value.
+//
+// Its first character says better than its content type. What begins as JSON is one value, unless a whole object ends with its
+// first line and something stands behind it: then it is one object a line, which the framing of events reads as well.
+
+import { RondoError } from "@rondo/core";
+import type { Codec } from "../codec.ts";
+import { objectIn, parseJson } from "../json-values.ts";
+import { Utf8Stream } from "../transport/utf8.ts";
+
+/** Bytes become frames: all framings have the same face. */
+export interface Framer {
+  push(chunk: Uint8Array): void;
+  /** True when the stream was cut inside a frame. */
+  end(): boolean;
+}
+
+/** What a body is, once its first character has said so. */
+/** Whether a stream that should be Amazon's frames is text, by its first byte: theirs begin with a length, and the first byte of that is 0. */
+export const beginsText = (first: number): boolean => /[a-z:{]/i.test(String.fromCharCode(first));
+
+/** A stream of Amazon's frames, or of text where a gateway has made events or lines of them: the first byte tells. */
+export class BinaryOrText implements Framer {
+  readonly #binary: Framer;
+  readonly #text: Framer;
+  #chosen: Framer | undefined;
+
+  constructor(binary: Framer, text: Framer) {
+    this.#binary = binary;
+    this.#text = text;
+  }
+
+  push(chunk: Uint8Array): void {
+    const [first] = chunk;
+    if (first === undefined) return;
+    this.#chosen ??= beginsText(first) ? this.#text : this.#binary;
+    this.#chosen.push(chunk);
+  }
+
+  end(): boolean {
+    return (this.#chosen ?? this.#binary).end();
+  }
+}
+
+export class Body {
+  isKnown = false;
+  whole: WholeBody | undefined;
+  readonly #framer: Framer;
+  readonly #framing: Codec["framing"];
+  readonly #isStream: boolean;
+  #blank: Uint8Array[] = [];
+
+  /** `isStream`: one was asked for. Lines of JSON begin like a whole answer: only that tells them apart. */
+  constructor(framer: Framer, framing: Codec["framing"], isStream: boolean) {
+    this.#framer = framer;
+    this.#framing = framing;
+    this.#isStream = isStream;
+  }
+
+  /** False as long as nothing but blanks came, which are kept. */
+  recognise(chunk: Uint8Array): boolean {
+    const first = firstCharacter(chunk);
+    if (first === undefined) {
+      this.#blank.push(chunk);
+      return false;
+    }
+    const json = (first === brace || first === bracket) && !(this.#framing === "ndjson" && this.#isStream);
+    if (json || first === angle) this.whole = new WholeBody(this.#framing !== "ndjson");
+    this.isKnown = true;
+    for (const held of this.#blank) (this.whole ?? this.#framer).push(held);
+    this.#blank = [];
+    return true;
+  }
+
+  /** Takes a piece of what seems to be one value. What is to be framed from here on, where it is none. */
+  grow(chunk: Uint8Array): readonly Uint8Array[] {
+    const lines = this.whole?.push(chunk) ?? [];
+    if (lines.length > 0) this.whole = undefined;
+    return lines;
+  }
+}
+
+export class WholeBody {
+  readonly #utf8 = new Utf8Stream();
+  readonly #pieces: string[] = [];
+  #length = 0;
+  /** All that came, as long as it may be lines. */
+  #raw: Uint8Array[] | undefined;
+  /** The first line was a whole object. */
+  #hasLine = false;
+
+  constructor(mayBeLines: boolean) {
+    if (mayBeLines) this.#raw = [];
+  }
+
+  /** All that came so far, once it is known to be lines; else nothing. */
+  push(chunk: Uint8Array): readonly Uint8Array[] {
+    const piece = this.#utf8.decode(chunk);
+    this.#length += piece.length;
+    if (this.#length > maxWholeChars)
+      throw new RondoError(
+        "protocol",
+        `an answer of more than ${maxWholeChars} characters came: this is no answer`,
+      );
+    this.#pieces.push(piece);
+    if (this.#raw === undefined) return [];
+    this.#raw.push(chunk);
+    return this.#isLines(piece) ? this.#raw : [];
+  }
+
+  #isLines(piece: string): boolean {
+    if (this.#hasLine) return piece.trim() !== "";
+    if (!piece.includes("\n")) return false;
+    const text = this.#pieces.join("").trimStart();
+    const end = text.indexOf("\n");
+    if (end === -1) return false;
+    this.#hasLine = objectIn(parseJson(text.slice(0, end))) !== undefined;
+    if (!this.#hasLine) this.#raw = undefined;
+    return this.#hasLine && text.slice(end).trim() !== "";
+  }
+
+  text(): string {
+    return this.#pieces.join("") + this.#utf8.end();
+  }
+}
+
+const maxWholeChars = 256 * 1024 * 1024;
+const brace = 0x7b;
+const bracket = 0x5b;
+const angle = 0x3c;
+
+/** The first byte that is neither white space nor part of a byte order mark. */
+function firstCharacter(chunk: Uint8Array): number | undefined {
+  for (const byte of chunk) {
+    const blank =
+      byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0xef || byte === 0xbb || byte === 0xbf;
+    if (!blank) return byte;
+  }
+  return undefined;
+}

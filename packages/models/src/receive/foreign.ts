@@ -1,0 +1,105 @@
+// The room of answers that are none of the protocol's: another protocol's, or words. They are told as what they are.
+//
+// A base URL of the wrong protocol mostly answers with a refusal, but some gateways answer any path in the one protocol they
+// speak. To a decoder that is a stream of events it does not know: nothing, and then the end. That nothing, told as a stream
+// that was cut, is tried again, and nobody looks at the address.
+
+import { cutRaw, type ErrorKind, RondoError } from "@rondo/core";
+import type { Codec, Target } from "../codec.ts";
+import { objectIn, parseJson, textIn } from "../json-values.ts";
+import { classifyStreamError } from "../transport/errors.ts";
+import { beginsText } from "./body.ts";
+
+/** Frames that are kept to be looked at: before the first that says anything may stand signs of life. */
+const headFrames = 3;
+/** Bytes that are kept of a body. */
+const headBytes = 600;
+
+const fields: readonly string[] = ["data", "event", "id", "retry"];
+
+/** How an answer began. */
+export class Beginning {
+  /** The first frames, or the body. */
+  readonly frames: string[] = [];
+  readonly #bytes: number[] = [];
+
+  frame(data: string): void {
+    if (this.frames.length < headFrames) this.frames.push(data);
+  }
+
+  bytes(chunk: Uint8Array): void {
+    if (this.frames.length > 0 || this.#bytes.length >= headBytes) return;
+    this.#bytes.push(...chunk.subarray(0, headBytes - this.#bytes.length));
+  }
+
+  /** Whether it began as text does. */
+  get isText(): boolean {
+    const [first] = this.#bytes;
+    return first !== undefined && beginsText(first);
+  }
+
+  /** The words that came in place of events; empty where events came, or nothing. */
+  get words(): string {
+    if (this.frames.length > 0) return "";
+    const text = new TextDecoder().decode(Uint8Array.from(this.#bytes)).trim();
+    // A name that was cut is the beginning of events, too.
+    const isField = /^(?:data|event|id|retry)?:/m.test(text) || fields.some((name) => name.startsWith(text));
+    return isField ? "" : text;
+  }
+}
+
+/** What a decoder says of frames that it does not know, or of a body. */
+const unheard: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  "stream_truncated",
+  "empty_response",
+  "stream_error",
+  "protocol",
+]);
+
+/** By the codecs' names. */
+const titles: { readonly [api: string]: string } = {
+  "openai-chat": "OpenAI Chat Completions",
+  "openai-responses": "OpenAI Responses",
+  "anthropic-messages": "Anthropic Messages",
+  "google-generative-ai": "Google Gemini",
+  "ollama-chat": "Ollama's own",
+  "bedrock-converse": "Amazon's Converse",
+};
+
+/** The error of an answer of which nothing was understood, or what better explains it. */
+export function explained(thrown: unknown, began: Beginning, codec: Codec, target: Target): unknown {
+  if (!(thrown instanceof RondoError) || thrown.partial !== undefined || !unheard.has(thrown.kind))
+    return thrown;
+  const { provider, model } = target.origin;
+  for (const head of began.frames) {
+    const spoken = protocolOf(head);
+    if (spoken === undefined || spoken === codec.api) continue;
+    return new RondoError(
+      "protocol",
+      `${provider}/${model} was asked in the protocol ${titles[codec.api] ?? codec.api} and answered in that of ${titles[spoken]}: put the address of the former into baseURL, or choose the provider that speaks the latter`,
+      { raw: cutRaw(head), cause: thrown },
+    );
+  }
+  // How much of a broken binary stream was read depends on how it was cut.
+  const isText = codec.framing === "sse" || (codec.framing === "aws_event_stream" && began.isText);
+  const words = isText ? began.words : "";
+  return words === "" ? thrown : classifyStreamError(words, { provider: `${provider}/${model}` });
+}
+
+/** The protocol that a frame or a body is of, by its codec's name; undefined where nothing shows one. */
+function protocolOf(text: string): string | undefined {
+  const parsed = parseJson(text);
+  const value = objectIn(Array.isArray(parsed) ? parsed[0] : parsed);
+  if (value === undefined) return undefined;
+  const type = textIn(value.type) ?? "";
+  if (Array.isArray(value.choices) || textIn(value.object)?.startsWith("chat.completion"))
+    return "openai-chat";
+  if (type.startsWith("response.") || value.object === "response") return "openai-responses";
+  if (/^(?:message_(?:start|delta|stop)|content_block_\w+)$/.test(type)) return "anthropic-messages";
+  if (type === "message" && Array.isArray(value.content)) return "anthropic-messages";
+  if (Array.isArray(value.candidates) || objectIn(value.usageMetadata) !== undefined)
+    return "google-generative-ai";
+  if (typeof value.done === "boolean" && (objectIn(value.message) ?? textIn(value.response)) !== undefined)
+    return "ollama-chat";
+  return undefined;
+}

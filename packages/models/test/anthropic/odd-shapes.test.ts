@@ -1,0 +1,112 @@
+// Anthropic's protocol as gateways misspell it: numbers as texts, members in another place or under another name.
+
+import { describe, expect, it } from "vitest";
+import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
+import { callsOf, data, outcome, textOf } from "../receive/fed.ts";
+
+const start = { type: "message_start", message: { id: "m", content: [], usage: { input_tokens: 1 } } };
+const opened = (index: unknown, block: object): object => ({
+  type: "content_block_start",
+  index,
+  content_block: block,
+});
+const delta = (index: unknown, told: object): object => ({ type: "content_block_delta", index, delta: told });
+const closed = (index: unknown): object => ({ type: "content_block_stop", index });
+const end = (told: object, more: object = {}): object => ({ type: "message_delta", delta: told, ...more });
+const stop = { type: "message_stop" };
+const hi = [opened(0, { type: "text", text: "" }), delta(0, { type: "text_delta", text: "hi" }), closed(0)];
+const f = (index: unknown): object =>
+  opened(index, { type: "tool_use", id: `c${index}`, name: `f${index}`, input: {} });
+const args = (index: unknown, text: string): object =>
+  delta(index, { type: "input_json_delta", partial_json: text });
+const play = (...events: readonly object[]): ReturnType<typeof outcome> =>
+  outcome(anthropicMessages, data(...events));
+const whole = (message: object): ReturnType<typeof outcome> =>
+  outcome(anthropicMessages, [JSON.stringify(message)]);
+
+it("numbers as texts keep calls apart that are told by turns", async () => {
+  const told = await play(
+    start,
+    f("0"),
+    f("1"),
+    args("0", '{"a":'),
+    args("1", '{"b":'),
+    args("0", "1}"),
+    args("1", "2}"),
+    closed("0"),
+    closed("1"),
+    end({ stop_reason: "tool_use" }),
+    stop,
+  );
+  expect(callsOf(told)).toEqual([
+    ["f0", { a: 1 }],
+    ["f1", { b: 2 }],
+  ]);
+});
+
+describe("the end", () => {
+  it.each([
+    ["in other letters", [end({ stopReason: "max_tokens" })]],
+    ["beside the delta", [end({}, { stop_reason: "max_tokens" })]],
+    ["by the name of Chat Completions", [end({ finish_reason: "length" })]],
+    ["with the last event", [{ ...stop, stop_reason: "max_tokens" }]],
+  ])("%s: a call that was cut does not run", async (_title, events) => {
+    const { answer } = await play(start, f(0), args(0, '{"a":1}'), closed(0), ...events, stop);
+    expect(answer?.stop.kind).toBe("max_tokens");
+  });
+
+  it.each(["null", "None", "", null])("is none as %j", async (stop_reason) => {
+    const { error } = await play(start, f(0), args(0, '{"a":1}'), closed(0), end({ stop_reason }));
+    expect(error?.kind).toBe("stream_truncated");
+  });
+
+  it("with an error beside it is an error", async () => {
+    const { error } = await play(
+      start,
+      ...hi,
+      end({}, { error: { type: "overloaded_error", message: "x" } }),
+      stop,
+    );
+    expect(error?.kind).toBe("overloaded");
+  });
+});
+
+describe("text", () => {
+  it("of a delta that does not say what it is", async () => {
+    const told = await play(
+      start,
+      opened(0, { type: "text", text: "" }),
+      delta(0, { text: "hi" }),
+      end({ stop_reason: "end_turn" }),
+      stop,
+    );
+    expect(textOf(told)).toBe("hi");
+  });
+
+  it.each([
+    ["a text", { type: "message", content: "hi", stop_reason: "end_turn" }],
+    ["one block", { type: "message", content: { type: "text", text: "hi" }, stop_reason: "end_turn" }],
+    [
+      "in an envelope",
+      { data: { type: "message", content: [{ type: "text", text: "hi" }], stop_reason: "end_turn" } },
+    ],
+  ])("of a whole message: %s", async (_title, message) => {
+    expect(textOf(await whole(message))).toBe("hi");
+  });
+
+  it("that is missing leaves an answer without words", async () => {
+    const { answer } = await whole({ type: "message", content: null, stop_reason: "end_turn" });
+    expect(answer?.content).toEqual([]);
+  });
+});
+
+it.each(["tool_call", "function_call"])("a call by another name is one: %s", async (type) => {
+  const told = await play(
+    start,
+    opened(0, { type, id: "c", name: "f", input: { a: 1 } }),
+    closed(0),
+    end({ stop_reason: "tool_use" }),
+    stop,
+  );
+  expect(callsOf(told)).toEqual([["f", { a: 1 }]]);
+});

@@ -1,0 +1,162 @@
+// Chat Completions as gateways misspell them: members that are missing, renamed, of another type, or in an envelope.
+
+import { describe, expect, it } from "vitest";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { callsOf, chunk, data, outcome, textOf } from "../receive/fed.ts";
+
+const stream = (...values: readonly object[]): string[] => data(...values, "[DONE]");
+const whole = (value: object): string[] => [JSON.stringify(value)];
+const hi = chunk({ content: "hi" });
+const stop = chunk({}, "stop");
+
+describe("an answer whose choices are", () => {
+  it.each([
+    ["an object", stream({ choices: { delta: { content: "hi" } } }, stop)],
+    ["in an envelope of the stream", stream({ data: hi }, { data: stop })],
+    [
+      "in an envelope of the whole",
+      whole({ success: true, result: { choices: [{ message: { content: "hi" } }] } }),
+    ],
+    [
+      "in DashScope's output",
+      whole({ output: { choices: [{ message: { content: "hi" }, finish_reason: "stop" }] } }),
+    ],
+    [
+      "DashScope's text",
+      whole({ output: { text: "hi", finish_reason: "stop" }, usage: { input_tokens: 1 } }),
+    ],
+    [
+      "DashScope's, each all there is",
+      stream(
+        { output: { text: "h", finish_reason: "null" } },
+        { output: { text: "hi", finish_reason: "stop" } },
+      ),
+    ],
+    ["a message of its own", whole({ message: { role: "assistant", content: "hi" }, finish_reason: "stop" })],
+    ["Cloudflare's result", whole({ success: true, result: { response: "hi" } })],
+    ["Cloudflare's stream", stream({ response: "h" }, { response: "i" })],
+    ["numbered in words", stream({ choices: [{ index: "0", delta: { content: "hi" } }] }, stop)],
+  ])("%s", async (_title, frames) => {
+    expect(textOf(await outcome(openaiChat, frames))).toBe("hi");
+  });
+});
+
+describe("content that is", () => {
+  it.each([
+    ["a list of parts", [{ type: "text", text: "hi" }]],
+    ["a part without a type", [{ text: "hi" }]],
+    ["one part", { type: "text", text: "hi" }],
+    ["a text inside its text", [{ type: "text", text: { value: "hi" } }]],
+    ["a list of texts", ["h", "i"]],
+  ])("%s", async (_title, content) => {
+    expect(textOf(await outcome(openaiChat, stream(chunk({ content }), stop)))).toBe("hi");
+  });
+
+  it.each(["thinking", "reasoning", "reasoning_content"])(
+    "reasoning, as parts or under another name: %s",
+    async (name) => {
+      for (const told of ["mh", [{ type: "text", text: "mh" }], { content: "mh" }]) {
+        const { answer } = await outcome(openaiChat, stream(chunk({ [name]: told }), hi, stop));
+        expect(answer?.content).toMatchObject([
+          { type: "reasoning", text: "mh" },
+          { type: "text", text: "hi" },
+        ]);
+      }
+    },
+  );
+});
+
+describe("a word for the end that is", () => {
+  it.each([
+    [
+      "a word for nothing, and then a word",
+      stream(chunk({ content: "h" }, "null"), chunk({ content: "i" }, ""), stop),
+    ],
+    ["an object", stream(hi, chunk({}, { type: "stop" }))],
+    ["in the delta", data(hi, chunk({ finish_reason: "stop" }))],
+    ["in other letters", data(hi, { choices: [{ delta: {}, finishReason: "stop" }] })],
+    ["another protocol's", data(hi, { choices: [{ delta: {}, stop_reason: "end_turn" }] })],
+    ["beside a delta that is null", stream(hi, chunk(null, "stop"))],
+  ])("%s", async (_title, frames) => {
+    const told = await outcome(openaiChat, frames);
+    expect(textOf(told)).toBe("hi");
+    expect(told.answer?.stop.kind).toBe("end_turn");
+  });
+
+  it.each(["null", "None", "NONE", ""])("no word at all, and the end of the stream: %j", async (word) => {
+    expect((await outcome(openaiChat, data(chunk({ content: "hi" }, word)))).error?.kind).toBe(
+      "stream_truncated",
+    );
+  });
+});
+
+describe("calls that are", () => {
+  const f = { name: "f", arguments: '{"a":1}' };
+  const calls = (tool_calls: unknown): string[] => stream(chunk({ tool_calls }), chunk({}, "tool_calls"));
+
+  it.each([
+    ["an object", calls({ id: "x", function: f })],
+    [
+      "null, and then some",
+      stream(
+        chunk({ content: "", tool_calls: null }),
+        chunk({ tool_calls: [{ index: 0, id: "x", function: f }] }),
+        chunk({ tool_calls: null }, "tool_calls"),
+      ),
+    ],
+    ["in other letters", stream(chunk({ toolCalls: [{ id: "x", function: f }] }), chunk({}, "tool_calls"))],
+    [
+      "beside the delta",
+      stream({ choices: [{ delta: {}, tool_calls: [{ id: "x", function: f }] }] }, chunk({}, "tool_calls")),
+    ],
+    [
+      "of an object's arguments",
+      calls([{ index: 0, id: "x", type: "", function: { name: "f", arguments: { a: 1 } } }]),
+    ],
+    ["a text", calls([{ index: 0, id: "x", function: JSON.stringify(f) }])],
+    [
+      "custom",
+      whole({
+        choices: [
+          { message: { tool_calls: [{ id: "x", type: "custom", custom: { name: "f", input: '{"a":1}' } }] } },
+        ],
+      }),
+    ],
+    [
+      "parts of the content",
+      stream(
+        chunk({ content: [{ type: "tool_use", id: "x", name: "f", input: { a: 1 } }] }),
+        chunk({}, "tool_use"),
+      ),
+    ],
+    [
+      "in a message of its own",
+      whole({
+        message: { content: "", tool_calls: [{ function: { name: "f", arguments: { a: 1 } } }] },
+        done: true,
+      }),
+    ],
+  ])("%s", async (_title, frames) => {
+    expect(callsOf(await outcome(openaiChat, frames))).toEqual([["f", { a: 1 }]]);
+  });
+
+  it("numbered in words, and told by turns", async () => {
+    const piece = (index: string, args: string, more: object = {}): object =>
+      chunk({
+        tool_calls: [
+          { index, ...more, function: { ...("id" in more ? { name: `f${index}` } : {}), arguments: args } },
+        ],
+      });
+    const frames = stream(
+      piece("0", '{"a":', { id: "x" }),
+      piece("1", '{"b":', { id: "y" }),
+      piece("0", "1}"),
+      piece("1", "2}"),
+      chunk({}, "tool_calls"),
+    );
+    expect(callsOf(await outcome(openaiChat, frames))).toEqual([
+      ["f0", { a: 1 }],
+      ["f1", { b: 2 }],
+    ]);
+  });
+});

@@ -1,0 +1,301 @@
+// Bytes that are none of the protocol's own: another protocol's, words in place of events, events that are errors by their
+// name alone, lines where events belong.
+
+import { describe, expect, it } from "vitest";
+import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
+import { bedrockConverse } from "../../src/codecs/bedrock-converse.ts";
+import { googleGenerativeAi } from "../../src/codecs/google-generative-ai.ts";
+import { ollamaChat } from "../../src/codecs/ollama-chat.ts";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { openaiResponses } from "../../src/codecs/openai-responses.ts";
+import { callsOf, chunk, data, event, lines, outcome, textOf } from "./fed.ts";
+
+const codecs = { openaiChat, openaiResponses, anthropicMessages, googleGenerativeAi, ollamaChat };
+const sseCodecs = { openaiChat, openaiResponses, anthropicMessages, googleGenerativeAi };
+
+const streams = {
+  "openai-chat": [...data(chunk({ role: "assistant", content: "hi" }), chunk({}, "stop"), "[DONE]")],
+  "anthropic-messages": [
+    event("message_start", { type: "message_start", message: { id: "m", content: [] } }),
+    event("content_block_delta", {
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "text_delta", text: "hi" },
+    }),
+    event("message_delta", { type: "message_delta", delta: { stop_reason: "end_turn" } }),
+  ],
+  "openai-responses": [
+    event("response.created", { type: "response.created", response: { id: "r", output: [] } }),
+    event("response.completed", { type: "response.completed", response: { id: "r", output: [] } }),
+  ],
+  "google-generative-ai": data({
+    candidates: [{ content: { parts: [{ text: "hi" }] }, finishReason: "STOP" }],
+  }),
+};
+const bodies = {
+  "openai-chat": {
+    object: "chat.completion",
+    choices: [{ message: { content: "hi" }, finish_reason: "stop" }],
+  },
+  "anthropic-messages": { type: "message", content: [{ type: "text", text: "hi" }], stop_reason: "end_turn" },
+  "openai-responses": { object: "response", status: "completed", output: [] },
+  "google-generative-ai": { candidates: [{ content: { parts: [{ text: "hi" }] }, finishReason: "STOP" }] },
+};
+
+describe.each(Object.entries(codecs))("%s, answered in another protocol", (_name, codec) => {
+  it.each(Object.entries(streams).filter(([api]) => api !== codec.api))(
+    "a stream of %s",
+    async (_api, frames) => {
+      const { error } = await outcome(codec, frames);
+      expect(error).toMatchObject({ kind: "protocol", retryable: false });
+      expect(error?.message).toMatch(/was asked in .* and answered in .*baseURL/);
+    },
+  );
+
+  it.each(Object.entries(bodies).filter(([api]) => api !== codec.api))("a body of %s", async (_api, body) => {
+    const { error } = await outcome(codec, [JSON.stringify(body)]);
+    expect(error).toMatchObject({ kind: "protocol", retryable: false });
+  });
+});
+
+describe.each(Object.entries(sseCodecs))("%s, where an event is an error by its name", (_name, codec) => {
+  it.each(["event: error\n\n", "event: error\ndata:\n\n", "event: error\ndata: null\n\n", "event: error\n"])(
+    "and says nothing: %j",
+    async (frame) => {
+      const { error } = await outcome(codec, [frame]);
+      expect(error).toMatchObject({ kind: "stream_error", retryable: true });
+      expect(error?.message).toContain("without a word");
+    },
+  );
+
+  it.each([
+    ["Overloaded", "overloaded"],
+    ["429 Too Many Requests", "rate_limit"],
+    ['"the model is overloaded"', "overloaded"],
+    ['{"message":"Insufficient account balance"}', "quota_exhausted"],
+    ['{"type":"overloaded_error","message":"x"}', "overloaded"],
+    ["something else", "stream_error"],
+  ])("and says it in words: %s", async (words, kind) => {
+    expect((await outcome(codec, [event("error", words)])).error?.kind).toBe(kind);
+  });
+
+  it.each([
+    ["Service Unavailable", "overloaded"],
+    ['"rate limit exceeded"', "rate_limit"],
+    ["no such thing\n\nat all", "stream_error"],
+  ])("words come in place of events: %s", async (words, kind) => {
+    expect((await outcome(codec, [words])).error?.kind).toBe(kind);
+  });
+});
+
+it("an error without a word that comes after text keeps the text, and the word for the end makes it no success", async () => {
+  const { error } = await outcome(openaiChat, [
+    ...data(chunk({ content: "hi" })),
+    "event: error\n\n",
+    ...data("[DONE]"),
+  ]);
+  expect(error).toMatchObject({ kind: "stream_error", partial: { content: [{ type: "text", text: "hi" }] } });
+});
+
+describe("objects, one a line, where events were asked for", () => {
+  const call = (args: string, more: object = {}): object =>
+    chunk({
+      tool_calls: [
+        { index: 0, ...more, function: { ...("id" in more ? { name: "f" } : {}), arguments: args } },
+      ],
+    });
+
+  it("are an answer", async () => {
+    const told = await outcome(openaiChat, [
+      ...lines(chunk({ content: "h" }), chunk({ content: "i" }), chunk({}, "stop")),
+    ]);
+    expect(textOf(told)).toBe("hi");
+  });
+
+  it("hold calls", async () => {
+    const frames = lines(call('{"a":', { id: "x" }), call("1}"), chunk({}, "tool_calls"));
+    expect(callsOf(await outcome(openaiChat, frames))).toEqual([["f", { a: 1 }]]);
+  });
+
+  it.each([1, 2])("without an end are cut, after %d", async (count) => {
+    const frames = lines(...[chunk({ content: "h" }), chunk({ content: "i" })].slice(0, count));
+    expect((await outcome(openaiChat, frames)).error?.kind).toBe("stream_truncated");
+  });
+
+  it("may hold an error", async () => {
+    const frames = lines(chunk({ content: "h" }), { error: { type: "overloaded_error", message: "x" } });
+    expect((await outcome(openaiChat, frames)).error?.kind).toBe("overloaded");
+  });
+
+  it("are read in Google's protocol as well", async () => {
+    const part = (text: string, more: object = {}): object => ({
+      candidates: [{ content: { parts: [{ text }] }, ...more }],
+    });
+    expect(
+      textOf(await outcome(googleGenerativeAi, lines(part("h"), part("i", { finishReason: "STOP" })))),
+    ).toBe("hi");
+  });
+
+  it("are no matter for a body that ends with a line", async () => {
+    expect(textOf(await outcome(openaiChat, [`${JSON.stringify(bodies["openai-chat"])}\n\n`]))).toBe("hi");
+  });
+});
+
+describe("Ollama's lines", () => {
+  const said = (content: string, more: object): object => ({
+    message: { role: "assistant", content },
+    ...more,
+  });
+
+  it("may come as events", async () => {
+    const frames = [
+      ": hello\n\n",
+      ...data(said("h", { done: false }), said("i", { done: true, done_reason: "stop" }), "[DONE]"),
+    ];
+    expect(textOf(await outcome(ollamaChat, frames))).toBe("hi");
+  });
+
+  it("may be those of its other address", async () => {
+    const frames = lines({ response: "h", done: false }, { response: "i", done: true, done_reason: "stop" });
+    expect(textOf(await outcome(ollamaChat, frames))).toBe("hi");
+  });
+
+  it.each([
+    ["in one object over several lines", [JSON.stringify(said("hi", { done: true }), null, 2)]],
+    ["in a list of one", [JSON.stringify([said("hi", { done: true })])]],
+    ["of parts", lines({ message: { content: [{ type: "text", text: "hi" }] }, done: true })],
+    ["behind a word for nothing", ["null\n", ...lines(said("hi", { done: true }))]],
+  ])("may be written otherwise: %s", async (_title, frames) => {
+    expect(textOf(await outcome(ollamaChat, frames))).toBe("hi");
+  });
+
+  it.each([
+    ["without its wrapping", [{ name: "f", arguments: { a: 1 } }]],
+    ["without a list", { function: { name: "f", arguments: { a: 1 } } }],
+  ])("may hold a call %s", async (_title, tool_calls) => {
+    expect(callsOf(await outcome(ollamaChat, lines({ message: { tool_calls }, done: true })))).toEqual([
+      ["f", { a: 1 }],
+    ]);
+  });
+
+  it("are read where Chat Completions were asked for", async () => {
+    const frames = lines(
+      said("h", { done: false }),
+      said("i", { done: false }),
+      said("", { done: true, done_reason: "stop" }),
+    );
+    expect(textOf(await outcome(openaiChat, frames))).toBe("hi");
+  });
+});
+
+describe("frames that a proxy has joined", () => {
+  const glue = (...pieces: readonly (object | string)[]): string =>
+    `data: ${pieces.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join("")}\n\n`;
+
+  it.each([
+    ["objects", [glue(chunk({ content: "hi" }), chunk({}, "stop"))]],
+    ["an object and the word for the end", [glue(chunk({ content: "hi" }, "stop"), "[DONE]")]],
+    [
+      "objects with the name of their field between them",
+      [glue(chunk({ content: "hi" }), "data: ", chunk({}, "stop"))],
+    ],
+  ])("are told apart: %s", async (_title, frames) => {
+    expect(textOf(await outcome(openaiChat, frames))).toBe("hi");
+  });
+
+  it("are told apart in Anthropic's protocol, and in Google's", async () => {
+    const [start, delta] = [
+      { type: "message_start", message: { id: "m", content: [] } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "hi" } },
+    ];
+    const end = event("message_delta", { type: "message_delta", delta: { stop_reason: "end_turn" } });
+    expect(textOf(await outcome(anthropicMessages, [glue(start, delta), end]))).toBe("hi");
+    const [one, two] = [
+      { candidates: [{ content: { parts: [{ text: "hi" }] } }] },
+      { candidates: [{ finishReason: "STOP" }] },
+    ];
+    expect(textOf(await outcome(googleGenerativeAi, [glue(one, two)]))).toBe("hi");
+  });
+
+  it("and a frame that is cut stays unreadable", async () => {
+    const { error } = await outcome(openaiChat, [glue(chunk({ content: "hi" }), '{"choices":[{"del')]);
+    expect(error?.kind).toBe("stream_error");
+  });
+});
+
+describe("an answer that came whole, as one event", () => {
+  it.each([
+    ["Anthropic's", anthropicMessages, bodies["anthropic-messages"]],
+    [
+      "Responses'",
+      openaiResponses,
+      { object: "response", status: "completed", output: [{ type: "message", content: "hi" }] },
+    ],
+    ["Chat Completions'", openaiChat, bodies["openai-chat"]],
+    ["Google's", googleGenerativeAi, bodies["google-generative-ai"]],
+  ])("is one: %s", async (_whose, codec, body) => {
+    expect(textOf(await outcome(codec, data(body)))).toBe("hi");
+  });
+});
+
+describe("an event whose JSON is", () => {
+  const [one, stop] = [chunk({ content: "hi" }), JSON.stringify(chunk({}, "stop"))];
+  it.each([
+    ["a list of chunks", data([one, JSON.parse(stop)])],
+    ["quoted once more", data(JSON.stringify(JSON.stringify(one)), stop)],
+    ["written over several lines", [`data: ${JSON.stringify(one, null, 2)}\n\n`, ...data(stop)]],
+    [
+      "Python's, with a number that is none",
+      data(`{"x":NaN,"y":-Infinity,${JSON.stringify(one).slice(1)}`, stop),
+    ],
+  ])("read all the same: %s", async (_title, frames) => {
+    expect(textOf(await outcome(openaiChat, frames))).toBe("hi");
+  });
+
+  it("not escaped is read with its control characters, and what looks like a number in a text stays", async () => {
+    const frames = data('{"choices":[{"delta":{"content":"a\tNaN"}}]}', stop);
+    expect(textOf(await outcome(openaiChat, frames))).toBe("a\tNaN");
+  });
+
+  it.each(["[]", '["a"]', '"message"', "{'a': 1}"])("none of ours is an error still: %s", async (text) => {
+    expect((await outcome(openaiChat, data(text))).error?.kind).toBe("stream_error");
+  });
+});
+
+describe.each(Object.entries(sseCodecs))("%s, where an error stands without its wrapping", (_name, codec) => {
+  it.each([
+    ["FastAPI's", { detail: "Rate limit exceeded" }],
+    ["a problem's", { title: "Too Many Requests", status: 429, detail: "slow down" }],
+    ["one of a type", { type: "rate_limit_error", message: "slow down" }],
+  ])("%s", async (_whose, body) => {
+    expect((await outcome(codec, data(body))).error?.kind).toBe("rate_limit");
+    expect((await outcome(codec, [JSON.stringify(body)])).error?.kind).toBe("rate_limit");
+  });
+});
+
+describe("Amazon's frames, of which a gateway has made text", () => {
+  const frames: [name: string, payload: object][] = [
+    ["messageStart", { role: "assistant" }],
+    ["contentBlockDelta", { contentBlockIndex: 0, delta: { text: "hi" } }],
+    ["messageStop", { stopReason: "end_turn" }],
+    ["metadata", { usage: { inputTokens: 1, outputTokens: 1 } }],
+  ];
+
+  it.each([
+    ["events", frames.map(([name, payload]) => event(name, payload))],
+    ["events without names", data(...frames.map(([name, payload]) => ({ [name]: payload })))],
+    ["lines", lines(...frames.map(([name, payload]) => ({ [name]: payload })))],
+  ])("are an answer as %s", async (_title, text) => {
+    expect(textOf(await outcome(bedrockConverse, text))).toBe("hi");
+  });
+
+  it("and what is neither text nor a frame is broken, whatever the cut", async () => {
+    for (const bytes of ['\u0010applicat"co', '"data:</think>"'])
+      expect((await outcome(bedrockConverse, [bytes])).error?.kind).toBe("stream_error");
+  });
+
+  it("may be words alone, or another protocol's", async () => {
+    expect((await outcome(bedrockConverse, ["Service Unavailable"])).error?.kind).toBe("overloaded");
+    expect((await outcome(bedrockConverse, streams["anthropic-messages"])).error?.kind).toBe("protocol");
+  });
+});
