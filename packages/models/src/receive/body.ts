@@ -15,7 +15,6 @@ export interface Framer {
   end(): boolean;
 }
 
-/** What a body is, once its first character has said so. */
 /** Whether a stream that should be Amazon's frames is text, by its first byte: theirs begin with a length, and the first byte of that is 0. */
 export const beginsText = (first: number): boolean => /[a-z:{]/i.test(String.fromCharCode(first));
 
@@ -42,6 +41,7 @@ export class BinaryOrText implements Framer {
   }
 }
 
+/** What a body is, once its first character has said so. */
 export class Body {
   isKnown = false;
   whole: WholeBody | undefined;

@@ -21,27 +21,33 @@ const fields: readonly string[] = ["data", "event", "id", "retry"];
 export class Beginning {
   /** The first frames, or the body. */
   readonly frames: string[] = [];
-  readonly #bytes: number[] = [];
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
 
   frame(data: string): void {
     if (this.frames.length < headFrames) this.frames.push(data);
   }
 
   bytes(chunk: Uint8Array): void {
-    if (this.frames.length > 0 || this.#bytes.length >= headBytes) return;
-    this.#bytes.push(...chunk.subarray(0, headBytes - this.#bytes.length));
+    if (this.frames.length > 0 || this.#length >= headBytes) return;
+    // A copy: the memory of a piece may be used for the next.
+    const piece = chunk.slice(0, headBytes - this.#length);
+    this.#pieces.push(piece);
+    this.#length += piece.length;
   }
 
   /** Whether it began as text does. */
   get isText(): boolean {
-    const [first] = this.#bytes;
+    const first = this.#pieces.find(({ length }) => length > 0)?.[0];
     return first !== undefined && beginsText(first);
   }
 
   /** The words that came in place of events; empty where events came, or nothing. */
   get words(): string {
     if (this.frames.length > 0) return "";
-    const text = new TextDecoder().decode(Uint8Array.from(this.#bytes)).trim();
+    const utf8 = new TextDecoder();
+    const text =
+      `${this.#pieces.map((piece) => utf8.decode(piece, { stream: true })).join("")}${utf8.decode()}`.trim();
     // A name that was cut is the beginning of events, too.
     const isField = /^(?:data|event|id|retry)?:/m.test(text) || fields.some((name) => name.startsWith(text));
     return isField ? "" : text;

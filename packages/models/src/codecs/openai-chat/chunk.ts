@@ -50,13 +50,11 @@ function bareChoice(place: JsonObject): JsonObject | undefined {
 }
 
 /** The word that a choice ends with; undefined while it says none, be it in so many letters. */
-export function wordIn(choice: JsonObject): string | undefined {
-  for (const told of [
-    choice.finish_reason,
-    choice.finishReason,
-    objectIn(choice.delta)?.finish_reason,
-    choice.stop_reason,
-  ]) {
+export function wordIn({ finish_reason, finishReason, stop_reason, delta }: JsonObject): string | undefined {
+  const inDelta = objectIn(delta)?.finish_reason;
+  // Most chunks end nothing.
+  if ((finish_reason ?? finishReason ?? inDelta ?? stop_reason ?? null) === null) return undefined;
+  for (const told of [finish_reason, finishReason, inDelta, stop_reason]) {
     const word = textIn(told) ?? textIn(objectIn(told)?.type) ?? textIn(objectIn(told)?.reason);
     if (word !== undefined && !/^(?:|null|none|undefined)$/i.test(word)) return word;
   }
@@ -90,8 +88,10 @@ export function functionIn(call: JsonObject): JsonObject | undefined {
 }
 
 /** The reasoning in a delta, under any of its names. */
-export function reasoningIn(delta: JsonObject): string {
-  for (const told of [delta.reasoning_content, delta.reasoning, delta.reasoning_text, delta.thinking]) {
+export function reasoningIn({ reasoning_content, reasoning, reasoning_text, thinking }: JsonObject): string {
+  // Most deltas have none.
+  if (!(reasoning_content || reasoning || reasoning_text || thinking)) return "";
+  for (const told of [reasoning_content, reasoning, reasoning_text, thinking]) {
     const text = !told ? "" : typeof told === "string" ? told : partsIn(told).map(textOf).join("");
     if (text !== "") return text;
   }

@@ -141,8 +141,8 @@ export class ChatDecoder implements Decoder {
     const inChoice = choice?.error ?? objectIn(choice?.delta)?.error;
     const failed =
       isError || told(chunk.error) || told(inChoice) || (chunk.choices === undefined && isFlatError(chunk));
-    for (const usage of [objectIn(chunk.x_groq)?.usage, chunk.usage])
-      if (usage) this.#answer.count(chatUsage(usage));
+    if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
+    if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
     // Of an answer that was cut some tell once more, as an error, that its limit was reached.
     if (failed && isCut(this.#word)) return;
     if (failed) {
