@@ -72,6 +72,12 @@ function countBelow(numbers: readonly number[], bound: number): number {
   return low;
 }
 
+/** How many bytes the file has at least with something else in these stretches: lines may end with a byte more. */
+export function leastSize(file: Buffer, stretches: readonly Stretch[], instead: Buffer): number {
+  const out = stretches.reduce((sum, { from, to }) => sum + to - from, 0);
+  return file.length - out + stretches.length * instead.length;
+}
+
 /** The file with something else in these stretches, which do not overlap. */
 export function replaced(file: Buffer, stretches: readonly Stretch[], instead: Buffer): Buffer {
   const fits = instead.includes(CR) || !instead.includes(LF) || !file.includes("\r\n");
