@@ -19,20 +19,21 @@ const maxAlternatives = 256;
 /**
  * Compiles a glob over `/`-separated paths: `*`, `?`, `[a-z]`, `[!a]`, `**`, `{a,b}`, `\` escapes. A pattern without
  * a slash is matched against the last part of the path. `*` and `**` also match names that begin with a dot. Several
- * patterns are parted by commas; what one with a `!` before it matches is left out.
+ * patterns are parted by commas; what one with a `!` before it matches is left out, with all that is below it.
  * @throws RangeError when the braces stand for more than 256 patterns
  */
 export function glob(pattern: string): (path: string) => boolean {
   const listed = partedByCommas(pattern);
   const wanted = listed.filter((one) => !one.startsWith("!"));
-  const unwanted = listed.filter((one) => one.startsWith("!")).map((one) => one.slice(1));
+  const unwanted = listed.filter((one) => one.startsWith("!")).map((one) => one.slice(1).replace(/\/+$/, ""));
   // A name may have a comma in it.
   if (unwanted.length === 0 && wanted.length > 1) wanted.push(pattern);
   const isWanted = anyOf(wanted);
   const isUnwanted = anyOf(unwanted);
   return (path) => {
     const parts = path.split("/");
-    return (wanted.length === 0 ? unwanted.length > 0 : isWanted(parts)) && !isUnwanted(parts);
+    if (!(wanted.length === 0 ? unwanted.length > 0 : isWanted(parts))) return false;
+    return unwanted.length === 0 || !parts.some((_, at) => isUnwanted(parts.slice(0, at + 1)));
   };
 }
 
