@@ -327,6 +327,19 @@ describe("a redirect", () => {
     expect(text).toContain("the end");
   });
 
+  test.each([
+    ["http://169.254.169.254/", "169.254.169.254 is an address that is not public (link-local)"],
+    ["file:///etc/passwd", "only http: and https: URLs can be asked for, not file:"],
+    ["http://[bad", "no URL: http://[bad"],
+    ["http://me:mine@example.com/", "a URL must not hold a user name or a password"],
+  ])("that leads to %s is told as one: the URL that was given is not at fault", async (location, says) => {
+    const server = await leading(302, () => location);
+    const { text } = await call(httpTools({ privateHosts: [server.host] }), "fetch_url", {
+      url: server.origin,
+    });
+    expect(text).toContain(`Error: behind a redirect: ${says}`);
+  });
+
   test("that leads in a circle ends", async () => {
     const server = await leading(302, () => "/again");
     const tools = httpTools({ privateHosts: [server.host], maxRedirects: 3 });
