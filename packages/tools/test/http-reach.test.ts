@@ -109,7 +109,7 @@ describe("a URL", () => {
     ["https://me:secret@example.com/", "must not hold a user name or a password"],
     ["example.com", "no URL: example.com"],
     ["http://./", "names no host"],
-    [`http://example.com/${"a".repeat(9000)}`, "the URL is too long"],
+    [`http://example.com/${"a".repeat(9000)}`, "the URL is longer than 8,192 characters"],
   ])("%s is told what is wrong with it", async (url, says) => {
     const { text, isError } = await call(httpTools(), "fetch_url", { url });
     expect(text).toContain(says);
