@@ -71,6 +71,16 @@ describe("the live view", () => {
     expect(shown([refused, runEnd("I will not.")])).toBe("I will not.\n\n");
   });
 
+  it("says that a history is to be summed up, with what the rule saw where it saw anything", () => {
+    const begins = (evidence: { [name: string]: number }): RondoEvent => ({
+      type: "compaction_start",
+      rule: "asked",
+      evidence,
+    });
+    expect(shown([begins({})])).toBe("the history is summed up (rule asked)\n");
+    expect(shown([begins({ share: 1 })])).toBe("the history is summed up (rule asked): share 1\n");
+  });
+
   it("shows a warning once, however many requests it is told with", () => {
     const warning = (message: string): RondoEvent => ({
       type: "warning",

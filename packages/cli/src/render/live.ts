@@ -208,8 +208,10 @@ function remarkOn(event: RondoEvent): ["yellow" | "dim", string] | undefined {
       return ["dim", `message delivered: ${oneLine(textOf(event.message), 300)}`];
     case "warning":
       return ["yellow", `warning ${event.code}: ${oneLine(event.message, 500)}`];
-    case "compaction_start":
-      return ["dim", `the history is summed up (rule ${event.rule}): ${evidenceText(event.evidence)}`];
+    case "compaction_start": {
+      const seen = evidenceText(event.evidence);
+      return ["dim", `the history is summed up (rule ${event.rule})${seen === "" ? "" : `: ${seen}`}`];
+    }
     case "context":
       return ["dim", stageLine(event)];
     default:
