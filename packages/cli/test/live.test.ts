@@ -61,6 +61,26 @@ describe("the live view", () => {
     );
   });
 
+  it("writes the text once of an answer that was broken off", () => {
+    expect(shown([text("half an "), text("answ"), runEnd("half an answ")])).toBe("half an answ\n\n");
+  });
+
+  it("writes a refusal once, which is the text of its run", () => {
+    const refused = message("");
+    if (refused.type === "message") refused.message.content = [{ type: "refusal", text: "I will not." }];
+    expect(shown([refused, runEnd("I will not.")])).toBe("I will not.\n\n");
+  });
+
+  it("says that a history is to be summed up, with what the rule saw where it saw anything", () => {
+    const begins = (evidence: { [name: string]: number }): RondoEvent => ({
+      type: "compaction_start",
+      rule: "asked",
+      evidence,
+    });
+    expect(shown([begins({})])).toBe("the history is summed up (rule asked)\n");
+    expect(shown([begins({ share: 1 })])).toBe("the history is summed up (rule asked): share 1\n");
+  });
+
   it("shows a warning once, however many requests it is told with", () => {
     const warning = (message: string): RondoEvent => ({
       type: "warning",

@@ -49,6 +49,8 @@ describe("a run that is over", () => {
       same: 2,
       requests: 2,
     });
+    const named = await rondo(at, ["fork", id, "--json"]);
+    expect(JSON.parse(named.stdout)).toEqual({ id: newestRecords(at).id, from: id });
     const after = await rondo(at, ["show", id, "--json"]);
     expect(
       after.stdout

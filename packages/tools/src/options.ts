@@ -7,9 +7,9 @@ import {
   checkGiven,
   either,
   having,
+  name,
   object,
   oneOf,
-  text,
 } from "@rondo/core/checks";
 import { Root } from "./paths/root.ts";
 import { Seen } from "./seen.ts";
@@ -36,7 +36,7 @@ export const leave: Check = oneOf("allow", "ask", "deny");
 /** What the options that all file tools share must be. */
 export const fileToolChecks: ChecksOf<FileToolOptions> = {
   root: either(
-    text,
+    name,
     having("the path of a folder, or a fileToolSet() of one,", { root: object, seen: object }),
   ),
   permission: leave,

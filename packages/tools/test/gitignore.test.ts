@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { listFiles } from "../src/index.ts";
 import { glob } from "../src/paths/glob.ts";
 import { call, folder, put } from "./calling.ts";
@@ -139,4 +139,20 @@ test("a glob reads braces, sets and escapes", () => {
   ];
   for (const [pattern, path] of yes) expect(glob(pattern)(path), `${pattern} ${path}`).toBe(true);
   for (const [pattern, path] of no) expect(glob(pattern)(path), `${pattern} ${path}`).toBe(false);
+});
+
+test("a list can be ended while it compares names with more than anybody would ignore", async () => {
+  const rules = `${"*a".repeat(100)}b\n`.repeat(4_000);
+  const files = Array.from({ length: 40 }, (_, at): [string, string] => [`${"a".repeat(240)}${at}`, ""]);
+  const root = folder({ ".gitignore": rules, ...Object.fromEntries(files) });
+  const stop = new AbortController();
+  let looks = 0;
+  vi.spyOn(stop.signal, "throwIfAborted").mockImplementation(() => {
+    looks += 1;
+    // Before the first and at the beginning of the folder it is looked at anyway.
+    if (looks > 2) throw new Error("enough");
+  });
+  await expect(call(listFiles({ root }), "list_files", {}, { signal: stop.signal })).rejects.toThrow(
+    "enough",
+  );
 });

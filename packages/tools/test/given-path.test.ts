@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -8,6 +8,20 @@ import { call, folder } from "./calling.ts";
 afterEach(() => vi.unstubAllEnvs());
 
 describe("a path that a model gives", () => {
+  test("of a file whose name is no UTF-8 is told what to do with it", async ({ skip }) => {
+    const root = folder();
+    try {
+      writeFileSync(Buffer.concat([Buffer.from(join(root, "caf")), Buffer.from([0xe9])]), "one");
+    } catch {
+      skip("no such names in this file system");
+    }
+    const tools = fileTools({ root });
+    expect((await call(tools, "list_files", {})).text).toContain("caf\ufffd");
+    expect((await call(tools, "read_file", { path: "caf\ufffd" })).text).toBe(
+      "Error: File not found: caf\ufffd (\ufffd is shown for bytes that are no UTF-8: rename it with a command, by a pattern such as caf?.txt)",
+    );
+  });
+
   test("is that of a home with ~, and makes no folder of that name", async () => {
     const root = folder();
     vi.stubEnv("HOME", "/home/somebody");

@@ -109,7 +109,7 @@ describe("a URL", () => {
     ["https://me:secret@example.com/", "must not hold a user name or a password"],
     ["example.com", "no URL: example.com"],
     ["http://./", "names no host"],
-    [`http://example.com/${"a".repeat(9000)}`, "the URL is too long"],
+    [`http://example.com/${"a".repeat(9000)}`, "the URL is longer than 8,192 characters"],
   ])("%s is told what is wrong with it", async (url, says) => {
     const { text, isError } = await call(httpTools(), "fetch_url", { url });
     expect(text).toContain(says);
@@ -325,6 +325,19 @@ describe("a redirect", () => {
     });
     expect(text).toContain(`url: ${server.origin}/c?d=%C3%BC\n`);
     expect(text).toContain("the end");
+  });
+
+  test.each([
+    ["http://169.254.169.254/", "169.254.169.254 is an address that is not public (link-local)"],
+    ["file:///etc/passwd", "only http: and https: URLs can be asked for, not file:"],
+    ["http://[bad", "no URL: http://[bad"],
+    ["http://me:mine@example.com/", "a URL must not hold a user name or a password"],
+  ])("that leads to %s is told as one: the URL that was given is not at fault", async (location, says) => {
+    const server = await leading(302, () => location);
+    const { text } = await call(httpTools({ privateHosts: [server.host] }), "fetch_url", {
+      url: server.origin,
+    });
+    expect(text).toContain(`Error: behind a redirect: ${says}`);
   });
 
   test("that leads in a circle ends", async () => {

@@ -343,6 +343,16 @@ describe("a response", () => {
     expect(isError).toBe(true);
   });
 
+  test("of a server that does not speak TLS says so, in words without OpenSSL's", async () => {
+    const server = await serving((response) => response.end("plain"));
+    const { text } = await call(httpTools({ privateHosts: [server.host] }), "fetch_url", {
+      url: `https://${server.host}/`,
+    });
+    expect(text).toBe(
+      "Error: no answer: no TLS connection could be made: the server may speak plain http at this port, or no TLS that is known here",
+    );
+  });
+
   test("of a port where nobody listens is an error", async () => {
     const gone = createServer();
     await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));

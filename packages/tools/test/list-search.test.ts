@@ -120,6 +120,32 @@ describe("list_files", () => {
       "[no path matches the pattern, which is relative to path: it means src/src/*.ts]",
     );
     expect(await list({ pattern: "*.py" })).toContain("[no name matches the pattern]");
+    const search = async (glob: string): Promise<string> =>
+      (await call(searchFiles({ root }), "search_files", { pattern: "x", glob })).text;
+    expect(await search("src")).toContain("[no name matches the glob; src/** is what is in a folder]");
+    expect(await search("src/")).toContain(
+      "[no file matches the glob, for it names a folder: src/** is what is in it]",
+    );
+  });
+
+  test("leaves out what is in a folder that is not wanted", async () => {
+    const root = folder({
+      "src/a.ts": "one\n",
+      "src/deep/b.ts": "one\n",
+      "lib/src/c.ts": "one\n",
+      "d.ts": "one\n",
+    });
+    const list = async (pattern: string): Promise<string[]> =>
+      (await call(listFiles({ root }), "list_files", { pattern })).text.split("\n").slice(1);
+    const search = async (glob: string): Promise<string[]> =>
+      (await call(searchFiles({ root }), "search_files", { pattern: "one", glob })).text.split("\n").slice(1);
+    for (const pattern of ["!src", "!src/", "*.ts,!src", "*.ts, !src/"]) {
+      expect(await list(pattern)).toEqual(["d.ts"]);
+      expect(await search(pattern)).toEqual(["d.ts:1: one"]);
+    }
+    expect(await list("!lib/src")).toEqual(["d.ts", "src/a.ts", "src/deep/b.ts"]);
+    expect(await list("!src/deep")).toEqual(["d.ts", "lib/src/c.ts", "src/a.ts"]);
+    expect(await list("s*/")).toEqual(["lib/src/", "src/"]);
   });
 
   test("shows a bounded part and still counts everything", async () => {

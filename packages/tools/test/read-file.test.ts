@@ -24,6 +24,10 @@ describe("read_file", () => {
     expect((await call(readFile({ root }), "read_file", { path: "empty.txt" })).text).toBe(
       "[empty.txt is empty: 0 lines, 0 bytes]",
     );
+    put(join(root, "mark.txt"), "\ufeff");
+    expect((await call(readFile({ root }), "read_file", { path: "mark.txt" })).text).toBe(
+      "[mark.txt is empty: 0 lines, 3 bytes]",
+    );
   });
 
   test("gives a range and says how to go on; the pages together are the file", async () => {

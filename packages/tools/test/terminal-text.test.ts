@@ -76,6 +76,16 @@ test("an output window keeps both ends, whatever the pieces, and never half a ch
   );
 });
 
+test("a few bytes that are no UTF-8 do not make an output binary, however short it is", () => {
+  const said = (...bytes: number[]): string => {
+    const window = new OutputWindow(24_576);
+    window.push(Buffer.from(bytes));
+    return window.text();
+  };
+  expect(said(0x63, 0x61, 0x66, 0xe9, 0x0a)).toBe("caf\ufffd\n");
+  expect(said(0xff, 0xfe, 0, 1, 0, 0xff, 0, 2)).toBe("[binary output, 8 bytes, not shown]");
+});
+
 test("the last line of an output is told in whole characters, wherever a piece of it begins and ends", () => {
   for (const letter of ["é", "€", "🎉"]) {
     const bytes = Buffer.from(letter.repeat(1_500));

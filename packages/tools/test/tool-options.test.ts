@@ -39,6 +39,8 @@ describe("the options of tools", () => {
         `${makes.name}: option root: the path of a folder, or a fileToolSet`,
       );
       expect(saidOf(makes, { root: 5 })).toContain("is needed, not 5");
+      // Of a variable that is not set: the folder that the process happens to be in is not meant.
+      expect(saidOf(makes, { root: "" })).toContain('is needed, not ""');
       expect(saidOf(makes, { root, colour: "red" })).toContain("option colour: there is no such option");
       expect(saidOf(makes, undefined)).toContain("options: an object is needed, not undefined");
       expect(saidOf(makes, { root })).toBe("it was taken");

@@ -196,7 +196,49 @@ describe("edit_file", () => {
     });
     expect(inLine.text).toContain("differs from it only in white space begins at line 1");
     const none = await call(tools, "edit_file", { path: "a.txt", oldText: "nothing", newText: "x" });
-    expect(none.text).toBe("Error: the old text does not stand in a.txt; nothing was changed");
+    expect(none.text).toBe(
+      "Error: the old text does not stand in a.txt; nothing was changed. " +
+        "Read the file with read_file, and give the passage as it stands there",
+    );
+  });
+
+  test("says that a file without anything in it has no passage to replace", async () => {
+    const root = folder({ "a.txt": "" });
+    const none = await call(fileTools({ root }), "edit_file", { path: "a.txt", oldText: "a", newText: "x" });
+    expect(none.text).toBe("Error: a.txt is empty; nothing was changed. Write it with write_file");
+  });
+
+  test("says that what is shown in the place of bytes cannot be found, also where it looks as if it stood there", async () => {
+    const root = folder({ "a.txt": Buffer.from("caf\xe9\n", "latin1") });
+    const args = { path: "a.txt", oldText: "caf\ufffd", newText: "cafe" };
+    const answer = await call(fileTools({ root }), "edit_file", args);
+    expect(answer.text).toContain("\ufffd is what read_file shows for something else");
+    expect(answer.text).not.toContain("white space");
+  });
+
+  test("refuses a replacement that would make a file too large before it takes the memory for it", async () => {
+    const before = "a".repeat(500_000);
+    const root = folder({ "a.txt": before, "b.txt": Buffer.from(`\ufeff${before}`, "utf16le") });
+    const tools = fileTools({ root });
+    const instead = "b".repeat(200_000);
+    for (const path of ["a.txt", "b.txt"]) {
+      const args = { path, oldText: "a", newText: instead, replaceAll: true };
+      const answer = await call(tools, "edit_file", args);
+      expect(answer.text).toMatch(
+        /^Error: the new content would be .*, more than 32\.0 MiB; nothing was written/,
+      );
+    }
+    expect(text(root, "a.txt")).toBe(before);
+  });
+
+  test("names a line once, however often the passage stands in it", async () => {
+    const root = folder({ "a.txt": "x x x\ny\n" });
+    const tools = fileTools({ root });
+    const args = { path: "a.txt", oldText: "x", newText: "z" };
+    expect((await call(tools, "edit_file", args)).text).toContain("it stands 3 times in a.txt, at line 1; ");
+    expect((await call(tools, "edit_file", { ...args, replaceAll: true })).text).toContain(
+      "Replaced 3 occurrences in a.txt at line 1 (now",
+    );
   });
 
   test("takes the new text as it is: no dollar signs mean anything", async () => {

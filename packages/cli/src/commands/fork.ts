@@ -1,11 +1,12 @@
 // The room of `rondo fork`: another run from a step of one, with something other in it.
 //
-// The run it is taken from is only read. On stdout stands the new run's id and nothing else, for scripts; with --go it
-// is driven on at once.
+// The run it is taken from is only read. On stdout stands the new run's id and nothing else, for scripts (with --json in
+// an object); with --go it is driven on at once.
 
 import { Agent, type ForkOptions, type Logger } from "@rondo/core";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
+import { jsonLine } from "../console/plain-text.ts";
 import { listenForSignals } from "../console/signals.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Invocation } from "../invocation.ts";
@@ -75,7 +76,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
         ? `go on with it: rondo resume ${id}${flag}`
         : `it stands at an end: say more with rondo chat --resume ${id}${flag}`;
     if (!args.has("go")) {
-      console.line(id);
+      console.line(show === "json" ? jsonLine({ id, from: found.id }) : id);
       console.aside(goesOn);
       return exitCodes.completed;
     }

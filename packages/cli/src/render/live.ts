@@ -104,9 +104,10 @@ export class LiveView {
     const text = textOf(message);
     if (this.#shown === "" && text !== "") this.#stream("text", 0, text);
     this.endLine();
-    for (const part of message.content)
-      if (part.type === "refusal") this.#line(this.#options.paint("yellow", oneLine(part.text, 2_000)));
-    this.#said = text;
+    const refused = message.content.flatMap((part) => (part.type === "refusal" ? [part.text] : []));
+    for (const words of refused) this.#line(this.#options.paint("yellow", oneLine(words, 2_000)));
+    // Where nothing else was said, it is what the run says at its end.
+    this.#said = text === "" ? refused.join("") : text;
     this.#shown = "";
     if (callsOf(message).length > 0) this.#last = this.#last === "nothing" ? "nothing" : "text";
   }
@@ -124,8 +125,9 @@ export class LiveView {
   }
 
   #runEnd({ text }: EventOf<"run_end">): void {
-    // The text of a run need not be the last answer's: a tool may have given it, or a rule.
-    if (text.trim() !== "" && text.trim() !== this.#said.trim()) {
+    // The text of a run need not be the last answer's: a tool may have given it, or a rule. Of an answer that was broken off
+    // it is what was shown.
+    if (!["", this.#said.trim(), this.#shown.trim()].includes(text.trim())) {
       this.#stream("text", -1, text);
       this.endLine();
     }
@@ -206,8 +208,10 @@ function remarkOn(event: RondoEvent): ["yellow" | "dim", string] | undefined {
       return ["dim", `message delivered: ${oneLine(textOf(event.message), 300)}`];
     case "warning":
       return ["yellow", `warning ${event.code}: ${oneLine(event.message, 500)}`];
-    case "compaction_start":
-      return ["dim", `the history is summed up (rule ${event.rule}): ${evidenceText(event.evidence)}`];
+    case "compaction_start": {
+      const seen = evidenceText(event.evidence);
+      return ["dim", `the history is summed up (rule ${event.rule})${seen === "" ? "" : `: ${seen}`}`];
+    }
     case "context":
       return ["dim", stageLine(event)];
     default:

@@ -79,10 +79,23 @@ class Parser {
       throw new ExpressionError(
         text === ")"
           ? 'there is no "(" for this ")"'
-          : `an operator is missing before ${JSON.stringify(text)}`,
+          : `an operator is missing before ${JSON.stringify(text)}${this.#comma}`,
         at,
       );
     return value;
+  }
+
+  /** What a comma between digits was meant for. */
+  get #comma(): string {
+    const [before, comma, behind] = this.#tokens.slice(Math.max(0, this.#next - 1));
+    const parts = before?.kind === "number" && comma?.text === "," && behind?.kind === "number";
+    return parts ? "; a number has no commas in it" : "";
+  }
+
+  /** What a % was meant for that stands before this token, which is no number. */
+  #percent(token: Token): string {
+    const before = this.#tokens[this.#tokens.indexOf(token) - 1];
+    return before?.text === "%" ? "; % is the remainder, and 5 percent are 5 / 100" : "";
   }
 
   get #peek(): Token {
@@ -147,8 +160,8 @@ class Parser {
     }
     throw new ExpressionError(
       token.kind === "end"
-        ? "the expression ends where a number is expected"
-        : `a number is expected, not ${JSON.stringify(token.text)}`,
+        ? `the expression ends where a number is expected${this.#percent(token)}`
+        : `a number is expected, not ${JSON.stringify(token.text)}${this.#percent(token)}`,
       token.at,
     );
   }
@@ -158,7 +171,7 @@ class Parser {
     const open = this.#take("(");
     if (open === undefined) {
       if (Object.hasOwn(constants, name)) return constants[name]!;
-      const hint = Object.hasOwn(functions, name) ? `; write ${name}(...)` : "";
+      const hint = Object.hasOwn(functions, name) ? `; write ${name}(...)` : this.#percent(token);
       throw new ExpressionError(`${JSON.stringify(token.text)} is not known${hint}`, token.at);
     }
     if (!Object.hasOwn(functions, name))
@@ -175,7 +188,7 @@ class Parser {
     if (args.length < least || args.length > most)
       throw new ExpressionError(
         `${name} takes ${least === most ? least : most === Infinity ? `at least ${least}` : `${least} or ${most}`} ` +
-          `${most === 1 ? "argument" : "arguments"}, not ${args.length}`,
+          `${most === 1 || most === Infinity ? "argument" : "arguments"}, not ${args.length}`,
         token.at,
       );
     return guarded(token.at, () => run(args));

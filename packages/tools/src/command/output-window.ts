@@ -72,13 +72,16 @@ const plainText = (bytes: Buffer): string => cleanOutput(bytes.toString("utf8").
 
 const binaryNote = (bytes: number): string => `[binary output, ${counted(bytes, "byte")}, not shown]`;
 
+/** So few bytes are a letter or two of an older encoding, however short the output. */
+const maxOdd = 4;
+
 /** More than a tenth of it is NUL or no UTF-8. */
 function isBinary(bytes: Buffer): boolean {
   if (bytes.length === 0) return false;
   const sample = bytes.subarray(0, 65_536);
   let odd = 0;
   for (const char of sample.toString("utf8")) if (char === "\0" || char === "\ufffd") odd++;
-  return odd * 10 > sample.length;
+  return odd > maxOdd && odd * 10 > sample.length;
 }
 
 /** Without the piece of a line at its end, or where the line is too long, without the piece of a character. */

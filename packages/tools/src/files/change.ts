@@ -67,8 +67,7 @@ export async function change(
     const before = place.exists ? await beforeOf(set, place, bounds.maxBytes) : undefined;
     const { bytes, partOf } = decide(before, place);
     if (bytes === undefined) return { made: 0, place };
-    if (bytes.length > bounds.maxBytes)
-      throw new Refusal(`the new content is ${sized(bytes.length)}, more than ${sized(bounds.maxBytes)}`);
+    mustNotExceed(bounds.maxBytes, bytes.length);
     const folder = await set.root.parent(place);
     try {
       signal.throwIfAborted();
@@ -80,6 +79,14 @@ export async function change(
     else set.seen.changed(place.real, contentIdOf(bytes), contentIdOf(before.bytes), partOf);
     return { made: folder.made, place };
   });
+}
+
+/** @throws Refusal when a content has more bytes than may be written */
+export function mustNotExceed(maxBytes: number, bytes: number): void {
+  if (bytes > maxBytes)
+    throw new Refusal(
+      `the new content would be ${sized(bytes)}, more than ${sized(maxBytes)}; nothing was written`,
+    );
 }
 
 async function beforeOf(set: FileToolSet, place: Place, maxBytes: number): Promise<Before> {

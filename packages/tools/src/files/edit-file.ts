@@ -3,6 +3,7 @@
 // It works on bytes, so that what it does not replace stays as it was, also where it is no valid UTF-8. A file in UTF-16
 // is edited as the text it is.
 
+import { isUtf8 } from "node:buffer";
 import { type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
@@ -11,11 +12,18 @@ import { counted, Refusal, shown } from "../reasons.ts";
 import { answering } from "../refusal.ts";
 import { contentIdOf, fileEntry } from "../seen.ts";
 import { nearPassage } from "../text/near-passage.ts";
-import { lineNumbers, maxStretches, replaced, stretchesOf, withoutReturns } from "../text/passages.ts";
+import {
+  leastSize,
+  lineNumbers,
+  maxStretches,
+  replaced,
+  stretchesOf,
+  withoutReturns,
+} from "../text/passages.ts";
 import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
 import { binaryKind } from "../text/text-file.ts";
 import { inUtf16, textOf, utf16Of } from "../text/text-form.ts";
-import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
+import { bytesOf, change, linesIn, mustBeAsSeen, mustNotExceed } from "./change.ts";
 
 export interface EditFileOptions extends FileToolOptions {
   /** Allow changes in `.git`, whose hooks and settings run as programs. Default: false. */
@@ -84,14 +92,13 @@ export function editFile(options: EditFileOptions): Tool {
         const { place } = await change(set, path, bounds, context.signal, (before, there) => {
           if (before === undefined) throw set.root.notThere("file", there);
           mustBeAsSeen(set, before, there);
-          done = edited(before.bytes, old, fresh, args, there.shown);
+          done = edited(before.bytes, old, fresh, args, there.shown, bounds.maxBytes);
           return { bytes: done.bytes, partOf: done.lines };
         });
         const { places, lines, bytes } = done as Edited;
-        const where = places.length === 1 ? `at line ${places[0]}` : `at ${listed(places)}`;
         const size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
         return toolResult(
-          `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} ${where} (now ${size})`,
+          `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} at ${listed(places)} (now ${size})`,
           { ledger: [fileEntry("file_written", place.shown, contentIdOf(bytes))] },
         );
       });
@@ -108,7 +115,14 @@ interface Edited {
 }
 
 /** The file's new content. @throws Refusal when the passage cannot be replaced */
-function edited(before: Buffer, old: Buffer, fresh: Buffer, args: Args, path: string): Edited {
+function edited(
+  before: Buffer,
+  old: Buffer,
+  fresh: Buffer,
+  args: Args,
+  path: string,
+  maxBytes: number,
+): Edited {
   const { oldText, newText, replaceAll = false } = args;
   const utf16 = utf16Of(before);
   const file = utf16 === undefined ? before : decoded(before, utf16, path);
@@ -134,13 +148,19 @@ function edited(before: Buffer, old: Buffer, fresh: Buffer, args: Args, path: st
     );
   mustNotBeShown(newText, file, "the new text");
   if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
+  // Judged before it is made: a passage of one letter stands in a file a million times. UTF-16 has two bytes for three.
+  const least = leastSize(file, found, instead);
+  mustNotExceed(maxBytes, utf16 === undefined ? least : Math.ceil(least / 1.5));
   const text = replaced(file, found, instead);
   return { bytes: utf16 === undefined ? text : inUtf16(text, utf16), lines: linesIn(text), places };
 }
 
-function listed(lines: readonly number[]): string {
+/** Each line once, however often something stands in it. */
+function listed(places: readonly number[]): string {
+  const lines = [...new Set(places)];
   const first = lines.slice(0, 10).join(", ");
-  return `lines ${first}${lines.length > 10 ? ` and ${(lines.length - 10).toLocaleString("en-US")} more` : ""}`;
+  const more = lines.length > 10 ? ` and ${(lines.length - 10).toLocaleString("en-US")} more` : "";
+  return `${lines.length === 1 ? "line" : "lines"} ${first}${more}`;
 }
 
 /** The text of a file in UTF-16, which must come out as it went in. */
@@ -156,6 +176,12 @@ const maxNear = 2 * 1024 * 1024;
 
 /** Why a passage was not found, with what comes near to it. */
 function missing(file: Buffer, oldText: string, path: string): string {
-  const near = file.length > maxNear ? undefined : nearPassage(file.toString("utf8"), oldText);
-  return `the old text does not stand in ${shown(path)}; nothing was changed${near ?? shownHint(oldText)}`;
+  if (file.length === 0) return `${shown(path)} is empty; nothing was changed. Write it with write_file`;
+  // Decoded, the file has U+FFFD where it has bytes that are no UTF-8: it would be found there.
+  const isShown = oldText.includes("\ufffd") && !isUtf8(file);
+  const near = isShown || file.length > maxNear ? undefined : nearPassage(file.toString("utf8"), oldText);
+  const hint = near ?? (shownHint(oldText) || readHint);
+  return `the old text does not stand in ${shown(path)}; nothing was changed${hint}`;
 }
+
+const readHint = ". Read the file with read_file, and give the passage as it stands there";

@@ -2,6 +2,7 @@
 
 import { counted } from "../reasons.ts";
 import { clip, clipBytes, visible } from "../text/text-file.ts";
+import { utf8Mark } from "../text/text-form.ts";
 
 export interface LineBounds {
   /** Bytes of UTF-8 kept in all. */
@@ -52,13 +53,18 @@ export class Lines {
   }
 
   end(): void {
-    if (this.#length === 0) return;
+    if (this.#length === 0 || this.#isOnlyMark) return;
     this.endsWithNewline = false;
     this.#end();
   }
 
   get #wanted(): boolean {
     return !this.full && this.total + 1 >= this.#from && this.texts.length < this.#limit;
+  }
+
+  /** A byte order mark is no line. */
+  get #isOnlyMark(): boolean {
+    return this.total === 0 && this.#length === 3 && Buffer.concat(this.#line).equals(utf8Mark);
   }
 
   #take(bytes: Buffer): void {
@@ -88,8 +94,7 @@ export class Lines {
     let bytes = Buffer.concat(this.#line);
     const whole = bytes.length === this.#length;
     if (whole && carriage) bytes = bytes.subarray(0, -1);
-    if (this.total === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
-      bytes = bytes.subarray(3);
+    if (this.total === 0 && bytes.subarray(0, 3).equals(utf8Mark)) bytes = bytes.subarray(3);
     const decoded = bytes.toString("utf8");
     let text = visible(decoded);
     if (text !== decoded) this.odd++;

@@ -134,7 +134,8 @@ function line(path: string, kind: EntryKind): string {
 /** Whether an entry is asked for. Without a pattern everything is. */
 function matcher(pattern: string | undefined): (path: string, kind: EntryKind) => boolean {
   if (pattern === undefined) return () => true;
-  const folders = pattern.endsWith("/");
+  // Behind a `!` it is a folder that is left out.
+  const folders = /\/$/.test(pattern) && !/(?:^|,)\s*![^,]*$/.test(pattern);
   const test = compiled(folders ? pattern.slice(0, -1) : pattern);
   return (path, kind) => (kind === "folder") === folders && test(path);
 }

@@ -134,5 +134,8 @@ function reasonOf(thrown: unknown): string {
   const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
   // Node calls it "aborted".
   if (codeOf(inner) === "ECONNRESET") return "the connection was closed before all of it had come";
+  // OpenSSL's own words, with an address in its memory.
+  if (codeOf(inner) === "EPROTO")
+    return "no TLS connection could be made: the server may speak plain http at this port, or no TLS that is known here";
   return messageOf(inner) || (codeOf(thrown) ?? "unknown");
 }

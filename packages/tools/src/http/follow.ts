@@ -34,7 +34,9 @@ export async function follow(
 ): Promise<Followed> {
   let asked = first;
   for (let hops = 0; ; hops += 1) {
-    const response = await exchange(asked, reach, signal);
+    const response = await exchange(asked, reach, signal).catch((thrown: unknown) => {
+      throw hops === 0 ? thrown : behind(thrown);
+    });
     const { statusCode = 0, headers } = response;
     const redirects = [301, 302, 303, 307, 308].includes(statusCode) && headers.location !== undefined;
     if (!redirects) return { response, url: asked.url, method: asked.method };
@@ -42,13 +44,24 @@ export async function follow(
     response.destroy();
     // Node reads headers as Latin-1; servers write UTF-8.
     const location = Buffer.from(headers.location ?? "", "latin1").toString("utf8");
+    const next = urlBehind(location, asked.url.href);
     if (hops === maxRedirects)
-      throw new Refusal(
-        `more than ${counted(maxRedirects, "redirect")}; the last one leads to ${urlOf(location, asked.url.href).href}`,
-      );
-    asked = redirected(asked, statusCode, urlOf(location, asked.url.href));
+      throw new Refusal(`more than ${counted(maxRedirects, "redirect")}; the last one leads to ${next.href}`);
+    asked = redirected(asked, statusCode, next);
   }
 }
+
+function urlBehind(location: string, base: string): URL {
+  try {
+    return urlOf(location, base);
+  } catch (thrown) {
+    throw behind(thrown);
+  }
+}
+
+/** Whoever asked for something else must not think that it was at fault. */
+const behind = (thrown: unknown): unknown =>
+  thrown instanceof Refusal ? new Refusal(`behind a redirect: ${thrown.message}`) : thrown;
 
 /** @throws Refusal where a redirect leads where no request may go */
 export function redirected(asked: Asked, status: number, url: URL): Asked {

@@ -3,7 +3,7 @@
 // A host has one form before anything is compared: URL's own (which knows 127.1, 0x7f.1 and 2130706433 for what they are),
 // without a dot at its end. No module of Node's here: this is loaded with the package, and node:net is slow to load.
 
-import { Refusal, shown } from "../reasons.ts";
+import { counted, Refusal, shown } from "../reasons.ts";
 
 /** A host, and its port where one is named. */
 export interface Place {
@@ -25,7 +25,8 @@ const maxUrlLength = 8192;
  * @throws Refusal when it is none
  */
 export function urlOf(given: string, base?: string): URL {
-  if (given.length > maxUrlLength) throw new Refusal("the URL is too long");
+  if (given.length > maxUrlLength)
+    throw new Refusal(`the URL is longer than ${counted(maxUrlLength, "character")}`);
   if (!URL.canParse(given, base)) throw new Refusal(`no URL: ${shown(given)}`);
   const url = new URL(given, base);
   if (url.protocol !== "https:" && url.protocol !== "http:")

@@ -33,6 +33,10 @@ export function relativeGlob(pattern: string | undefined, root: Root, place: Pla
 /** Why a glob may have matched nothing. */
 export function globNote(option: string, pattern: string, folder: string): string {
   const path = pattern.replace(/^(?:\.?\/)+/, "");
+  if (option === "glob" && /^[^!]*\/$/.test(path))
+    return `no file matches the ${option}, for it names a folder: ${shown(path)}** is what is in it`;
+  if (!/[/.*?[{!,]/.test(path))
+    return `no name matches the ${option}; ${shown(path)}/** is what is in a folder`;
   if (!path.includes("/")) return `no name matches the ${option}`;
   return `no path matches the ${option}, which is relative to path: it means ${shown(folder === "." ? path : `${folder}/${path}`)}`;
 }

@@ -144,7 +144,7 @@ export class Root {
   /** That nothing is at `place`, and what is there under a name like it. */
   notThere(kind: "file" | "folder", place: Place): Refusal {
     const near = nearPaths(place.real).map((path) => shown(this.name(path)));
-    const hint = near.length === 0 ? "" : ` (there is ${near.join(", ")})`;
+    const hint = near.length > 0 ? ` (there is ${near.join(", ")})` : isNoUtf8(place.shown) ? noUtf8Hint : "";
     return new Refusal(`${kind === "file" ? "File" : "Directory"} not found: ${shown(place.shown)}${hint}`);
   }
 
@@ -242,6 +242,11 @@ export class Root {
       : thrown;
   }
 }
+
+/** What a name is shown with that is no UTF-8: nothing can be opened by what it is shown as. */
+const isNoUtf8 = (name: string): boolean => name.includes("\ufffd");
+const noUtf8Hint =
+  " (\ufffd is shown for bytes that are no UTF-8: rename it with a command, by a pattern such as caf?.txt)";
 
 function outside(path: string): Refusal {
   return new Refusal(`Path is outside the root: ${shown(path)} (only paths under the root can be used)`);

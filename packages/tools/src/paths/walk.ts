@@ -1,7 +1,8 @@
 // The room of the walk: every entry below a folder, sorted, without what git ignores and without following links.
 //
 // Each folder is opened and checked as the room of the root does it, so that a folder swapped for a link in mid-walk
-// does not lead out. Entries come in the order of their whole paths, folders with their `/`.
+// does not lead out. Entries come in the order of their whole paths, folders with their `/`. Others have their turn on the
+// way: what git ignores is told by whoever wrote the repository, and can take long to compare.
 
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
@@ -43,7 +44,7 @@ export async function* walk(
   left: LeftOut,
 ): AsyncGenerator<Entry, void, undefined> {
   const outer = options.includeIgnored ? undefined : await ignoreFilesAbove(root, start);
-  const way: Way = { root, start, options, left, top: outer?.top ?? root.real };
+  const way: Way = { root, start, options, left, top: outer?.top ?? root.real, turn: performance.now() };
   yield* below(way, start, outer?.files ?? []);
 }
 
@@ -55,6 +56,18 @@ interface Way {
   left: LeftOut;
   /** The folder that what git ignores is told relative to. */
   top: string;
+  /** When others last had theirs. */
+  turn: number;
+}
+
+/** Milliseconds for which a walk holds everything else up. */
+const turnMs = 20;
+
+/** Lets others have their turn, among them whoever ends this. */
+async function takeTurns(way: Way): Promise<void> {
+  await new Promise<void>((resolve) => void setImmediate(resolve));
+  way.options.signal?.throwIfAborted();
+  way.turn = performance.now();
 }
 
 /** @param files what git ignores by the folders above */
@@ -92,6 +105,7 @@ async function* below(
   named.sort((a, b) => (a.sortKey < b.sortKey ? -1 : a.sortKey > b.sortKey ? 1 : 0));
   for (const { name, kind } of named) {
     if (name === ".git") continue;
+    if (performance.now() - way.turn > turnMs) await takeTurns(way);
     if (!options.includeIgnored) {
       const ignored =
         (kind === "folder" && name === "node_modules") ||

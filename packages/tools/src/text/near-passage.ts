@@ -3,6 +3,8 @@
 // A model writes straight quotes where a text has round ones, and composed letters where it has them in two pieces: both
 // look the same to it, so it is told. Nothing is changed on such a likeness.
 
+import { occurrences } from "./occurrences.ts";
+
 /** Where something like a passage stands and what differs, in words that follow a sentence; undefined where there is nothing like it. */
 export function nearPassage(text: string, passage: string): string | undefined {
   const spaced = lineOf(text, passage);
@@ -31,10 +33,10 @@ const squeeze = (text: string): string => text.replace(/\s+/g, " ");
 function lineOf(text: string, passage: string): number | undefined {
   const wanted = squeeze(passage);
   if (wanted.trim() === "") return undefined;
-  const squeezed = squeeze(`\n${text}\n`);
-  const at = squeezed.indexOf(wanted);
-  if (at < 0) return undefined;
-  let before = squeezed.slice(0, at).replaceAll(" ", "").length;
+  const squeezed = Buffer.from(squeeze(`\n${text}\n`));
+  const [at] = occurrences(squeezed, Buffer.from(wanted), true, 1);
+  if (at === undefined) return undefined;
+  let before = squeezed.toString("utf8", 0, at).replaceAll(" ", "").length;
   let line = 1;
   for (let index = 0; index < text.length; index++) {
     const char = text.charAt(index);

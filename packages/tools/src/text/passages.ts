@@ -3,6 +3,8 @@
 // A model never sees how a line ends. So a plain newline of a passage stands for the line's own end, whichever it is, also
 // in a file that has both; what takes the passage's place ends its lines as the passage did, and nothing else is touched.
 
+import { occurrences } from "./occurrences.ts";
+
 /** A stretch of a file, in bytes. */
 export interface Stretch {
   from: number;
@@ -30,17 +32,8 @@ export function stretchesOf(file: Buffer, passage: Buffer, apart: boolean): Stre
   }));
 }
 
-function placesOf(file: Buffer, passage: Buffer, apart: boolean): number[] {
-  const found: number[] = [];
-  const step = apart ? passage.length : 1;
-  for (
-    let at = file.indexOf(passage);
-    at >= 0 && found.length < maxStretches;
-    at = file.indexOf(passage, at + step)
-  )
-    found.push(at);
-  return found;
-}
+const placesOf = (file: Buffer, passage: Buffer, apart: boolean): number[] =>
+  occurrences(file, passage, apart, maxStretches);
 
 /** A file with plain newlines, and where in it a carriage return was left out before one. */
 function plainLines(file: Buffer): { text: Buffer; cuts: number[] } {
@@ -70,6 +63,12 @@ function countBelow(numbers: readonly number[], bound: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** How many bytes the file has at least with something else in these stretches: lines may end with a byte more. */
+export function leastSize(file: Buffer, stretches: readonly Stretch[], instead: Buffer): number {
+  const out = stretches.reduce((sum, { from, to }) => sum + to - from, 0);
+  return file.length - out + stretches.length * instead.length;
 }
 
 /** The file with something else in these stretches, which do not overlap. */

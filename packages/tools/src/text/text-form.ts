@@ -13,7 +13,7 @@ export interface TextForm {
   crlf: boolean;
 }
 
-const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
+export const utf8Mark: Buffer = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** The encoding of a text that is told by its first bytes and is not UTF-8. */
 export function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
