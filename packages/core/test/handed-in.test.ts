@@ -189,6 +189,8 @@ describe("a hook's answer", () => {
 
   test.each<[keyof Hooks, unknown, string]>([
     ["permission", true, "it returned true, and allow, deny, ask or stop, { answer } or nothing is needed"],
+    ["permission", 1, "it returned 1, and allow, deny, ask or stop, { answer } or nothing is needed"],
+    ["permission", { answer: 1 }, "it returned { answer: 1 }, and allow, deny"],
     ["permission", { behavior: "allow" }, "it returned { behavior }, and allow, deny"],
     [
       "permission",

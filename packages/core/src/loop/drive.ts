@@ -24,7 +24,11 @@ import { Prefix } from "./request/prefix.ts";
 import { inFlight, type State } from "./state.ts";
 
 type Running = Exclude<Action, { do: "done" | "park" }>;
-type Failed = (event: RondoEvent, thrown: unknown) => void;
+/** How a run is heard: whether somebody failed to, and what is done where one fails later. */
+interface Hearing {
+  failed: boolean;
+  later(event: RondoEvent, thrown: unknown): void;
+}
 
 export class Driver {
   readonly #shell: Shell;
@@ -35,8 +39,7 @@ export class Driver {
   /** Something came after the loop last looked at what comes next: it must not fall asleep over it. */
   #stirred = false;
   #running = false;
-  #sinkFailed = false;
-  #failedLater: Failed = () => {};
+  #hearing: Hearing = this.#heardAnew();
   readonly #groups: Groups;
   readonly #prefix = new Prefix();
   readonly #atWork: AtWork;
@@ -47,7 +50,6 @@ export class Driver {
     this.#clock = new SteadyClock(shell.clock, () => this.#state.now);
     this.#shell = { ...shell, clock: this.#clock };
     this.#state = state;
-    this.#hearAnew();
     this.#groups = new Groups(shell.journal, shell.session, state.seq);
     this.#atWork = new AtWork(this.#shell, {
       state: () => this.#state,
@@ -244,7 +246,7 @@ export class Driver {
   #append(facts: readonly Fact[]): void {
     const { rules, session, clock, redact } = this.#shell;
     for (const fact of facts) {
-      if (fact.type === "run_started") this.#hearAnew();
+      if (fact.type === "run_started") this.#hearing = this.#heardAnew();
       const before = this.#state;
       const record: LogRecord = {
         ...(redact === undefined ? fact : redact(fact)),
@@ -271,25 +273,27 @@ export class Driver {
 
   readonly #tell = (event: RondoEvent): void => {
     try {
-      this.#shell.sink(event, this.#failedLater);
+      this.#shell.sink(event, this.#hearing.later);
     } catch (thrown) {
       this.#endOver(event, thrown);
     }
   };
 
   /** Who fails to hear ends that run, and no other: who takes its time to fail may do so in the next, or when nobody drives any more. */
-  #hearAnew(): void {
-    this.#sinkFailed = false;
-    const failed: Failed = (event, thrown) => {
-      if (this.#running && this.#failedLater === failed) this.#endOver(event, thrown);
+  #heardAnew(): Hearing {
+    const hearing: Hearing = {
+      failed: false,
+      later: (event, thrown) => {
+        if (this.#running && this.#hearing === hearing) this.#endOver(event, thrown);
+      },
     };
-    this.#failedLater = failed;
+    return hearing;
   }
 
   /** Ends the run over an event that could not be told; once, for its end is told as well. */
   #endOver(event: RondoEvent, thrown: unknown): void {
-    if (this.#sinkFailed) return;
-    this.#sinkFailed = true;
+    if (this.#hearing.failed) return;
+    this.#hearing.failed = true;
     const message = `a listener failed on ${event.type}: ${messageOf(thrown)}`;
     this.post({
       type: "abort_asked",

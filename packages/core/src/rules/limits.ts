@@ -35,7 +35,7 @@ interface StepLimit {
 }
 
 /** So many steps may be allowed where this comes of the limit. Without a step there is nothing to land with. */
-export const stepsUnder = (onLimit: OnLimit = "land"): Check =>
+export const stepsUnder = (onLimit: OnLimit | undefined): Check =>
   needed(
     "a whole number above 0, or 0 where onLimit is error or stop,",
     (value) => (onLimit === "error" || onLimit === "stop" ? whole : count)(value) === undefined,

@@ -69,6 +69,30 @@ describe("a listener that failed", () => {
     expect(heard.filter((type) => type === "run_end")).toHaveLength(2);
   });
 
+  test("later ends a run that somebody else began, too", async () => {
+    const journal = memoryJournal();
+    const left = await new Agent({ model: scripted([hold(say("never"))]), journal }).open("s");
+    const running = left.send("go");
+    for await (const { type } of left.follow()) if (type === "model_started") break;
+    await left.drain({ withinMs: 0 });
+    await running;
+    const held = hold(say("b"));
+    const session = await new Agent({ model: scripted([held]), journal }).open("s");
+    session.subscribe((async () => {
+      throw new Error("no");
+    }) as (event: RondoEvent) => void);
+    const resumed = session.resume();
+    await held.reached;
+    await new Promise((resolve) => setImmediate(resolve));
+    held.release();
+    const { end } = await resumed;
+    expect([end?.reason, end?.rule, end?.error?.message]).toEqual([
+      "error",
+      "listener",
+      expect.stringContaining("a listener failed on"),
+    ]);
+  });
+
   test("may be asynchronous: its rejection ends the run, and is nobody's unhandled one", async () => {
     const unhandled: unknown[] = [];
     const hear = (thrown: unknown): void => void unhandled.push(thrown);
