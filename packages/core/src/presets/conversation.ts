@@ -162,7 +162,11 @@ export class Conversation<Output = unknown> {
     await this.session.settled();
   }
 
-  /** Forgets the conversation: the next run begins a new one. @throws RondoError `invalid_request` unless paused or failed */
+  /**
+   * Forgets the conversation: the next run begins a new one. Only that is written down: who opens it before, in another
+   * process, finds what was there.
+   * @throws RondoError `invalid_request` unless paused or failed
+   */
   async clear(): Promise<void> {
     if (!this.canClear) throw this.#refused("there is nothing to clear up; cancel() what is at work first");
     // What a process that is gone has left is not gone on with.
