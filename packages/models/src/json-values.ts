@@ -66,21 +66,33 @@ export function parseJson(text: string, parse: (text: string) => unknown = JSON.
   }
 }
 
-/** Where the object that begins at `from` ends; -1 when it is not closed. */
-export function objectEnd(text: string, from: number): number {
-  let depth = 0;
-  let inString = false;
-  for (let at = from; at < text.length; at++) {
-    const one = text[at];
-    if (inString) {
-      if (one === "\\") at += 1;
-      else if (one === '"') inString = false;
-    } else if (one === '"') inString = true;
-    else if (one === "{") depth += 1;
-    else if (one === "}" && --depth === 0) return at + 1;
+/** Where an object ends whose text may come in pieces: each letter is looked at once. */
+export class ObjectScan {
+  #depth = 0;
+  #inString = false;
+
+  /** Whether its last bracket is still to come. */
+  get isOpen(): boolean {
+    return this.#depth > 0;
   }
-  return -1;
+
+  /** Looks at the next piece, from a place in it. Where the object ends there; -1 where it goes on. */
+  endIn(text: string, from = 0): number {
+    for (let at = from; at < text.length; at++) {
+      const one = text[at];
+      if (this.#inString) {
+        if (one === "\\") at += 1;
+        else if (one === '"') this.#inString = false;
+      } else if (one === '"') this.#inString = true;
+      else if (one === "{") this.#depth += 1;
+      else if (one === "}" && --this.#depth === 0) return at + 1;
+    }
+    return -1;
+  }
 }
+
+/** Where the object that begins at `from` ends; -1 when it is not closed. */
+export const objectEnd = (text: string, from: number): number => new ObjectScan().endIn(text, from);
 
 // One escape at a time, so that an escaped backslash before a `u` is not taken for the start of one.
 const escapes: RegExp =

@@ -1,6 +1,7 @@
 // The room of newline-delimited JSON: bytes in any chunking become frames, one a line.
 //
-// A proxy may make server-sent events of them: what is no payload there is none here. A server may leave out the last line's end: a last line that is whole JSON counts. A line that is cut inside is no frame.
+// A proxy may make server-sent events of them: what is no payload there is none here. A server may leave out the last line's
+// end: a last line that is whole JSON counts. A line that is cut inside is no frame.
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
@@ -16,8 +17,9 @@ export class NdjsonDecoder {
   /** Pieces of the line that is not over yet; joined once, so that a long line costs no more than its length. */
   #open: string[] = [];
   #openChars = 0;
-  /** Lines of an object that is written over several. */
+  /** Lines of an object that is written over several, and their characters. */
   #lines: string[] = [];
+  #linesChars = 0;
 
   constructor(onFrame: (frame: Frame) => void, limit: number = maxLineChars) {
     this.#onFrame = onFrame;
@@ -26,7 +28,7 @@ export class NdjsonDecoder {
 
   /**
    * Takes bytes; calls `onFrame` for each line they complete.
-   * @throws RondoError `protocol` when one line grows over the limit; and whatever `onFrame` throws
+   * @throws RondoError `protocol` when one line, or an object in several, grows over the limit; and whatever `onFrame` throws
    */
   push(chunk: Uint8Array): void {
     const text = this.#utf8.decode(chunk);
@@ -39,11 +41,7 @@ export class NdjsonDecoder {
     }
     const rest = from === 0 ? text : text.slice(from);
     this.#openChars += rest.length;
-    if (this.#openChars > this.#limit)
-      throw new RondoError(
-        "protocol",
-        `a line of the stream is longer than ${this.#limit} characters: this is no stream of JSON lines`,
-      );
+    this.#mustFit("a line", this.#openChars);
     if (rest !== "") this.#open.push(rest);
   }
 
@@ -65,10 +63,21 @@ export class NdjsonDecoder {
   #whole(line: string): string {
     if (this.#lines.length === 0 && line !== "{") return payloadOf(line.trim());
     this.#lines.push(line);
+    this.#linesChars += line.length + 1;
+    this.#mustFit("an object", this.#linesChars);
     if (line !== "}") return "";
     const text = this.#lines.join("\n");
     this.#lines = [];
+    this.#linesChars = 0;
     return text;
+  }
+
+  #mustFit(what: string, chars: number): void {
+    if (chars > this.#limit)
+      throw new RondoError(
+        "protocol",
+        `${what} of the stream is longer than ${this.#limit} characters: this is no stream of JSON lines`,
+      );
   }
 
   #take(): string {

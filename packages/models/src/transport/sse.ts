@@ -16,6 +16,7 @@
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
 import type { Likeness } from "../frame-json.ts";
+import { ObjectScan } from "../json-values.ts";
 import { Utf8Stream } from "./utf8.ts";
 
 /** Characters that may wait for the end of their event before the stream counts as broken. */
@@ -47,6 +48,8 @@ export class SseDecoder {
   /** What the lines since the last blank one said. */
   #event: string | undefined;
   #data: string | undefined;
+  /** How far the object is that the payload is, once a line of it came without the name of its field. */
+  #object: ObjectScan | undefined;
   /** A name that came behind a payload: it is its name, or the next one's. */
   #later: string | undefined;
   /** Lines since the last blank one that are no fields, the first of which opens a JSON object. */
@@ -198,7 +201,7 @@ export class SseDecoder {
       return;
     }
     if (this.#goesOn(line)) {
-      this.#data += `\n${line}`;
+      this.#extend(line);
       return;
     }
     const nameEnd = line.indexOf(":");
@@ -212,7 +215,7 @@ export class SseDecoder {
         this.#head = this.#named + line.slice(0, start);
         this.#headEvent = this.#event || undefined;
       }
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+      this.#extend(value);
     } else if (name === "event") {
       if (this.#data === undefined) this.#event = value;
       else this.#later = value;
@@ -230,8 +233,18 @@ export class SseDecoder {
   /** Whether a line is more of an object that a proxy wrote over several, with the name of its field before the first alone. */
   #goesOn(line: string): boolean {
     const data = this.#data;
-    if (data === undefined || !member.test(line) || !/^\s*\{/.test(data)) return false;
-    return !/\}\s*$/.test(data) || !isWhole(data);
+    if (data === undefined || !member.test(line)) return false;
+    if (this.#object === undefined && /^\s*\{/.test(data)) {
+      this.#object = new ObjectScan();
+      this.#object.endIn(data);
+    }
+    return this.#object?.isOpen === true;
+  }
+
+  /** One line more of the payload. */
+  #extend(line: string): void {
+    this.#data = this.#data === undefined ? line : `${this.#data}\n${line}`;
+    if (this.#object?.isOpen === true) this.#object.endIn(line);
   }
 
   #bareLine(line: string): void {
@@ -250,6 +263,7 @@ export class SseDecoder {
     const data = this.#data;
     const event = (next === undefined ? (this.#later ?? this.#event) : this.#event) || undefined;
     this.#data = undefined;
+    this.#object = undefined;
     this.#event = next;
     this.#later = undefined;
     if (next === undefined) this.#named = "";

@@ -51,3 +51,9 @@ it("takes an object that is written over several lines, and what stands in event
   );
   expect(frames(new TextEncoder().encode('{\n  "a": 1,\n'), []).cut).toBe(true);
 });
+
+it("refuses an object over several lines without an end", () => {
+  const lines = new TextEncoder().encode(`{\n${' "a": 1,\n'.repeat(100)}`);
+  expect(() => frames(lines, [], 500)).toThrow(/an object of the stream is longer than 500/);
+  expect(frames(lines, [], 5_000)).toEqual({ lines: [], cut: true });
+});

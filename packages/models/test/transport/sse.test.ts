@@ -126,6 +126,13 @@ describe("server-sent events", () => {
     expect(decode([...whole].map((byte) => Uint8Array.of(byte)))).toEqual(expected);
   });
 
+  // Looked at anew with each of its lines, this would not end.
+  it("takes a long object that a proxy wrote over many lines as one payload", () => {
+    const list = Array.from({ length: 40_000 }, (_, at) => ({ a: at, b: "}{" }));
+    const text = JSON.stringify({ list }, null, 1);
+    expect(data(`data: ${text}\n\ndata: {"next":1}\n\n`)).toEqual([text, '{"next":1}']);
+  });
+
   it("gives the same frames at once and byte by byte, whatever lines come", () => {
     const line = fc
       .tuple(
