@@ -6,8 +6,7 @@
 // and what it still says is late.
 
 import { longestWait, SteadyClock } from "../clock.ts";
-import { messageOf, RondoError, toRondoError } from "../errors.ts";
-import type { RondoEvent } from "../events.ts";
+import { RondoError, toRondoError } from "../errors.ts";
 import type { Action } from "./action.ts";
 import type { BroughtResult } from "./child-facts.ts";
 import { untilWake } from "./deciding/hearing.ts";
@@ -17,6 +16,7 @@ import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts"
 import { Groups } from "./driving/groups.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
 import type { Shell } from "./driving/shell.ts";
+import { Telling } from "./driving/telling.ts";
 import { type Arriving, isBrought, isVoid, timely } from "./driving/timely.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
@@ -24,11 +24,6 @@ import { Prefix } from "./request/prefix.ts";
 import { inFlight, type State } from "./state.ts";
 
 type Running = Exclude<Action, { do: "done" | "park" }>;
-/** How a run is heard: whether somebody failed to, and what is done where one fails later. */
-interface Hearing {
-  failed: boolean;
-  later(event: RondoEvent, thrown: unknown): void;
-}
 
 export class Driver {
   readonly #shell: Shell;
@@ -39,7 +34,7 @@ export class Driver {
   /** Something came after the loop last looked at what comes next: it must not fall asleep over it. */
   #stirred = false;
   #running = false;
-  #hearing: Hearing = this.#heardAnew();
+  readonly #telling: Telling;
   readonly #groups: Groups;
   readonly #prefix = new Prefix();
   readonly #atWork: AtWork;
@@ -50,6 +45,11 @@ export class Driver {
     this.#clock = new SteadyClock(shell.clock, () => this.#state.now);
     this.#shell = { ...shell, clock: this.#clock };
     this.#state = state;
+    this.#telling = new Telling({
+      sink: this.#shell.sink,
+      isRunning: () => this.#running,
+      post: (fact) => this.post(fact),
+    });
     this.#groups = new Groups(shell.journal, shell.session, state.seq);
     this.#atWork = new AtWork(this.#shell, {
       state: () => this.#state,
@@ -57,7 +57,7 @@ export class Driver {
         if (this.#running) this.post(fact);
         else this.#keepLate(fact);
       },
-      tell: this.#tell,
+      tell: this.#telling.tell,
     });
   }
 
@@ -246,7 +246,7 @@ export class Driver {
   #append(facts: readonly Fact[]): void {
     const { rules, session, clock, redact } = this.#shell;
     for (const fact of facts) {
-      if (fact.type === "run_started") this.#hearing = this.#heardAnew();
+      if (fact.type === "run_started") this.#telling.anew();
       const before = this.#state;
       const record: LogRecord = {
         ...(redact === undefined ? fact : redact(fact)),
@@ -256,7 +256,7 @@ export class Driver {
       };
       this.#state = reduce(before, record, rules);
       this.#groups.waiting.push(record);
-      for (const event of announce(record, before, this.#state, session)) this.#tell(event);
+      for (const event of announce(record, before, this.#state, session)) this.#telling.tell(event);
       this.#atWork.see(record);
     }
     this.#atWork.release();
@@ -269,38 +269,6 @@ export class Driver {
 
   #take(fact: Arriving): void {
     if (!isVoid(fact, this.#state)) this.#append([timely(fact, this.#state)]);
-  }
-
-  readonly #tell = (event: RondoEvent): void => {
-    try {
-      this.#shell.sink(event, this.#hearing.later);
-    } catch (thrown) {
-      this.#endOver(event, thrown);
-    }
-  };
-
-  /** Who fails to hear ends that run, and no other: who takes its time to fail may do so in the next, or when nobody drives any more. */
-  #heardAnew(): Hearing {
-    const hearing: Hearing = {
-      failed: false,
-      later: (event, thrown) => {
-        if (this.#running && this.#hearing === hearing) this.#endOver(event, thrown);
-      },
-    };
-    return hearing;
-  }
-
-  /** Ends the run over an event that could not be told; once, for its end is told as well. */
-  #endOver(event: RondoEvent, thrown: unknown): void {
-    if (this.#hearing.failed) return;
-    this.#hearing.failed = true;
-    const message = `a listener failed on ${event.type}: ${messageOf(thrown)}`;
-    this.post({
-      type: "abort_asked",
-      reason: message,
-      error: { kind: "internal", message, retryable: false },
-      rule: "listener",
-    });
   }
 
   // ---- what is in flight ---------------------------------------------------------------------------------------
