@@ -5,6 +5,7 @@
 
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
+import { typeWords } from "./words.ts";
 
 /** A plain schema, read. What is not asked of a value is absent. */
 export interface PlainSchema {
@@ -23,7 +24,6 @@ export interface PlainSchema {
 const remarks: ReadonlySet<string> = new Set(
   "title description default examples deprecated readOnly writeOnly $comment".split(" "),
 );
-const types: ReadonlySet<Json> = new Set("object array string number integer boolean null".split(" "));
 
 /** Reads a schema; undefined where anything in it is not plain. */
 export function plainSchema(schema: Json | undefined): PlainSchema | undefined {
@@ -40,7 +40,7 @@ function readWord(plain: PlainSchema, word: string, value: Json): boolean {
     case "type": {
       const named = Array.isArray(value) ? value : [value];
       plain.types = new Set(named as string[]);
-      return named.every((one) => types.has(one));
+      return named.every((one) => typeWords.has(one));
     }
     case "enum":
       if (!Array.isArray(value)) return false;

@@ -6,17 +6,8 @@
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { pointed } from "./pointer.ts";
-import { listOfSchemas, oneSchema, schemasByName } from "./words.ts";
+import { listOfSchemas, oneSchema, schemasByName, typeWords } from "./words.ts";
 
-const typeWords: ReadonlySet<unknown> = new Set([
-  "object",
-  "array",
-  "string",
-  "number",
-  "integer",
-  "boolean",
-  "null",
-]);
 const isText = (value: Json): boolean => typeof value === "string";
 const isNumber = (value: Json): boolean => typeof value === "number";
 const isCount = (value: Json): boolean => Number.isInteger(value) && Number(value) >= 0;

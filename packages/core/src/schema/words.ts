@@ -1,4 +1,9 @@
-// The room of a schema's words: those behind which further schemas stand, and how they stand there.
+// The room of a schema's words: what a type may be, and those behind which further schemas stand, and how they stand there.
+
+/** What a `type` may be. */
+export const typeWords: ReadonlySet<unknown> = new Set(
+  "object array string number integer boolean null".split(" "),
+);
 
 /** One schema, or, in older drafts, a list of them. */
 export const oneSchema: ReadonlySet<string> = new Set(

@@ -25,7 +25,7 @@ import { foreignStop } from "./foreign-stops.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { freshId } from "./openai/names.ts";
 import { settle } from "./openai/settle.ts";
-import { callsIn, functionIn, partsIn, textOf } from "./openai-chat/chunk.ts";
+import { callsIn, functionIn, wordsOf } from "./openai-chat/chunk.ts";
 import { type HarmonyCalls, HarmonySplitter } from "./openai-chat/harmony.ts";
 import { withRepair, withStreamRepair } from "./with-repair.ts";
 
@@ -115,8 +115,7 @@ class OllamaDecoder implements Decoder {
     const thinking = textIn(message?.thinking) || textIn(message?.reasoning);
     if (thinking) this.#answer.reasoning("thinking", thinking);
     // Of its other address, which some proxies stand at.
-    const parts = message?.content ?? body.response ?? "";
-    const content = partsIn(parts).map(textOf).join("");
+    const content = wordsOf(message?.content ?? body.response ?? "");
     if (content) this.#content(content);
     for (const call of callsIn(message ?? {})) this.#call(objectIn(call));
     this.#answer.count({

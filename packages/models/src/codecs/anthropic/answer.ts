@@ -19,6 +19,7 @@ import { countIn, objectIn, textIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError, told } from "../flat-errors.ts";
+import { stopWord } from "../stop-word.ts";
 import { containerPart } from "./container.ts";
 import { anthropicStreamError } from "./errors.ts";
 import { fallbackType } from "./fallback.ts";
@@ -375,9 +376,7 @@ export class AnthropicAnswer {
 
   #ending(delta: JsonObject): void {
     this.#container = delta.container ?? this.#container;
-    const word = textIn(delta.stop_reason ?? delta.stopReason ?? delta.finish_reason);
-    // A word for nothing, be it in so many letters, ends nothing.
-    if (word !== undefined && !/^(?:|null|none)$/i.test(word)) this.#word = word;
+    this.#word = stopWord(delta.stop_reason ?? delta.stopReason ?? delta.finish_reason) ?? this.#word;
     const details = objectIn(delta.stop_details);
     const said = [textIn(details?.category), textIn(details?.explanation)].filter(Boolean).join(": ");
     const sequence = textIn(delta.stop_sequence);

@@ -19,6 +19,7 @@ import { frameObject } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
+import { stopWord } from "../stop-word.ts";
 import { Base64Pieces } from "./base64-pieces.ts";
 import { bedrockStreamError } from "./errors.ts";
 import { bedrockStop } from "./stops.ts";
@@ -263,9 +264,7 @@ class BedrockAnswer implements Decoder {
   }
 
   #ending(payload: JsonObject): void {
-    const word = textIn(payload.stopReason);
-    // A word for nothing, be it in so many letters, ends nothing.
-    if (word !== undefined && !/^(?:|null|none)$/i.test(word)) this.#word = word;
+    this.#word = stopWord(payload.stopReason) ?? this.#word;
     // In a stream's last event they stand in what it adds, in a whole response by themselves.
     const more = objectIn(payload.additionalModelResponseFields);
     const sequence = textIn((objectIn(more?.delta) ?? more)?.stop_sequence);

@@ -78,19 +78,14 @@ function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObje
   const isClaude = claudeVersion(target.origin.model) !== undefined;
   const inference: JsonObject = {};
   const extra: JsonObject = {};
-  if (isClaude) {
+  if (isClaude || isHidden(target)) {
     const limit = outputLimit(asked, own?.thinking);
     const { thinking, effort } = thinkingOf(asked, limit);
-    inference.maxTokens = limit;
     if (thinking !== undefined) extra.thinking = thinking;
     if (effort !== undefined) extra.output_config = { effort };
-  } else if (isHidden(target)) {
-    const { thinking, effort } = thinkingOf(asked, outputLimit(asked, own?.thinking));
-    if (thinking !== undefined) extra.thinking = thinking;
-    if (effort !== undefined) extra.output_config = { effort };
-    // A budget wants a limit above it; without one the model's own stands.
-    if (request.settings.maxOutputTokens !== undefined || thinks(extra.thinking))
-      inference.maxTokens = outputLimit(asked, own?.thinking);
+    // Behind a name that hides it the model's own limit stands, but a budget wants one above it.
+    if (isClaude || request.settings.maxOutputTokens !== undefined || thinks(thinking))
+      inference.maxTokens = limit;
   } else {
     if (request.settings.maxOutputTokens !== undefined) inference.maxTokens = outputLimit(asked, undefined);
     reasoningOfOthers(asked, extra);

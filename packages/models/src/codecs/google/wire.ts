@@ -4,6 +4,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import { objectIn } from "../../json-values.ts";
+import { stopWord } from "../stop-word.ts";
 import type { PartialArg } from "./args.ts";
 
 export interface GoogleFunctionCall {
@@ -128,7 +129,7 @@ const finishNumbers: readonly string[] = ["", "STOP", "MAX_TOKENS", "SAFETY", "R
 export function finishWord(told: unknown): string {
   if (typeof told === "number") return finishNumbers[told] ?? String(told);
   const word = wordOf(told).replace(/^(?:FinishReason[._]|FINISH_REASON_(?!UNSPECIFIED))/i, "");
-  return /^(?:null|none)$/i.test(word) ? "" : word;
+  return stopWord(word) ?? "";
 }
 
 export const isObject = (value: unknown): value is object => objectIn(value) !== undefined;

@@ -92,11 +92,15 @@ export function reasoningIn({ reasoning_content, reasoning, reasoning_text, thin
   // Most deltas have none.
   if (!(reasoning_content || reasoning || reasoning_text || thinking)) return "";
   for (const told of [reasoning_content, reasoning, reasoning_text, thinking]) {
-    const text = !told ? "" : typeof told === "string" ? told : partsIn(told).map(textOf).join("");
+    const text = told ? wordsOf(told) : "";
     if (text !== "") return text;
   }
   return "";
 }
+
+/** The words of a content: a text, or its parts' texts. */
+export const wordsOf = (content: Json): string =>
+  typeof content === "string" ? content : partsIn(content).map(textOf).join("");
 
 /** The text of a part, which may stand in a member of its own. */
 export function textOf(given: Json): string {
