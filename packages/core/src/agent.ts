@@ -217,7 +217,7 @@ export class Agent<Output = unknown> {
 
   /**
    * A session's records as they land, whoever drives it: those of before, and those to come. It only reads, and never
-   * ends by itself: break off, or give a signal.
+   * ends by itself: break off, or give a signal. It rejects with `storage` where they were deleted, moved or replaced.
    */
   follow(id: string, options: FollowOptions & { journal?: Journal } = {}): AsyncIterableIterator<LogRecord> {
     const { journal = this.#journalOf(id), ...how } = options;

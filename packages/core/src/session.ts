@@ -323,7 +323,7 @@ export class Session<Output = unknown> {
     return replay(await new RecordReader(journal, this.id).read(), resolved.rules, resolved.options);
   }
 
-  /** The session's records as they land, whoever writes them: those of before, and those to come. Never ends by itself. */
+  /** The session's records as they land, whoever writes them: those of before, and those to come. Never ends by itself; it rejects with `storage` where they were deleted, moved or replaced. */
   follow(options: FollowOptions = {}): AsyncIterableIterator<LogRecord> {
     return follow(this.#parts.journal, this.id, options);
   }

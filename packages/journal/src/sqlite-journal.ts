@@ -14,6 +14,7 @@ import {
   type Lease,
   type LeaseRequest,
   type LogRecord,
+  messageOf,
   RondoError,
   type SessionInfo,
   type SizeBounds,
@@ -142,11 +143,17 @@ class Journaling implements SqliteJournal {
   read(session: string, from = 0): LogRecord[] {
     checkFrom(from);
     checkSessionId(session);
-    return this.#perform("read", () => this.#sessions.read(session, from));
+    return this.#perform("read", () => {
+      this.#checkToRead();
+      return this.#sessions.read(session, from);
+    });
   }
 
   list(): SessionInfo[] {
-    return this.#perform("list", () => this.#sessions.list());
+    return this.#perform("list", () => {
+      this.#checkToRead();
+      return this.#sessions.list();
+    });
   }
 
   close(): void {
@@ -166,7 +173,7 @@ class Journaling implements SqliteJournal {
     const { begin, commit } = this.#statements;
     begin.run();
     try {
-      this.#open.check();
+      this.#open.check("Nothing of this group was stored");
       const result = act();
       commit.run();
       return result;
@@ -177,30 +184,36 @@ class Journaling implements SqliteJournal {
     }
   }
 
+  /** What stands in a file that was taken away is not what others write and read. */
+  #checkToRead(): void {
+    this.#open.check("What others write to it is not seen here");
+  }
+
   /** SQLite counts what other connections commit; our own appends tell of themselves. */
   #watchFile(): () => void {
     if (this.#file === ":memory:") return () => {};
-    let seen = this.#dataVersion();
+    let seen = this.#looks();
     const name = basename(this.#open.place);
     return watchFiles(
       dirname(this.#open.place),
       (changed) => changed.startsWith(name),
       () => {
         if (this.#closed) return;
-        const version = this.#dataVersion();
-        if (version === seen) return;
-        seen = version;
+        const now = this.#looks();
+        if (now === seen) return;
+        seen = now;
         this.#watchers.tellAll();
       },
     );
   }
 
-  /** -1 when it cannot be told, which is no news: whoever reads will hear why. */
-  #dataVersion(): number {
+  /** What a change of it shows in; where it cannot be looked at, why: whoever reads it hears the same. */
+  #looks(): string {
     try {
-      return Number(this.#statements.dataVersion.get()?.data_version);
-    } catch {
-      return -1;
+      this.#checkToRead();
+      return String(this.#statements.dataVersion.get()?.data_version);
+    } catch (thrown) {
+      return messageOf(thrown);
     }
   }
 

@@ -22,6 +22,8 @@ export class RecordReader {
   readonly #steps: Migrations;
   readonly #today: number;
   #at: number;
+  /** The last record that was read, by what tells it from another in its place. */
+  #last: string | undefined;
   #format: number | undefined;
 
   /**
@@ -44,17 +46,30 @@ export class RecordReader {
   }
 
   /**
-   * What has come since the last time.
+   * What has come since the last time. It reads from the record that came last, to see that it still stands there: else who
+   * follows a session that was deleted would wait for ever, and of one that was replaced be told its second half.
    * @throws RondoError `invalid_request` for records of a newer format; `storage` where one is missing or is none that is known, or the journal fails
    */
   async read(): Promise<LogRecord[]> {
     // What a run in the middle of the session was written in stands before it.
     if (this.#format === undefined && this.#at > 0)
       this.#format = (await readRecords(this.#journal, this.#session)).findLast(isStart(this.#at))?.format;
-    const records = await readRecords(this.#journal, this.#session, this.#at);
+    const records = await this.#readOn();
     const current = records.map((record, i) => this.#migrate(record, this.#at + i, records));
     this.#at += records.length;
+    const last = records.at(-1);
+    if (last !== undefined) this.#last = markOf(last);
     return current;
+  }
+
+  async #readOn(): Promise<LogRecord[]> {
+    if (this.#last === undefined) return readRecords(this.#journal, this.#session, this.#at);
+    const [known, ...records] = await readRecords(this.#journal, this.#session, this.#at - 1);
+    if (known !== undefined && markOf(known) === this.#last) return records;
+    throw new RondoError(
+      "storage",
+      `session ${JSON.stringify(this.#session)} was deleted, moved or replaced while it was read: its record ${this.#at - 1} is ${known === undefined ? "gone" : "another"}; put it back, or read it from the beginning`,
+    );
   }
 
   #migrate(record: LogRecord, seq: number, group: readonly LogRecord[]): LogRecord {
@@ -83,6 +98,9 @@ export class RecordReader {
     return current;
   }
 }
+
+/** The chance in a record is its own. */
+const markOf = ({ seq, type, at, rand }: LogRecord): string => JSON.stringify([seq, type, at, rand]);
 
 const isStart =
   (before: number = Number.POSITIVE_INFINITY) =>

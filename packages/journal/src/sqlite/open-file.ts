@@ -28,15 +28,15 @@ export class OpenFile {
     this.#noLongerOpen = nowOpen(this.#identity);
   }
 
-  /** @throws RondoError `storage` where it was taken away */
-  check(): void {
+  /** @param so what that comes to for who asks, a sentence @throws RondoError `storage` where it was taken away */
+  check(so: string): void {
     const file = this.#file;
     if (file === undefined) return;
     if (identityOf(file) !== this.#identity)
       throw new RondoError(
         "storage",
         `the journal ${file} is not the file any more that was opened: it was deleted, moved or replaced meanwhile. ` +
-          "Nothing of this group was stored; put the file back, or close the journal and open it again",
+          `${so}; put the file back, or close the journal and open it again`,
       );
     if (besideOf(this.#real) !== this.#beside)
       throw new RondoError(
