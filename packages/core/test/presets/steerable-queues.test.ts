@@ -2,7 +2,7 @@
 
 import { Agent, DoneSignal, isPaired, memoryJournal, type Session, type Tool, userText } from "@rondo/core";
 import { steerable, steerableSession } from "@rondo/core/presets";
-import { call, calls, fail, say, scripted, stall } from "@rondo/testkit";
+import { call, calls, fail, say, scripted, stall, stop } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, shortly } from "../support.ts";
 
@@ -183,16 +183,42 @@ describe("pulled messages", () => {
     expect(shortly(messages).at(-1)).toBe("tool: look ran");
   });
 
-  test("a source that throws at the end ends the run with its error", async () => {
+  test("a source that throws at the end ends the run with its error, and costs it no answer", async () => {
+    const asked: string[] = [];
     const session = await steerableSession("s", {
-      model: scripted([say("the answer")]),
-      getFollowUpMessages: () => Promise.reject(new Error("the line is dead")),
+      model: scripted([say("the answer"), say("another")]),
+      hooks: { onFinish: ({ text }) => void asked.push(text) },
+      getFollowUpMessages: () => (asked.length > 0 ? [] : Promise.reject(new Error("the line is dead"))),
     });
-    const { end } = await session.send("go");
+    const { end, text, messages, modelCalls } = await session.send("go");
     expect([end?.reason, end?.error?.message]).toEqual([
       "error",
-      "getFollowUpMessages failed: the line is dead",
+      expect.stringContaining("getFollowUpMessages failed: the line is dead"),
     ]);
+    expect([text, modelCalls, shortly(messages)]).toEqual([
+      "the answer",
+      1,
+      ["user: go", "assistant: the answer"],
+    ]);
+    asked.push("the line is back");
+    expect((await session.send("again")).end?.reason).toBe("completed");
+    expect(asked).toEqual(["the line is back", "another"]);
+  });
+
+  test("a source that throws once the end was asked for, or behind what was cut off, ends the run as well", async () => {
+    const dead = () => Promise.reject(new Error("the line is dead"));
+    const short = await steerableSession("s", {
+      model: scripted([[say("the ans"), stop("max_tokens")]]),
+      getFollowUpMessages: dead,
+    });
+    expect((await short.send("go")).end?.error?.message).toContain("the line is dead");
+    let asked = 0;
+    const long = await steerableSession("s", {
+      model: scripted([say("one"), say("two")]),
+      hooks: { onFinish: () => "more" },
+      getFollowUpMessages: () => (asked++ === 0 ? [] : dead()),
+    });
+    expect((await long.send("go")).end?.error?.message).toContain("the line is dead");
   });
 
   test.each<[string, unknown]>([

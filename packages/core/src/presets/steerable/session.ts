@@ -47,7 +47,7 @@ interface Asking {
 
 /**
  * Opens a steerable session that asks for its messages. `steer` and `followUp` work beside it. A source that throws
- * ends the run with its error. A fork of it asks for its own.
+ * ends the run with its error; the answer that was there is kept. A fork of it asks for its own.
  */
 export async function steerableSession(id: string, options: SteerableSessionOptions): Promise<Session> {
   const asking: Asking = {};
@@ -91,12 +91,24 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
       throw new RondoError("internal", `${source} failed: ${messageOf(thrown)}`, { cause: thrown });
     }
   };
-  const askAtEnd = async (): Promise<void> => {
+  /** @param isTold whether somebody is asked behind the answer: a source that fails must not cost the run that */
+  const askAtEnd = async (isTold: boolean): Promise<void> => {
+    const { run } = opened.session?.state ?? {};
     // A summary is an answer as well, and ends no run.
-    if (opened.session?.state.run?.compacting !== undefined) return;
-    if (!(await ask("steer"))) await ask("followUp");
+    if (run?.compacting !== undefined) return;
+    try {
+      if (!(await ask("steer"))) await ask("followUp");
+    } catch (thrown) {
+      if (!isTold || run?.finishAsked === true) throw thrown;
+      failure ??= thrown;
+    }
   };
   let failure: unknown;
+  const tellFailure = (): void => {
+    const thrown = failure;
+    failure = undefined;
+    if (thrown !== undefined) throw thrown;
+  };
   // The tool did its work: a source that fails after it must not spoil its result.
   const askAfterCall = (): Promise<boolean> =>
     ask("steer").catch((thrown: unknown) => {
@@ -121,13 +133,13 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
         async prepareStep(step, context) {
           // No call comes before the first step: what failed behind one ended with its run.
           if (step.step === 1) failure = undefined;
-          if (failure !== undefined) {
-            const thrown = failure;
-            failure = undefined;
-            throw thrown;
-          }
+          tellFailure();
           await ask("steer");
           return hooks.prepareStep?.(step, context);
+        },
+        onFinish(run, context) {
+          tellFailure();
+          return hooks.onFinish?.(run, context);
         },
       },
     }),
@@ -143,14 +155,16 @@ function isBehindOneThatNeverRan(session: Session | undefined, { key }: CallView
 }
 
 /** The same model; before an answer that would end the run is handed on, somebody is asked. */
-function asking(model: Model, ask: () => Promise<void>): Model {
+function asking(model: Model, ask: (isTold: boolean) => Promise<void>): Model {
   return {
     ...modelFace(model),
     async call(request, io) {
       const message = await model.call(request, io);
       const isEnd = isAnswerLike(message) && callsOf(message).length === 0;
-      if (isEnd && !["error", "aborted"].includes(steerableStop(message.stop)))
-        await unlessAborted(ask(), io.signal);
+      const word = isEnd ? steerableStop(message.stop) : "error";
+      if (word !== "error" && word !== "aborted")
+        // What was cut off ends the run without another question.
+        await unlessAborted(ask(word !== "length"), io.signal);
       return message;
     },
   };
