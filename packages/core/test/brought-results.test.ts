@@ -131,6 +131,16 @@ describe("a result that somebody brings", () => {
     ]);
   });
 
+  test("is told in our words where those of its own for an error fail, and is kept", async () => {
+    const threw = (): never => {
+      throw new Error("no words");
+    };
+    const { session, id } = await waiting({ texts: { threw } });
+    const { end } = await session.answer(id, new Error("not there"));
+    expect(end?.reason).toBe("completed");
+    expect(textOf(resultOf(session) ?? { role: "user", content: [] })).toBe("Error: not there");
+  });
+
   test.each<[string, Partial<AgentOptions>, string]>([
     ["masked", { toolErrors: "masked" }, "Error: ask failed."],
     ["told in its own words", { texts: { threw: (_tool, message) => `Oh: ${message}` } }, "Oh: not there"],

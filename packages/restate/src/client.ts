@@ -9,7 +9,6 @@ import {
   type CallView,
   checkFrom,
   checkSessionId,
-  defaultTexts,
   type FileInput,
   type Grant,
   type HeldGrant,
@@ -195,8 +194,7 @@ export class RestateSession<Output = unknown> {
    */
   async answer(call: string, given: unknown): Promise<RunResult<Output>> {
     const { name } = await this.#find(call);
-    // An error is told by the worker, in the words of the call's agent or masked: nobody knows them here.
-    const result = renderBrought(await given, (message) => defaultTexts.threw(name, message));
+    const result = renderBrought(name, await given);
     return this.#sayAndWait({ type: "answer", call, said: { answer: "result", ...result } });
   }
 

@@ -74,8 +74,7 @@ export class Approvals<Output> {
 
   async bring(call: string, given: unknown): Promise<RunResult<Output>> {
     const { key, name } = this.#find(call);
-    const { texts } = this.#parts.resolved.rules;
-    const whole = renderBrought(await given, (message) => texts.threw(name, message));
+    const whole = renderBrought(name, await given);
     const view = this.#find(call);
     // Inside a sub-agent it is cut there.
     if (view.child !== undefined) return this.#pass(view, { answer: "result", ...whole });

@@ -10,6 +10,7 @@ import { classOf } from "../json/object.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
+import { defaultTexts } from "../rules/texts.ts";
 import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "../tool.ts";
 import { isUnheard, noOutput, outputPart, textFor, unshown } from "./outputs.ts";
 
@@ -66,13 +67,14 @@ export function renderThrown(text: string): CallResult {
 }
 
 /**
- * The result that somebody brings for a call: what the tool would have returned, or an error it would have thrown.
- * @param threw what the model reads of an error's message, unless the call's own agent says otherwise
+ * The result that somebody brings for a call: what the tool would have returned, or an error it would have thrown. Whoever
+ * drives the call tells that in the words of the call's own agent, or masked; until then it stands in ours.
  */
-export function renderBrought(value: unknown, threw: (message: string) => string): BroughtResult {
+export function renderBrought(tool: string, value: unknown): BroughtResult {
   if (isA(Error, value)) {
     const thrown = thrownIn(value);
-    return { content: renderThrown(threw(thrown.message)).content, isError: true, threw: thrown };
+    const said = defaultTexts.threw(tool, thrown.message);
+    return { content: renderThrown(said).content, isError: true, threw: thrown };
   }
   if (value instanceof RecordedResult && value.result.threw !== undefined) return value.result;
   const { content, isError, done, ledger, details } = renderResult(value);
