@@ -33,4 +33,4 @@ export { checkGoesOn } from "./session/going-on.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
 export { answerOf, type SubAgentParts, subAgentOf, waitingIn } from "./sub-agent.ts";
 export { givenBy, resolver } from "./tool/dependency.ts";
-export { renderBrought } from "./tool/render.ts";
+export { heardOf, renderBrought } from "./tool/render.ts";

@@ -160,6 +160,23 @@ describe("a result that somebody brings", () => {
     expect(finished).toMatchObject({ result: { content: [{ type: "text", text: told }], isError: true } });
   });
 
+  test("may fail before its call is found, and then nobody else hears of it", async () => {
+    const unheard: unknown[] = [];
+    const heard = (thrown: unknown): void => void unheard.push(thrown);
+    process.on("unhandledRejection", heard);
+    const { session, id } = await waiting();
+    await expect(session.answer("none", Promise.reject(new Error("nobody is at home")))).rejects.toThrow(
+      "no call",
+    );
+    await expect(session.answer(id, Promise.reject(new Error("nobody is at home")))).rejects.toThrow(
+      "at home",
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", heard);
+    expect(unheard).toEqual([]);
+    expect(session.status).toBe("parked");
+  });
+
   test("may end the run", async () => {
     const { session, id } = await waiting();
     const { end, text } = await session.answer(id, toolResult("Never mind.", { done: "The user has left." }));

@@ -29,6 +29,7 @@ import {
   awaitingApproval,
   checkGoesOn,
   checkGrant,
+  heardOf,
   inFlight,
   leaveLike,
   readArgs,
@@ -193,8 +194,9 @@ export class RestateSession<Output = unknown> {
    * @param given what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` is told as one
    */
   async answer(call: string, given: unknown): Promise<RunResult<Output>> {
+    const bringing = heardOf(given);
     const { name } = await this.#find(call);
-    const result = renderBrought(name, await given);
+    const result = renderBrought(name, await bringing);
     return this.#sayAndWait({ type: "answer", call, said: { answer: "result", ...result } });
   }
 

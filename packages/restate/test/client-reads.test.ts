@@ -89,6 +89,21 @@ test("a look at a session that is answered after its run has ended tells what is
   expect(await looking).toBe("idle");
 });
 
+test("a result that fails while its call is looked for is told to who brings it, and to nobody else", async () => {
+  const { records, waiting } = await paying();
+  const unheard: unknown[] = [];
+  const heard = (thrown: unknown): void => void unheard.push(thrown);
+  process.on("unhandledRejection", heard);
+  const { url, asked } = await ingress();
+  const session = restateClient({ ingress: url, agent: "clerk" }).session("s");
+  const answered = session.answer("call_1", Promise.reject(new Error("nobody is at home")));
+  const look = await asked("read");
+  look.answer({ seq: waiting, text: lines(records.slice(0, waiting)) });
+  await expect(answered).rejects.toThrow("nobody is at home");
+  process.off("unhandledRejection", heard);
+  expect(unheard).toEqual([]);
+});
+
 test("an approval resolves with what came of it, though a look of before it is answered after it", async () => {
   const { records, waiting } = await paying();
   const { url, asked } = await ingress();

@@ -14,7 +14,7 @@ import { callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
 import { checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
-import { renderBrought } from "../tool/render.ts";
+import { heardOf, renderBrought } from "../tool/render.ts";
 import { type Always, leaveLike } from "./always.ts";
 import type { Driving } from "./driving.ts";
 import type { SessionParts } from "./parts.ts";
@@ -73,8 +73,9 @@ export class Approvals<Output> {
   }
 
   async bring(call: string, given: unknown): Promise<RunResult<Output>> {
+    const bringing = heardOf(given);
     const { key, name } = this.#find(call);
-    const whole = renderBrought(name, await given);
+    const whole = renderBrought(name, await bringing);
     const view = this.#find(call);
     // Inside a sub-agent it is cut there.
     if (view.child !== undefined) return this.#pass(view, { answer: "result", ...whole });

@@ -87,6 +87,13 @@ export function renderBrought(tool: string, value: unknown): BroughtResult {
   };
 }
 
+/** What somebody brings, where its call is looked for first: by then it may have failed, and that is told to who brings it, or to nobody. */
+export function heardOf(given: unknown): Promise<unknown> {
+  const bringing = Promise.resolve(given);
+  bringing.catch(() => {});
+  return bringing;
+}
+
 /** What is wrong with a value that has still to be pulled, or to be waited for, which is no result; undefined for any other. */
 export function lazinessOf(value: unknown): string | undefined {
   const kind = lazyKind(value);
