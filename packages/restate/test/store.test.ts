@@ -29,7 +29,7 @@ describe("the records of a session", () => {
     const group = fc.record({
       sizes: fc.array(fc.oneof(fc.integer({ min: 1, max: 200 }), fc.constant(9_000)), { maxLength: 6 }),
       driven: fc.boolean(),
-      again: fc.boolean(),
+      again: fc.constantFrom("no", "to drive", "to append"),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(group, { maxLength: 60 }), fc.nat(), async (groups, place) => {
@@ -38,7 +38,8 @@ describe("the records of a session", () => {
         let { store } = await load(kv);
         let driven = false;
         for (const { sizes, driven: is, again } of groups) {
-          if (again) ({ store } = await load(kv));
+          if (again === "to drive") ({ store } = await load(kv));
+          if (again === "to append") store = await RecordStore.open(kv, await kv.keys());
           const lines = sizes.map((size, at) => `${all.length + at}:${"x".repeat(size)}`);
           // A drive says that it drives together with what it begins with.
           if (lines.length === 0 && is) continue;
@@ -55,6 +56,21 @@ describe("the records of a session", () => {
         expect(whole.lines.join("\n")).toBe(all.join("\n"));
       }),
     );
+  });
+
+  it("are not read to append to them, however many there are", async () => {
+    const { kv } = memory();
+    const { store } = await load(kv);
+    for (let at = 0; at < 200; at += 1) store.append([`${at}:${"x".repeat(3_000)}`], false);
+    const keys = await kv.keys();
+    expect(keys.length).toBeGreaterThan(30);
+    let read = 0;
+    const get: KeyValues["get"] = (asked) => {
+      read += asked.length;
+      return kv.get(asked);
+    };
+    const end = await RecordStore.open({ ...kv, get }, keys);
+    expect([end.seq, read]).toEqual([200, 9]);
   });
 
   it("are read page by page, each with how many there are in all, and with no record twice or left out", async () => {

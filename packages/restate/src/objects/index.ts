@@ -17,9 +17,12 @@ export function indexObject(services: Services): restate.VirtualObjectDefinition
       note: async (ctx: restate.ObjectContext, info: Omit<Listed, "born">): Promise<void> => {
         const key = prefix + info.id;
         const known = await ctx.get<Listed>(key);
-        // Notes are sent by one session after the other, and may overtake each other all the same.
-        if (known !== null && known.length > info.length) return;
-        ctx.set(key, { ...info, born: known?.born ?? (await ctx.date.now()) } satisfies Listed);
+        // Notes are sent by one session after the other, and may overtake each other all the same. Who appends knows when
+        // it began only of what it appends.
+        const newest = known !== null && known.length > info.length ? known : info;
+        const createdAt = Math.min(info.createdAt, known?.createdAt ?? info.createdAt);
+        const born = known?.born ?? (await ctx.date.now());
+        ctx.set(key, { ...newest, createdAt, born } satisfies Listed);
       },
       list: restate.handlers.object.shared(async (ctx: restate.ObjectSharedContext): Promise<Listed[]> => {
         const keys = (await ctx.stateKeys()).filter((key) => key.startsWith(prefix));

@@ -38,14 +38,15 @@ export async function append(
 ): Promise<number> {
   const kv = kvOf(ctx);
   const keys = await kv.keys();
-  const { store, lines } = await RecordStore.load(kv, keys);
+  const store = await RecordStore.open(kv, keys);
   const held = keys.includes("lease") ? await ctx.get<LeaseState>("lease") : null;
   const now = await ctx.date.now();
   checkToken(ctx.key, held ?? undefined, token, now);
   const records = linesOf(text);
   checkAppend(ctx.key, store.seq, expectedSeq, records);
+  const [first] = records;
   const last = records.at(-1);
-  if (last === undefined) return store.seq;
+  if (first === undefined || last === undefined) return store.seq;
   store.append(records.map(lineOf), false);
   // Awaited: whoever lists after this must find it.
   await ctx.genericCall({
@@ -55,7 +56,7 @@ export async function append(
     parameter: {
       id: ctx.key,
       length: store.seq,
-      createdAt: createdAt(lines, records[0]?.at ?? last.at),
+      createdAt: first.at,
       updatedAt: last.at,
     },
     inputSerde: jsonOf(),

@@ -2,7 +2,7 @@
 //
 // What is appended goes to a few small keys, the tail, one after the other; when they are full, they go into a chunk
 // together and are used again. So an append writes what is new, a record is written about three times in all, and a session
-// has few keys however often it was appended to. Keys of the tail that are in a chunk already are stale, and known by
+// has few keys however often it was appended to. Who appends need not know the rest: only the last chunk and the tail are read. Keys of the tail that are in a chunk already are stale, and known by
 // their first record's number. Values are text: a line of JSON about the piece, then a line a record.
 
 import {
@@ -28,13 +28,17 @@ const sizeOf = (lines: readonly string[]): number => lines.reduce((sum, { length
 
 export class RecordStore {
   readonly #kv: KeyValues;
-  #tail: TailPiece[] = [];
-  #slot = 0;
+  #tail: TailPiece[];
+  #slot: number;
   #chunk: Piece | undefined;
-  #seq = 0;
+  #seq: number;
 
-  private constructor(kv: KeyValues) {
+  private constructor(kv: KeyValues, chunk: Piece | undefined, tail: TailPiece[]) {
     this.#kv = kv;
+    this.#tail = tail;
+    this.#slot = (tail.at(-1)?.slot ?? -1) + 1;
+    this.#chunk = chunk;
+    this.#seq = endOf(tail.at(-1) ?? chunk);
   }
 
   /** Reads all there is. @returns the store, and the records as lines */
@@ -42,17 +46,17 @@ export class RecordStore {
     kv: KeyValues,
     keys: readonly string[],
   ): Promise<{ store: RecordStore; lines: string[] }> {
-    const store = new RecordStore(kv);
     const { starts, slots } = layoutOf(keys);
-    const texts = await kv.get([...starts.map(chunkKey), ...slots]);
-    const chunks = texts.slice(0, starts.length).map(pieceOf);
-    const tail = freshTail(slots, texts.slice(starts.length), chunks.at(-1));
-    store.#tail = tail;
-    store.#slot = (tail.at(-1)?.slot ?? -1) + 1;
-    store.#chunk = chunks.at(-1);
-    const all = [...chunks, ...tail];
-    store.#seq = endOf(all.at(-1));
-    return { store, lines: all.map(({ lines }) => lines).filter((lines) => lines !== "") };
+    const { chunks, tail } = await piecesOf(kv, starts, slots);
+    const lines = [...chunks, ...tail].map((piece) => piece.lines).filter((text) => text !== "");
+    return { store: new RecordStore(kv, chunks.at(-1), tail), lines };
+  }
+
+  /** Reads the end alone: an append to a long session costs what one to a short one does. */
+  static async open(kv: KeyValues, keys: readonly string[]): Promise<RecordStore> {
+    const { starts, slots } = layoutOf(keys);
+    const { chunks, tail } = await piecesOf(kv, starts.slice(-1), slots);
+    return new RecordStore(kv, chunks.at(-1), tail);
   }
 
   get seq(): number {
@@ -117,4 +121,14 @@ export class RecordStore {
     this.#kv.set(chunkKey(chunk.from), written(chunk));
     this.#chunk = chunk;
   }
+}
+
+async function piecesOf(
+  kv: KeyValues,
+  starts: readonly number[],
+  slots: readonly string[],
+): Promise<{ chunks: Piece[]; tail: TailPiece[] }> {
+  const texts = await kv.get([...starts.map(chunkKey), ...slots]);
+  const chunks = texts.slice(0, starts.length).map(pieceOf);
+  return { chunks, tail: freshTail(slots, texts.slice(starts.length), chunks.at(-1)) };
 }
