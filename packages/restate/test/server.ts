@@ -42,6 +42,8 @@ async function serverIn(folder: string, ports: readonly number[]): Promise<TestS
       RESTATE_INGRESS__BIND_PORT: String(ingress),
       RESTATE_ADMIN__BIND_PORT: String(admin),
       RESTATE_DEFAULT_NUM_PARTITIONS: "4",
+      // What nobody asked for otherwise is given up soon: a server by itself tries for minutes, and then waits for somebody's hand.
+      RESTATE_DEFAULT_RETRY_POLICY__MAX_ATTEMPTS: "3",
       RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: "256MiB",
       RESTATE_LOG_FILTER: "warn",
     },
