@@ -84,7 +84,10 @@ export function agentFinder(
       const tool = resolved.tools.get(name);
       const parts = subAgentOf(tool);
       if (tool === undefined || parts === undefined)
-        throw new RondoError("invalid_request", `${path}: the tool ${name} is no sub-agent`);
+        throw new RondoError(
+          "invalid_request",
+          `the ${tool === undefined ? "tool" : "sub-agent"} ${name} is not here any more.`,
+        );
       found = made(name, parts.agent(), { resolved, tool });
     }
     known.set(path, found);

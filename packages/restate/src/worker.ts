@@ -126,7 +126,12 @@ function handlerOf(parts: WorkerParts, options: RestateWorkerOptions): Handle {
     inactivityTimeout: minute,
     // A worker that died is missed at once, and looked for at a pace that does not hurt.
     // The server by itself gives up after 70 attempts, two minutes at this pace: what it has paused waits for somebody's hand.
-    retryPolicy: { initialInterval: 50, maxInterval: 2_000, exponentiationFactor: 2, maxAttempts: 2 ** 31 - 1 },
+    retryPolicy: {
+      initialInterval: 50,
+      maxInterval: 2_000,
+      exponentiationFactor: 2,
+      maxAttempts: 2 ** 31 - 1,
+    },
     onJournalMismatchErrors: "pause",
   });
   if (identityKeys.length > 0) built.withIdentityV1(...identityKeys);

@@ -1,6 +1,6 @@
 // The drivers' conformance suite: the same agents give the same records on SQLite and on Restate as in memory.
 
-import { Agent, subAgent, textOf } from "@rondo/core";
+import { Agent, subAgent, textOf, tool } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { call, coreSession, type DrivenSession, fail, say, scripted, testDriver } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -47,6 +47,47 @@ describe.skipIf(whyNoServer !== undefined)(
       },
     }))
       it(name, run);
+
+    it("tells the model of a sub-agent that waited and is gone with the code of today, as a process does", async () => {
+      const asks = tool({
+        name: "asks",
+        description: "asks",
+        inputSchema: { type: "object" },
+        permission: "ask",
+        execute: () => "ran",
+      });
+      const child = new Agent({ model: scripted([call("asks"), say("never")]), tools: [asks] });
+      const helper = subAgent({ name: "helper", description: "helps", agent: child });
+      const model = scripted([call("helper", { task: "t" }), say("Without it, then.")]);
+      const before = restateWorker({
+        agents: { subject: new Agent({ model, tools: [helper] }) },
+        namespace: "gone",
+      });
+      await registerNow(before);
+      const session = restateClient({ ingress: server.ingress, namespace: "gone", agent: "subject" }).session(
+        "s",
+      );
+      const { parked } = await session.send("go");
+      await before.close();
+      const after = restateWorker({ agents: { subject: new Agent({ model }) }, namespace: "gone" });
+      await registerNow(after);
+      const { text, messages } = await session.approve(parked?.pending[0]?.id ?? "");
+      expect(text).toBe("Without it, then.");
+      expect(messages.map(textOf)).toContain("Error: the tool helper is not here any more.");
+      await after.close();
+    });
+
+    it("refuses an agent that the worker does not have, and says which there are", async () => {
+      const agents = { clerk: new Agent({ model: scripted([say("Hello.")]) }) };
+      const worker = restateWorker({ agents, namespace: "mistyped" });
+      await registerNow(worker);
+      const client = restateClient({ ingress: server.ingress, namespace: "mistyped", agent: "clark" });
+      await expect(client.session("s").send("hello")).rejects.toMatchObject({
+        kind: "invalid_request",
+        message: 'this worker has no agent "clark"; it has: clerk',
+      });
+      await worker.close();
+    });
 
     it("ends a run whose own words for a sub-agent's end fail, and says which they are", async () => {
       const helper = subAgent({

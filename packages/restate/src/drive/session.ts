@@ -17,6 +17,7 @@ import {
   RondoError,
   reduceAll,
   type State,
+  toRondoError,
 } from "@rondo/core";
 import { inFlight, newsOf, type readInput, type SessionParts } from "@rondo/core/driving";
 import { shardOf } from "../names.ts";
@@ -81,7 +82,9 @@ export async function drive(
   open: (state: State, begun: Begun) => Opening,
   waiting: (state: State) => void = () => {},
 ): Promise<Outcome> {
-  const agent = worker.agentAt(path);
+  // Not one that asking again would find: an invocation stays with the code it came to.
+  const agent = found(worker, path);
+  if (agent instanceof RondoError) return { error: agent, at: 0 };
   const { driver, parts, store, lines, held, state } = await openedIn(ctx, worker, path, graceMs, waiting);
   let ended = false;
   ctx.request().attemptCompletedSignal.addEventListener("abort", () => driver.leave(ended), { once: true });
@@ -130,6 +133,15 @@ export async function drive(
     ended = true;
     if (!isOurs) throw thrown;
     return { error: thrown, at };
+  }
+}
+
+/** The agent, or why there is none. */
+function found(worker: WorkerParts, path: string): AgentAt | RondoError {
+  try {
+    return worker.agentAt(path);
+  } catch (thrown) {
+    return toRondoError(thrown);
   }
 }
 

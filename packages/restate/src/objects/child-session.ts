@@ -34,18 +34,20 @@ export async function driveChild(
   request: ChildRequest,
 ): Promise<ChildCame> {
   const { agent: path, answers, parent, graceMs } = request;
-  const agent = worker.agentAt(path);
   let failed: string | undefined;
   const { state, error, at } = await drive(
     ctx,
     worker,
-    { agent: path, graceMs, task: () => taskOf(agent, request) },
+    { agent: path, graceMs, task: () => taskOf(worker.agentAt(path), request) },
     (before, begun) => {
       const { run } = before;
       if (run === undefined) {
         failed = begun.failed;
         if (begun.input === undefined) return { facts: [], drives: false };
-        const started = runStarted(agent.resolved, begun.about, before, { ...begun.input, parent });
+        const started = runStarted(worker.agentAt(path).resolved, begun.about, before, {
+          ...begun.input,
+          parent,
+        });
         return { facts: [started], drives: true };
       }
       // It came to its end, and its parent has not heard of it.
