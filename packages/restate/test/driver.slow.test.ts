@@ -1,10 +1,10 @@
 // The drivers' conformance suite: the same agents give the same records on SQLite and on Restate as in memory.
 
-import { Agent, subAgent, textOf, tool } from "@rondo/core";
+import { Agent, formatVersion, subAgent, textOf, tool } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { call, coreSession, type DrivenSession, fail, say, scripted, testDriver } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RestateWorker, register, restateClient, restateWorker } from "../src/index.ts";
+import { type RestateWorker, register, restateClient, restateJournal, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
 
 describe("the driver of core, on SQLite", () => {
@@ -68,13 +68,13 @@ describe.skipIf(whyNoServer !== undefined)(
         "s",
       );
       const { parked } = await session.send("go");
-      await before.close();
+      // What is left with the old code may end there: it is closed last.
       const after = restateWorker({ agents: { subject: new Agent({ model }) }, namespace: "gone" });
       await registerNow(after);
       const { text, messages } = await session.approve(parked?.pending[0]?.id ?? "");
       expect(text).toBe("Without it, then.");
       expect(messages.map(textOf)).toContain("Error: the tool helper is not here any more.");
-      await after.close();
+      await Promise.all([before.close(), after.close()]);
     });
 
     it("refuses an agent that the worker does not have, and says which there are", async () => {
@@ -85,6 +85,25 @@ describe.skipIf(whyNoServer !== undefined)(
       await expect(client.session("s").send("hello")).rejects.toMatchObject({
         kind: "invalid_request",
         message: 'this worker has no agent "clark"; it has: clerk',
+      });
+      await worker.close();
+    });
+
+    it("refuses a session whose records are a newer version's, in place of trying for ever", async () => {
+      const worker = restateWorker({
+        agents: { clerk: new Agent({ model: scripted([]) }) },
+        namespace: "newer",
+      });
+      await registerNow(worker);
+      const place = { ingress: server.ingress, namespace: "newer" };
+      const at = { seq: 0, at: 1, rand: 0 };
+      await restateJournal(place).append("s", 0, [
+        { type: "run_started", format: formatVersion + 1, input: [], ...at },
+      ]);
+      const session = restateClient({ ...place, agent: "clerk" }).session("s");
+      await expect(session.send("hello")).rejects.toMatchObject({
+        kind: "invalid_request",
+        message: expect.stringContaining("written by a newer version"),
       });
       await worker.close();
     });

@@ -17,7 +17,6 @@ import {
   RondoError,
   reduceAll,
   type State,
-  toRondoError,
 } from "@rondo/core";
 import { inFlight, newsOf, type readInput, type SessionParts } from "@rondo/core/driving";
 import { shardOf } from "../names.ts";
@@ -82,10 +81,9 @@ export async function drive(
   open: (state: State, begun: Begun) => Opening,
   waiting: (state: State) => void = () => {},
 ): Promise<Outcome> {
-  // Not one that asking again would find: an invocation stays with the code it came to.
-  const agent = found(worker, path);
-  if (agent instanceof RondoError) return { error: agent, at: 0 };
-  const { driver, parts, store, lines, held, state } = await openedIn(ctx, worker, path, graceMs, waiting);
+  const opened = await openedIn(ctx, worker, path, graceMs, waiting).catch(whyNot);
+  if (opened instanceof RondoError) return { error: opened, at: 0 };
+  const { agent, driver, parts, store, lines, held, state } = opened;
   let ended = false;
   ctx.request().attemptCompletedSignal.addEventListener("abort", () => driver.leave(ended), { once: true });
   const begun = await driver.start<Begun>(async () => ({
@@ -136,16 +134,17 @@ export async function drive(
   }
 }
 
-/** The agent, or why there is none. */
-function found(worker: WorkerParts, path: string): AgentAt | RondoError {
-  try {
-    return worker.agentAt(path);
-  } catch (thrown) {
-    return toRondoError(thrown);
-  }
+/**
+ * An agent that is not here, or records that this code cannot read. Asking again would help nobody: an invocation stays
+ * with the code it came to.
+ */
+function whyNot(thrown: unknown): RondoError {
+  if (thrown instanceof RondoError) return thrown;
+  throw thrown;
 }
 
 interface Opened {
+  agent: AgentAt;
   driver: RestateDriver;
   parts: SessionParts;
   store: RecordStore;
@@ -208,7 +207,7 @@ async function openedIn(
     state,
     taken,
   );
-  return { driver, parts, store, lines, held, state };
+  return { agent, driver, parts, store, lines, held, state };
 }
 
 /** A run that waits for a time goes on by itself. */
