@@ -25,7 +25,8 @@ import type { Listener } from "./session/listeners.ts";
 import { Session } from "./session.ts";
 import { finalStep, type StepEvent, StepView } from "./steps.ts";
 import { EventQueue, joinDeltas, once, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
-import type { ChildPlace } from "./tool.ts";
+import { endChild } from "./sub-agent.ts";
+import type { ChildPlace, Tool } from "./tool.ts";
 
 /** Steps, pulled. `result` is what `run` would have resolved with; where that rejects (an abort apart), so does the pull. */
 export interface StepStream<Output = unknown> extends AsyncIterable<StepEvent<Output>> {
@@ -189,10 +190,14 @@ export class Agent<Output = unknown> {
       lease: this.#given.lease,
       // Whoever has the parent has the child: a driver that is gone, or was fenced off, has neither.
       takeOver: true,
+      endChild: this.#endChild,
       resolveWith: (change) => this.#resolvedFor({}, change),
       clock,
     });
   }
+
+  /** A sub-agent whose tool is gone is ended by whoever has its parent. */
+  readonly #endChild: NonNullable<Tool["endChild"]> = (place, reason) => endChild(this, place, reason);
 
   /**
    * A new session in the same journal, which starts from the records of another up to a point. That one is not opened,
@@ -269,6 +274,7 @@ export class Agent<Output = unknown> {
       takeOver: overrides.takeOver,
       forNewRun,
       isPassing: passing !== undefined,
+      endChild: this.#endChild,
       resolveWith: (change) => this.#resolvedFor(overrides, change),
       clock: this.#clock,
       gate,

@@ -137,7 +137,7 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
   return {
     ...made,
     agent: { maxDepth, ...(budget === undefined ? {} : { most: budget }) },
-    endChild: (place, reason) => end(agentOf(), place, reason),
+    endChild: (place, reason) => endChild(agentOf(), place, reason),
     subAgent: { agent: agentOf, task: (args) => taskOf(args as InferOutput<S>) } satisfies SubAgentParts,
   };
 }
@@ -262,8 +262,8 @@ function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResul
   return session.deny(inside, reason, stop === undefined ? {} : { stop });
 }
 
-/** Ends a sub-agent that waits for somebody. */
-async function end(agent: Agent, place: ChildPlace, reason: string): Promise<Spent | undefined> {
+/** Ends a sub-agent that waits for somebody. @param agent its own; any other where that is gone: nothing of it is needed to end a run */
+export async function endChild(agent: Agent, place: ChildPlace, reason: string): Promise<Spent | undefined> {
   const session = await agent.openChild(place);
   session.abort(reason);
   await session.settled();

@@ -58,9 +58,6 @@ function shortClock(): Clock {
   };
 }
 
-/** Whoever waits for it waits for ever. */
-const standingClock: Clock = { now: () => 0, random: () => 0.5, after: () => () => {} };
-
 const resultTexts = (messages: Parameters<typeof shortly>[0]): string[] =>
   messages.filter((message) => message.role === "tool").map(textOf);
 
@@ -279,20 +276,22 @@ describe("a tree of sub-agents", () => {
     expect(results).toMatchObject([{ type: "tool_finished", result: { spent: { tokens: 15 } } }]);
   });
 
-  test("that was left behind, and whose tool is gone, is told of and not waited for", async () => {
+  test("that was left behind, and whose tool is gone, is ended all the same, with all below it", async () => {
     const journal = memoryJournal();
-    const child = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
-    const parent = worker([call("helper", { task: "t" })], { journal, tools: [helper(child)] });
+    const lowest = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
+    const middle = worker([call("helper", { task: "t" })], { tools: [helper(lowest)] });
+    const parent = worker([call("helper", { task: "t" })], { journal, tools: [helper(middle)] });
     await parent.run("go", { session: "p" });
-    const without = await worker([], { journal, clock: standingClock }).open("p");
+    const without = await worker([say("Without it, then.")], { journal }).open("p");
     const warnings: string[] = [];
     without.subscribe((event) => {
       if (event.type === "warning") warnings.push(event.code);
     });
-    without.abort("never mind");
-    await without.settled();
-    expect(without.result?.end?.reason).toBe("aborted");
-    expect(warnings).toContain("child_left");
+    const { text } = await without.approve(without.pending[0]?.id ?? "");
+    expect(text).toBe("Without it, then.");
+    const below = journal.list().filter(({ id }) => id.startsWith("p:"));
+    expect(below.map(({ id }) => lastEnd(journal.read(id))?.reason)).toEqual(["aborted", "aborted"]);
+    expect(warnings).not.toContain("child_left");
   });
 
   test.each([

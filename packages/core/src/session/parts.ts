@@ -37,6 +37,8 @@ export interface SessionParts {
   isPassing?: boolean | undefined;
   /** It is opened for a run of its own: one that is open in it is refused, and left to whoever has it. */
   forNewRun?: boolean | undefined;
+  /** Ends a sub-agent of a run of this session whose tool is gone. */
+  endChild?: Shell["endChild"];
   /** The agent's options with some of them changed, for a fork. */
   resolveWith(change: Partial<AgentOptions>): Resolved;
 }
@@ -55,7 +57,7 @@ export function shellOf(
   state: () => State,
   sink: Shell["sink"],
 ): Shell {
-  const { id, blobs, resolved, gate, clock, dependencies } = parts;
+  const { id, blobs, resolved, gate, clock, dependencies, endChild } = parts;
   const { redact } = resolved;
   const given = givenBy(resolved.dependencies, dependencies);
   return {
@@ -82,6 +84,7 @@ export function shellOf(
     checkOutput: (text) => checkTold(text, state().options, resolved),
     sink: redact === undefined ? sink : (event, failed) => sink(redactEvent(event, redact), failed),
     ...(gate === undefined ? {} : { gate }),
+    ...(endChild === undefined ? {} : { endChild }),
     clock,
     given,
     passedOn: { byAgent: resolved.dependencies, forRun: dependencies ?? [] },

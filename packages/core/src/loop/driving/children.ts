@@ -27,6 +27,7 @@ interface Place {
   tools: ReadonlyMap<string, Tool>;
   clock: Clock;
   passedOn?: PassedOn;
+  endChild?: Tool["endChild"];
 }
 
 interface Driving {
@@ -107,11 +108,12 @@ export class Children {
   /** Ends a sub-agent that is not at work, in its own journal. What comes of it is a fact in any case. */
   async end({ call, name, session, told }: LeftChild): Promise<Fact> {
     const tool = this.#place.tools.get(name);
+    const by = tool?.endChild === undefined ? this.#place : tool;
     // Nothing this process does brings it back.
-    if (tool?.endChild === undefined)
+    if (by.endChild === undefined)
       return { type: "late_result", call, error: `there is no sub-agent ${name} any more` };
     try {
-      const spent = await tool.endChild(this.#placeOf(session), "its parent was ended");
+      const spent = await by.endChild(this.#placeOf(session), "its parent was ended");
       const since = spent === undefined ? nothingSpent : spentSince(spent, told);
       // What it had told before it stopped is known.
       if (!hasSpent(since)) return { type: "late_result", call };

@@ -39,6 +39,8 @@ export interface Shell {
   maskToolErrors: boolean;
   /** Where sub-agents keep their sessions. */
   journalOfChildren: Journal;
+  /** Ends a sub-agent whose tool is gone. Absent: it stays where it is. */
+  endChild?: Tool["endChild"];
   /** Takes secrets out of a fact before it is one. */
   redact?: ((fact: Fact) => Fact) | undefined;
 }
