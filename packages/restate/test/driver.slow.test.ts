@@ -89,6 +89,42 @@ describe.skipIf(whyNoServer !== undefined)(
       await worker.close();
     });
 
+    it("goes on at a word with a run whose invocation was killed at the server, and says until then that it is interrupted", async () => {
+      const asked = Promise.withResolvers<void>();
+      const write = tool({
+        name: "write",
+        description: "writes",
+        inputSchema: { type: "object" },
+        execute: () => {
+          asked.resolve();
+          return new Promise(() => {});
+        },
+      });
+      const clerk = new Agent({ model: scripted([call("write"), say("I will look.")]), tools: [write] });
+      const worker = restateWorker({ agents: { clerk }, namespace: "killed", log: () => {} });
+      await registerNow(worker);
+      const place = { ingress: server.ingress, namespace: "killed" };
+      const session = restateClient({ ...place, agent: "clerk" }).session("s");
+      const sent = session.send("go").catch(() => "killed");
+      await asked.promise;
+      // What is under way must be in the state, or it never was.
+      for await (const thing of session.follow())
+        if ("record" in thing && thing.record.type === "tool_started") break;
+      const query = "select id from sys_invocation where target = 'killed_session/s/run'";
+      const answer = await fetch(`${server.admin}/query`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json" },
+        body: JSON.stringify({ query }),
+      });
+      const { rows } = (await answer.json()) as { rows: { id: string }[] };
+      await fetch(`${server.admin}/invocations/${rows[0]?.id}/kill`, { method: "PATCH" });
+      expect(await sent).toBe("killed");
+      await expect(session.send("more")).rejects.toThrow("has a run that is interrupted: any word to it");
+      await session.steer("well?");
+      expect((await session.settled())?.text).toBe("I will look.");
+      await worker.close({ withinMs: 0 });
+    });
+
     it("refuses a session whose records are a newer version's, in place of trying for ever", async () => {
       const worker = restateWorker({
         agents: { clerk: new Agent({ model: scripted([]) }) },

@@ -9,7 +9,8 @@
 // that waits for somebody is in no invocation; what goes on with it says what changed, as after any other pause.
 
 import * as restate from "@restatedev/restate-sdk";
-import { type LeaseState, RondoError } from "@rondo/core";
+import { type LeaseState, RondoError, type State } from "@rondo/core";
+import { awaitingApproval } from "@rondo/core/driving";
 import type { ChildCame } from "../drive/child-calls.ts";
 import { drive, type Outcome, runStarted } from "../drive/session.ts";
 import { append, lease, readPage, refusable } from "../state/session-journal.ts";
@@ -43,13 +44,7 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
         return drivenOf(
           await drive(ctx, worker, { agent }, (state, { about }) => {
             const { run } = state;
-            if (run !== undefined && run.end === undefined)
-              return {
-                refused: new RondoError(
-                  "invalid_request",
-                  `session ${ctx.key} has a run that is parked: answer what it waits for, steer() it, or queue with followUp()`,
-                ),
-              };
+            if (run !== undefined && run.end === undefined) return { refused: hasRun(ctx.key, state) };
             return { facts: [runStarted(worker.agentAt(agent).resolved, about, state, what)], drives: true };
           }),
         );
@@ -77,6 +72,18 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
       ),
     },
   }) as restate.VirtualObjectDefinition<string, unknown>;
+}
+
+/** Where nobody drives it by now, it waits for somebody, or its invocation was ended at the server by force. */
+function hasRun(session: string, state: State): RondoError {
+  const how =
+    awaitingApproval(state).length > 0
+      ? "parked: answer what it waits for"
+      : "interrupted: any word to it sets it going again, so abort() it";
+  return new RondoError(
+    "invalid_request",
+    `session ${session} has a run that is ${how}, steer() it, or queue with followUp()`,
+  );
 }
 
 const drivenOf = ({ state, driver, error }: Outcome): Driven => {
