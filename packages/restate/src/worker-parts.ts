@@ -31,6 +31,18 @@ export interface AgentAt {
   tool: Tool | undefined;
 }
 
+/** Who ends a run: its own agent, or that of a run above it where that is gone. Nothing of it is needed to end one. */
+export function agentToEnd({ agentAt }: Pick<WorkerParts, "agentAt">, path: string): string {
+  const end = path.lastIndexOf("/");
+  if (end < 0) return path;
+  try {
+    agentAt(path);
+    return path;
+  } catch {
+    return agentToEnd({ agentAt }, path.slice(0, end));
+  }
+}
+
 export interface WorkerParts {
   services: Services;
   hub: Hub;

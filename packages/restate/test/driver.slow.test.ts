@@ -1,6 +1,6 @@
 // The drivers' conformance suite: the same agents give the same records on SQLite and on Restate as in memory.
 
-import { Agent, formatVersion, subAgent, textOf, tool } from "@rondo/core";
+import { Agent, follow, formatVersion, type RunEnd, subAgent, textOf, tool } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { call, coreSession, type DrivenSession, fail, say, scripted, testDriver } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -74,6 +74,17 @@ describe.skipIf(whyNoServer !== undefined)(
       const { text, messages } = await session.approve(parked?.pending[0]?.id ?? "");
       expect(text).toBe("Without it, then.");
       expect(messages.map(textOf)).toContain("Error: the tool helper is not here any more.");
+      // Nobody is to be asked for what nobody needs any more: it ends, by its parent's agent.
+      const below = parked?.pending[0]?.child?.session ?? "";
+      const journal = restateJournal({ ingress: server.ingress, namespace: "gone" });
+      let end: RunEnd | undefined;
+      for await (const record of follow(journal, below)) {
+        if (record.type !== "run_ended") continue;
+        end = record.end;
+        break;
+      }
+      expect(end?.reason).toBe("aborted");
+      journal.close();
       await Promise.all([before.close(), after.close()]);
     });
 

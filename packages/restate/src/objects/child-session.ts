@@ -64,10 +64,10 @@ export async function driveChild(
     },
     (waiting) => tellParent(ctx, worker, request, waiting),
   );
-  if (error !== undefined || state?.run === undefined) {
-    const why = error?.message ?? failed ?? "the sub-agent did not start";
-    return finished(request, at, `Error: ${why}`, true, request.told);
-  }
+  // It was not gone on with, and is left behind where it is: that it ends is seen to as of any that is.
+  if (error !== undefined) return finished(request, at, `Error: ${error.message}`, true, undefined);
+  if (state?.run === undefined)
+    return finished(request, at, `Error: ${failed ?? "the sub-agent did not start"}`, true, request.told);
   return cameOf(ctx.key, worker, request, state, at);
 }
 
@@ -132,14 +132,15 @@ function cameOf(
   }
 }
 
-/** The result of the parent's call. @param spent in all; what was told of it before is not told again */
+/** The result of the parent's call. @param spent in all; what was told of it before is not told again. Undefined: nobody knows */
 function finished(
   { call, told }: ChildRequest,
   at: number,
   text: string,
   isError: boolean,
-  spent: Spent,
+  spent: Spent | undefined,
 ): ChildCame {
-  const result = new ToolResult([{ type: "text", text }], isError, false, [], spentSince(spent, told));
+  const since = spent === undefined ? undefined : spentSince(spent, told);
+  const result = new ToolResult([{ type: "text", text }], isError, false, [], since);
   return { call, at, fact: { type: "tool_finished", call, result: renderResult(result) } };
 }

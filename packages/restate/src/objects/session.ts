@@ -28,7 +28,7 @@ import {
   type RunRequest,
   type TakenData,
 } from "../wire.ts";
-import type { WorkerParts } from "../worker-parts.ts";
+import { agentToEnd, type WorkerParts } from "../worker-parts.ts";
 import { driveChild } from "./child-session.ts";
 
 export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinition<string, unknown> {
@@ -52,7 +52,10 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
       take: async (ctx: restate.ObjectContext, mail: Mail): Promise<Driven> => {
         const taken = new Taken((await ctx.get<TakenData>("mail")) ?? undefined);
         if (taken.has(mail.n)) return { seq: -1 };
-        return drivenOf(await drive(ctx, worker, mail, () => ({ facts: [], mails: [mail], drives: true })));
+        const agent = mail.say.type === "abort_asked" ? agentToEnd(worker, mail.agent) : mail.agent;
+        return drivenOf(
+          await drive(ctx, worker, { agent }, () => ({ facts: [], mails: [mail], drives: true })),
+        );
       },
       wake: async (ctx: restate.ObjectContext, { agent }: { agent: string }): Promise<Driven> =>
         drivenOf(
