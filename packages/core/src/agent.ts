@@ -20,12 +20,12 @@ import type { JsonObject } from "./message.ts";
 import { type AgentOptions, checkOverrides, type RunOverrides } from "./options/agent-options.ts";
 import { type Resolved, resolve } from "./options/options.ts";
 import type { RunResult } from "./result.ts";
+import { endChild } from "./session/end-child.ts";
 import { type ForkOptions, forkInto } from "./session/fork.ts";
 import type { Listener } from "./session/listeners.ts";
 import { Session } from "./session.ts";
 import { finalStep, type StepEvent, StepView } from "./steps.ts";
 import { EventQueue, joinDeltas, once, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
-import { endChild } from "./sub-agent.ts";
 import type { ChildPlace, Tool } from "./tool.ts";
 
 /** Steps, pulled. `result` is what `run` would have resolved with; where that rejects (an abort apart), so does the pull. */
@@ -197,7 +197,8 @@ export class Agent<Output = unknown> {
   }
 
   /** A sub-agent whose tool is gone is ended by whoever has its parent. */
-  readonly #endChild: NonNullable<Tool["endChild"]> = (place, reason) => endChild(this, place, reason);
+  readonly #endChild: NonNullable<Tool["endChild"]> = (place, reason) =>
+    endChild(this.openChild(place), reason);
 
   /**
    * A new session in the same journal, which starts from the records of another up to a point. That one is not opened,

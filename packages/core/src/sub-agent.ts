@@ -23,14 +23,14 @@ import { longestWait } from "./clock.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
-import type { PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
+import type { PassedAnswer, WaitingCall } from "./loop/child-facts.ts";
 import { spentBy, spentSince } from "./loop/children.ts";
 import type { RunResult } from "./result.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { InferOutput, SchemaLike } from "./schema.ts";
+import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
 import {
-  type ChildPlace,
   type ChildStart,
   ChildWaits,
   RecordedResult,
@@ -137,7 +137,7 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
   return {
     ...made,
     agent: { maxDepth, ...(budget === undefined ? {} : { most: budget }) },
-    endChild: (place, reason) => endChild(agentOf(), place, reason),
+    endChild: (place, reason) => endChild(agentOf().openChild(place), reason),
     subAgent: { agent: agentOf, task: (args) => taskOf(args as InferOutput<S>) } satisfies SubAgentParts,
   };
 }
@@ -260,14 +260,6 @@ function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResul
   }
   const { reason, stop } = said;
   return session.deny(inside, reason, stop === undefined ? {} : { stop });
-}
-
-/** Ends a sub-agent that waits for somebody. @param agent its own; any other where that is gone: nothing of it is needed to end a run */
-export async function endChild(agent: Agent, place: ChildPlace, reason: string): Promise<Spent | undefined> {
-  const session = await agent.openChild(place);
-  session.abort(reason);
-  await session.settled();
-  return session.result === undefined ? undefined : spentBy(session.state);
 }
 
 /** A call that waits in a sub-agent's session, as its parent hears of it. */
