@@ -6,12 +6,14 @@
 import { type Schema as InterpretedSchema, Validator } from "@cfworker/json-schema";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidRequest, messageOf, RondoError } from "./errors.ts";
+import { isObject } from "./json/object.ts";
 import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
 import type { ArgumentsOf } from "./schema/inferred.ts";
 import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
 import { soundSchema, withNulls } from "./schema/sound.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
+import { typeWords } from "./schema/words.ts";
 
 /** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
 export type SchemaLike = StandardSchemaV1 | { readonly type?: string; readonly [keyword: string]: unknown };
@@ -180,7 +182,7 @@ function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"
     throw invalidRequest(
       `${owner}: a schema (a Standard Schema, or a JSON Schema) is needed, not ${JSON.stringify(given)}`,
     );
-  if (!isStandard(schema)) refuseMembers(given, owner);
+  if (!isStandard(schema)) refuseWhatIsNone(given, owner);
   const json = isStandard(schema) ? given : soundSchema(given);
   if (wants === "any") return json;
   // No provider takes arguments that are no object: null, where the schema allows it, is not among them.
@@ -194,7 +196,35 @@ function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"
     : { ...json, type: "object", properties: json.properties ?? {} };
 }
 
-/** Schemas by name are the members of a schema, not one: the model would be told of nothing, and nothing would be checked. */
+/** What is no schema would be one that allows anything: the model would be told of nothing, and nothing would be checked. */
+function refuseWhatIsNone(given: JsonObject, owner: string): void {
+  refuseMembers(given, owner);
+  const held = heldIn(given);
+  if (held !== undefined)
+    throw invalidRequest(`${owner}: this is no schema, but holds one: give its ${held}`);
+}
+
+/** Where other libraries hold a schema. */
+const holders = ["jsonSchema", "json_schema", "schema"];
+const telling = ["properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
+
+const tells = (given: JsonObject): boolean =>
+  isStandard(given) || typeWords.has(given.type ?? null) || telling.some((word) => word in given);
+
+/** Where in something that is no schema by itself one is held. */
+function heldIn(given: JsonObject): string | undefined {
+  if (tells(given)) return undefined;
+  for (const name of holders) {
+    const held = given[name];
+    if (!isObject(held)) continue;
+    if (tells(held)) return name;
+    const deeper = heldIn(held);
+    if (deeper !== undefined) return `${name}.${deeper}`;
+  }
+  return undefined;
+}
+
+/** Schemas by name are the members of a schema, not one. */
 function refuseMembers(given: object, owner: string): void {
   const members = Object.entries(given);
   const [name, one] = members[0] ?? [];

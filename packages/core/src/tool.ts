@@ -4,7 +4,7 @@
 // somebody must be asked first. The loop decides from these words; it never looks into `execute`.
 
 import { resultWords, toolWords } from "./checks/other-words.ts";
-import { permission } from "./checks/ready-made.ts";
+import { permission, schema } from "./checks/ready-made.ts";
 import {
   anything,
   type Check,
@@ -309,18 +309,10 @@ export interface ToolOptions<S extends SchemaLike = SchemaLike> {
   executeRaw?: (raw: string, context: ToolContext) => unknown;
 }
 
-const aSchema = needed("a schema (a Standard Schema, or a JSON Schema of type object)", () => false);
-
-/** A Standard Schema is its library's own; a JSON Schema is sent and kept as it is. */
-const schema: Check = (value) => {
-  if (typeof value === "function" || "~standard" in Object(value)) return undefined;
-  return object(value) === undefined ? data(value) : aSchema(value);
-};
-
 const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
   name: text,
   description: text,
-  inputSchema: schema,
+  inputSchema: schema("a schema (a Standard Schema, or a JSON Schema of type object)"),
   execute: callable,
   effect: oneOf("read", "write", "idempotent"),
   keys: callable,

@@ -181,6 +181,26 @@ describe("a tool", () => {
     expect(wordsOf(() => new Agent({ model, output: inputSchema } as AgentOptions))).toContain(words);
   });
 
+  test.each<[Record<string, unknown>, string]>([
+    [{ _type: undefined, jsonSchema: { type: "object" } }, "jsonSchema"],
+    [{ name: "city", strict: true, schema: z.object({ city: z.string() }) }, "schema"],
+    [{ type: "json_schema", json_schema: { name: "city", schema: { anyOf: [] } } }, "json_schema.schema"],
+  ])("is not made with what only holds a schema, nor is an output: %j", (held, where) => {
+    const words = `this is no schema, but holds one: give its ${where}`;
+    expect(wordsOf(() => tool({ ...weather, inputSchema: held } as never))).toBe(`tool "weather": ${words}`);
+    expect(wordsOf(() => new Agent({ model, output: held } as AgentOptions))).toBe(`output: ${words}`);
+  });
+
+  test("is not made with what no schema can hold, nor is an output", () => {
+    const held = { name: "object", parse: () => "" };
+    for (const given of [held, [], "a city", 3, null]) {
+      expect(wordsOf(() => tool({ ...weather, inputSchema: given } as never))).toContain(
+        "option inputSchema: ",
+      );
+      expect(wordsOf(() => new Agent({ model, output: given } as never))).toContain("option output: ");
+    }
+  });
+
   test("is not made with a function that makes schemas, nor is an output", () => {
     expect(wordsOf(() => tool({ ...weather, inputSchema: z.object as never }))).toContain(
       "a schema is needed, not a function",

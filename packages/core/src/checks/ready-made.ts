@@ -6,6 +6,7 @@ import {
   able,
   type Check,
   callable,
+  data,
   flag,
   having,
   isPromise,
@@ -107,6 +108,14 @@ export const system: Check = hinted(text, (value) =>
     ? ": where it depends on the run, new Agent({ ...options, system }) for each"
     : "",
 );
+
+/** A schema, as `words` name it. A Standard Schema is its library's own; a JSON Schema is sent and kept as it is. */
+export const schema =
+  (words: string): Check =>
+  (value) => {
+    if (typeof value === "function" || "~standard" in Object(value)) return undefined;
+    return object(value) === undefined ? data(value) : needed(words, () => false)(value);
+  };
 
 /** Whether a call must be allowed. What depends on its arguments is a hook's to say. */
 export const permission: Check = hinted(oneOf("allow", "ask", "deny"), (value) =>

@@ -1,7 +1,7 @@
 // The room of an agent's options: what may be said of one, and of a single run; each is looked at before anything is made of it.
 
 import { agentWords, hookWords, overrideWords } from "../checks/other-words.ts";
-import { abortSignal, journal, model, system, toolChoice, tools } from "../checks/ready-made.ts";
+import { abortSignal, journal, model, schema, system, toolChoice, tools } from "../checks/ready-made.ts";
 import { settings } from "../checks/settings.ts";
 import {
   able,
@@ -263,7 +263,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   repairs: onlyNull,
   degenerateRetries: orNull(whole),
   repeats: orNull(repeatsOptions),
-  output: anything,
+  output: schema("a schema (a Standard Schema, or a JSON Schema)"),
   decodeRetries: either(whole, membersOf<{ afterTools: number }>({ afterTools: whole }, ["afterTools"])),
   outputWay: oneOf("auto", "native", "tool", "prompted"),
   outputTools: oneOf("declared", "none"),
