@@ -16,7 +16,13 @@ import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-
 import { typeWords } from "./schema/words.ts";
 
 /** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
-export type SchemaLike = StandardSchemaV1 | { readonly type?: string; readonly [keyword: string]: unknown };
+export type SchemaLike =
+  | StandardSchemaV1
+  | { readonly type?: string; readonly [keyword: string]: unknown }
+  | OfItsLibrary;
+
+/** A JSON Schema of a library that has an interface for each, as TypeBox from 1.0: to the compiler it has no words but its own. */
+type OfItsLibrary = { readonly type: string } | { readonly anyOf: readonly object[] };
 
 /** The type a schema accepts. */
 export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : ArgumentsOf<S>;

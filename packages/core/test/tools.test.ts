@@ -84,6 +84,36 @@ describe("tool input", () => {
     });
   });
 
+  test("by a JSON Schema of a library with an interface for each, as TypeBox has them, has its types", async () => {
+    interface OfText {
+      type: "string";
+    }
+    interface OfBoth {
+      anyOf: [OfText, { type: "null" }];
+    }
+    interface OfObject<Properties> {
+      type: "object";
+      properties: Properties;
+      required: ["a"];
+    }
+    const both: OfBoth = { anyOf: [{ type: "string" }, { type: "null" }] };
+    const inputSchema: OfObject<{ a: OfText; b: OfBoth }> = {
+      type: "object",
+      properties: { a: { type: "string" }, b: both },
+      required: ["a"],
+    };
+    tool({
+      name: "a",
+      description: "",
+      inputSchema,
+      execute: (args) => expectTypeOf(args).toEqualTypeOf<{ a: string; b?: string | null }>(),
+    });
+    const answers = [inputSchema, both].map(
+      (output) => new Agent({ model: scripted([say('{"a":"b"}')]), output }),
+    );
+    expect((await answers[0]?.run("a?"))?.output).toEqual({ a: "b" });
+  });
+
   test("by a JSON Schema has the types that its literals say", () => {
     const described = { description: "1", effect: "read" } as const;
     const address = {
