@@ -101,6 +101,7 @@ function messageOfUser(given: unknown, what: string, forms: string): UserMessage
 
 function shownOf(given: unknown): string {
   if (typeof given === "function") return "a function";
+  if (typeof given === "string") return JSON.stringify(given);
   if (typeof given !== "object" || given === null) return String(given);
   const kind = classOf(given);
   return kind === "Object" ? "an object" : `an object of the kind ${kind}`;
@@ -114,6 +115,7 @@ const partTypes: readonly string[] = [
   "refusal",
   "native",
 ] satisfies Part["type"][];
+const partForms = 'is { type: "text", text }, or { type: "file", mediaType } with data or a url';
 const callForm =
   'a call is a part { type: "tool_call", id, name, args, rawArgs }, and its result a message { role: "tool", callId, name, content }';
 
@@ -130,25 +132,46 @@ function refuseForeign(message: MessageInput, at: number): void {
   if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0)
     throw wrong(`its calls are in tool_calls; ${callForm}`);
   const parts: unknown[] = Array.isArray(content) ? content : [];
-  for (const { type } of parts.map((part) => Object(part) as { type?: unknown }))
+  for (const part of parts) {
+    const { type } = Object(part) as { type?: unknown };
     if (typeof type === "string" && !partTypes.includes(type))
-      throw wrong(`a part of type ${JSON.stringify(type)} is none of ${partTypes.join(", ")}; ${callForm}`);
+      throw wrong(
+        `a part of type ${JSON.stringify(type)} is none of ${partTypes.join(", ")}; ${role === "user" ? `a user's ${partForms}` : callForm}`,
+      );
+    if (type === "file" && !isFile(part) && holdsMore(part as FileInput))
+      throw wrong(`a part of it ${partForms} (${lackOf(part)})`);
+  }
   if (role === "tool" && rest.callId === undefined && (rest.tool_call_id ?? rest.toolCallId) !== undefined)
     throw wrong(`its callId is missing; ${callForm}`);
 }
 
 /** A part that is none would stand in the history for good, and every later request would be refused for it. */
 export function readPart(part: TextPart | FileInput, at: number): ContentPart {
-  const given = part as Partial<TextPart & Omit<FileInput, "type">> | null | undefined;
-  if (part?.type === "text" && typeof given?.text === "string")
+  if (part?.type === "text" && typeof part.text === "string")
     // Half a character makes a whole request invalid.
     return { ...ownPart(part, `part ${at}`), text: part.text.toWellFormed() };
-  if (part?.type === "file" && typeof given?.mediaType === "string" && holdsFile(part)) {
-    return ownPart(fileInText(part), `part ${at}`);
-  }
-  throw invalidRequest(
-    `part ${at} of the message cannot be used: give { type: "text", text }, or { type: "file", mediaType } with data or a url`,
-  );
+  if (isFile(part)) return ownPart(fileInText(part), `part ${at}`);
+  throw invalidRequest(`part ${at} of the message cannot be used: one ${partForms} (${lackOf(part)})`);
+}
+
+const isFile = (part: unknown): part is FileInput => {
+  const { type, mediaType, ...held } = Object(part) as { [Name in keyof FileInput]?: unknown };
+  return type === "file" && typeof mediaType === "string" && holdsFile(held);
+};
+
+/** A file in another form. One that holds nothing is left out. */
+const holdsMore = (part: FileInput): boolean => Object(part.data) === part.data || holdsFile(part);
+
+/** What keeps a part from being one. */
+function lackOf(part: unknown): string {
+  const { type, mediaType, data, url } = Object(part) as { [Name in keyof FileInput]?: unknown };
+  const is = (name: string, value: unknown): string => `its ${name} is ${shownOf(value)}`;
+  if (typeof part !== "object" || part === null) return `it is ${shownOf(part)}`;
+  if (type === "text") return is("text", (part as Partial<TextPart>).text);
+  if (type !== "file" || typeof mediaType !== "string")
+    return type === "file" ? is("mediaType", mediaType) : is("type", type);
+  if (data !== undefined && data !== null) return `${is("data", data)}: base64 or a Uint8Array is needed`;
+  return is("url", url);
 }
 
 /** A message from elsewhere, its files as text. */

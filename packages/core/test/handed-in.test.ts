@@ -94,7 +94,15 @@ describe("a history in another library's form", () => {
     ],
     [
       { role: "user", content: [{ type: "image", image: "a" }] },
-      'message 0 cannot be used: a part of type "image"',
+      `message 0 cannot be used: a part of type "image" is none of text, reasoning, tool_call, file, refusal, native; a user's is { type: "text", text }, or { type: "file", mediaType } with data or a url`,
+    ],
+    [
+      { role: "user", content: [{ type: "file", mimeType: "image/png", data: "aGk=" }] },
+      'or { type: "file", mediaType } with data or a url (its mediaType is undefined)',
+    ],
+    [
+      { role: "user", content: [{ type: "file", mediaType: "image/png", data: new ArrayBuffer(2) }] },
+      "(its data is an object of the kind ArrayBuffer: base64 or a Uint8Array is needed)",
     ],
   ])("is refused: %j", async (message, words) => {
     await expect(answered().run([message] as never)).rejects.toThrow(words);

@@ -71,6 +71,11 @@ describe("an option that another library has is told by its name here:", () => {
     [{ toolChoice: "weather" }, 'not "weather"; did you mean { tool: "weather" } for one tool?'],
     [{ model: () => model }, "a Model, e.g. offline() of @rondo/models, is needed, not a function: call it"],
     [
+      { model: "groq/llama-4" },
+      'not "groq/llama-4": await modelFromName("groq/llama-4") of @rondo/models gives one',
+    ],
+    [{ model: Promise.resolve(model) }, "is needed, not a promise: await it"],
+    [
       { model: "gpt-5" },
       'is needed, not "gpt-5": openai("gpt-5"), anthropic("gpt-5"), … or await modelFromName(',
     ],

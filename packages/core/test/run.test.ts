@@ -572,7 +572,7 @@ describe("bad input", () => {
     [
       "an output that is no schema",
       () => attempt(() => new Agent({ model: scripted([]), output: "json" as never })),
-      /^output: a schema \(a Standard Schema, or a JSON Schema\) is needed, not "json"$/,
+      /^option output: a schema \(a Standard Schema, or a JSON Schema\) is needed, not "json"$/,
     ],
     [
       "a list of tools that nobody awaited",

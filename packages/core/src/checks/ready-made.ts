@@ -35,8 +35,10 @@ export const model: Check = hinted(
   (value) => (typeof value === "function" ? noModel(value) : modelFace(value)),
   (value) => {
     if (typeof value === "function") return ": call it";
+    if (isPromise(value)) return ": await it";
     if (typeof value === "string") {
       const name = JSON.stringify(value);
+      if (value.includes("/")) return `: await modelFromName(${name}) of @rondo/models gives one`;
       return `: openai(${name}), anthropic(${name}), … or await modelFromName("PROVIDER/MODEL") gives one`;
     }
     const { doGenerate } = Object(value) as { doGenerate?: unknown };

@@ -7,7 +7,7 @@ import { echo } from "../support.ts";
 
 const circle: { itself?: unknown } = {};
 circle.itself = circle;
-const noParts = "part 0 of the message cannot be used: give";
+const noParts = "part 0 of the message cannot be used: one is";
 const oneOf = (role: string) => [{ role, content: [{ type: "text", text: "x" }] }];
 
 test.each([

@@ -235,7 +235,7 @@ describe("a task", () => {
     const session = await new Agent({ model: scripted([]), journal }).open("s");
     const refused = {
       kind: "invalid_request",
-      message: expect.stringMatching(/^part [01] of the message cannot be used: give/),
+      message: expect.stringMatching(/^part [01] of the message cannot be used: one is/),
     };
     await expect(session.send(input as Input)).rejects.toMatchObject(refused);
     expect(() => session.steer(input as never)).toThrow(/cannot be used/);
