@@ -28,17 +28,24 @@ beforeAll(() => {
       join(folder, fileOf(block)),
       `${"\n".repeat(block.line - 1)}${block.code}${/^(import|export) /m.test(block.code) ? "" : "export {};\n"}`,
     );
-  writeFileSync(
-    join(folder, "tsconfig.json"),
-    JSON.stringify({
-      extends: "../tsconfig.json",
-      compilerOptions: { noUnusedLocals: false, noUnusedParameters: false },
-      include: ["*.ts"],
-      exclude: [],
-    }),
-  );
+  for (const [name, own] of Object.entries(compilers))
+    writeFileSync(
+      join(folder, name),
+      JSON.stringify({
+        extends: "../tsconfig.json",
+        compilerOptions: { noUnusedLocals: false, noUnusedParameters: false, ...own },
+        include: ["*.ts"],
+        exclude: [],
+      }),
+    );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** As we have it, and with a browser's types as well, as whoever names no library has it. */
+const compilers: Readonly<Record<string, object>> = {
+  "tsconfig.json": {},
+  "tsconfig.browser.json": { lib: ["esnext", "dom", "dom.iterable", "dom.asynciterable"] },
+};
 
 /** Names the page in place of the block's file. */
 const ofThePage = (text: string): string =>
@@ -81,9 +88,9 @@ describe.concurrent("the examples", () => {
 });
 
 describe("the documentation", () => {
-  test("has blocks that type-check", async () => {
+  test.each(Object.keys(compilers))("has blocks that type-check by %s", async (name) => {
     const tsc = join(root, "node_modules/.bin/tsc");
-    await promisify(execFile)(tsc, ["-p", folder, "--pretty", "false"], { cwd: root }).catch(
+    await promisify(execFile)(tsc, ["-p", join(folder, name), "--pretty", "false"], { cwd: root }).catch(
       (error: { stdout?: string }) => {
         throw new Error(ofThePage(error.stdout ?? String(error)), { cause: error });
       },
