@@ -1,6 +1,7 @@
 // What is said of a model and cannot be used is refused before anything goes to any server, and no key is shown.
 
 import { Agent, RondoError } from "@rondo/core";
+import { scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import {
   anthropic,
@@ -103,7 +104,7 @@ test("what each provider has of its own is taken, and what is undefined is as if
   ).toEqual(Array.from({ length: 5 }, () => "it was taken"));
 });
 
-const abroad = { specificationVersion: "v4", provider: "p", modelId: "m" };
+const abroad = { specificationVersion: "v4", provider: "p", modelId: "m", doStream: () => {} };
 
 test.each<[() => unknown, string]>([
   [
@@ -171,4 +172,15 @@ test("a name that is no text is told as such", async () => {
     kind: "invalid_request",
     message: expect.stringContaining('takes a text like "anthropic/claude-sonnet-5"'),
   });
+});
+
+test.each([
+  ["gpt-5", '"gpt-5"'],
+  [abroad, "an object"],
+  [Promise.resolve(scripted([])), "a promise"],
+  [undefined, "undefined"],
+])("what is put around a model is made of a model of ours: %j", (given, words) => {
+  const needed = `option model: a Model of Rondo, e.g. offline(), is needed, not ${words}`;
+  expect(() => toAiSdk(given as never)).toThrow(`toAiSdk: ${needed}`);
+  expect(() => promptedJson(given as never)).toThrow(`promptedJson: ${needed}`);
 });

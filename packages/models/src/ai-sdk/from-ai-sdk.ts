@@ -11,7 +11,17 @@ import {
   type Origin,
   RondoError,
 } from "@rondo/core";
-import { anything, checkGiven, flag, listOf, membersOf, object, text } from "@rondo/core/checks";
+import {
+  anything,
+  callable,
+  checkGiven,
+  flag,
+  having,
+  listOf,
+  membersOf,
+  object,
+  text,
+} from "@rondo/core/checks";
 import { factsOf } from "../catalogue/catalogue.ts";
 import { loadOnce } from "../load-once.ts";
 import type { ForeignCalls } from "./foreign-calls.ts";
@@ -41,6 +51,16 @@ const optionChecks = membersOf<FromAiSdkOptions>({
   raw: flag,
 });
 
+const foreign = membersOf<{ model: AiSdkModelLike }>(
+  {
+    model: having('a model as a provider\'s package makes it, e.g. mistral("mistral-large-latest"),', {
+      specificationVersion: text,
+      doStream: callable,
+    }),
+  },
+  ["model"],
+);
+
 const calls = loadOnce(() => import("./foreign-calls.ts"));
 
 /**
@@ -54,11 +74,7 @@ const calls = loadOnce(() => import("./foreign-calls.ts"));
  * @throws RondoError `invalid_request` for a specification that is not known, or naming the option that cannot be used
  */
 export function fromAiSdk(model: AiSdkModelLike, options: FromAiSdkOptions = {}): Model {
-  if (typeof model !== "object" || model === null)
-    throw new RondoError(
-      "invalid_request",
-      `fromAiSdk takes a model as a provider's package makes it, e.g. mistral("mistral-large-latest"), not ${JSON.stringify(model)}`,
-    );
+  checkGiven(foreign, { model }, "fromAiSdk");
   checkGiven(optionChecks, options, "fromAiSdk");
   const version = Number(/^v(\d+)$/.exec(model.specificationVersion)?.[1]);
   if (!(version >= 2 && version <= 4))

@@ -4,6 +4,7 @@
 
 import type { Model } from "@rondo/core";
 import { checkGiven, membersOf, object, oneOf } from "@rondo/core/checks";
+import { checkInner } from "../inner-model.ts";
 import { loadOnce } from "../load-once.ts";
 import type { AiSdkCall, CallsAbroad } from "./calls-abroad.ts";
 import type { GenerateResult, StreamPart, Version } from "./spec.ts";
@@ -40,11 +41,12 @@ const calls = loadOnce(() => import("./calls-abroad.ts"));
  * provider ran, and files at any address. Opaque data (signatures, encrypted reasoning) is kept in the provider metadata
  * under `rondo` and comes back with the prompt. See docs/guide/ai-sdk.md.
  *
- * @throws RondoError `invalid_request` naming the option that cannot be used
+ * @throws RondoError `invalid_request` for what is no model of ours, or naming the option that cannot be used
  */
 export function toAiSdk(model: Model, options?: ToAiSdkOptions & { specification?: "v4" }): AiSdkModel<"v4">;
 export function toAiSdk(model: Model, options: ToAiSdkOptions & { specification: "v3" }): AiSdkModel<"v3">;
 export function toAiSdk(model: Model, options: ToAiSdkOptions = {}): AiSdkModel<Version> {
+  checkInner(model, "toAiSdk");
   checkGiven(optionChecks, options, "toAiSdk");
   return new RondoModel(model, options);
 }

@@ -4,6 +4,7 @@
 
 import type { AssistantMessage, Model, ModelFacts, ModelIo, ModelRequest, Origin } from "@rondo/core";
 import { checkGiven, flag, having, membersOf, oneOf, text } from "@rondo/core/checks";
+import { checkInner } from "../inner-model.ts";
 import { loadOnce } from "../load-once.ts";
 import type { PromptedOptions, TextProtocol } from "./text-protocol.ts";
 
@@ -22,9 +23,10 @@ const optionChecks = membersOf<PromptedOptions>({
 
 /**
  * The model with tools: any model that answers in text can be given them.
- * @throws RondoError `invalid_request` naming the option that cannot be used
+ * @throws RondoError `invalid_request` for what is no model, or naming the option that cannot be used
  */
 export function promptedJson(model: Model, options: PromptedOptions = {}): Model {
+  checkInner(model, "promptedJson");
   checkGiven(optionChecks, options, "promptedJson");
   return new PromptedModel(model, options);
 }

@@ -11,6 +11,7 @@ import {
   userText,
 } from "@rondo/core";
 import { type FromAiSdkOptions, fromAiSdk } from "@rondo/models";
+import { scripted } from "@rondo/testkit";
 import { APICallError, LoadAPIKeyError } from "ai";
 import { convertArrayToReadableStream, MockLanguageModelV3, MockLanguageModelV4 } from "ai/test";
 import { describe, expect, it } from "vitest";
@@ -307,9 +308,13 @@ describe("fromAiSdk: an answer", () => {
     }
   });
 
-  it("is made of a model, not of its name", () => {
-    expect(() => fromAiSdk("gpt-5" as never)).toThrow(
-      "fromAiSdk takes a model as a provider's package makes it",
+  it.each([
+    ["gpt-5", '"gpt-5"'],
+    [scripted([]), "an object"],
+    [Promise.resolve({}), "a promise"],
+  ])("is made of a model of the AI SDK, not of its name, nor of one of ours: %j", (given, words) => {
+    expect(() => fromAiSdk(given as never)).toThrow(
+      `fromAiSdk: option model: a model as a provider's package makes it, e.g. mistral("mistral-large-latest"), is needed, not ${words}`,
     );
   });
 
