@@ -47,7 +47,7 @@ export interface ReasoningPart {
   opaque?: Opaque;
 }
 
-/** A call the model asks for. `argsError` says that the arguments did not arrive whole or are no JSON object: such a call never runs. */
+/** A call the model asks for. `argsError` says that the arguments did not arrive whole or are no JSON object: such a call never reaches `execute`. */
 export interface ToolCallPart {
   type: "tool_call";
   /** Unique in the session. The provider's own id where that already is. */

@@ -49,7 +49,7 @@ describe("an option that another library has is told by its name here:", () => {
     ],
     [{ hooks: { beforeAgent: () => {} } }, "here it is prepareStep, which may stop the run"],
     [{ clientTools: {} }, 'here it is tools with permission: "ask", or autoExecuteTools: false'],
-    [{ handoffs: [] }, "here it is subAgent(…) among the tools"],
+    [{ handoffs: [] }, "here it is a session that another agent opens, or subAgent(…) among the tools"],
     [{ needsApproval: true }, 'here it is permission: "ask" of the tool, or hooks.permission'],
     [{ budget: { requests: 5 } }, "option budget.requests: there is no such option; here it is modelCalls"],
     [{ toolChoice: "required" }, 'one of auto, any, none is needed, not "required"; did you mean "any"?'],

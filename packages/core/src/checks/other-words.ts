@@ -139,7 +139,8 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning("what run(), stream() or send() is given", "messages", "history", "input", "initialState"),
   ...meaning("what run(), stream() or send() is given", "messageHistory"),
   ...meaning('tools with permission: "ask", or autoExecuteTools: false', "clientTools"),
-  ...meaning("subAgent(…) among the tools", "handoffs", "subAgents", "agents"),
+  ...meaning("subAgent(…) among the tools", "subAgents", "agents"),
+  ...meaning("a session that another agent opens, or subAgent(…) among the tools", "handoffs"),
   ...meaning("dependencies: [dependency(…).as(value)]", ...things),
   ...meaning(
     "of subAgent({ name, description, agent }): an agent has none of its own",
