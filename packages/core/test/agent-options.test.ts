@@ -242,6 +242,10 @@ describe("an agent's options", () => {
     [{ context: { cap: { maxBytes: 5 } } }, "option context.cap.maxBytes: there is no such option"],
     [{ journal: {} }, "option journal: a journal (append, read, list) is needed, not an object"],
     [{ clock: { now: Date.now } }, "option clock: a clock (now, random, after) is needed, not an object"],
+    [
+      { dependencies: [dependency("user", () => 1)] },
+      "option dependencies[0]: what dependency(…).as(value) gives is needed, not an object: give its as(value)",
+    ],
     [{ dependencies: [5] }, "option dependencies[0]: what dependency(…).as(value) gives is needed, not 5"],
     [
       { model: undefined },

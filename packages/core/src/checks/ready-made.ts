@@ -104,6 +104,14 @@ export const tools: Check = hinted(listOf(oneTool), (value) =>
     : "",
 );
 
+const nothing = needed("nothing", (value) => value === undefined);
+
+/** Something given for a key. The key by itself gives nothing, and would stand for a thing that is none. */
+export const provided: Check = hinted(
+  having("what dependency(…).as(value) gives", { id: text, create: nothing }),
+  (value) => (able("", "as")(value) === undefined ? ": give its as(value)" : ""),
+);
+
 /** A prompt. One that is made anew for each run is so with the agent around it. */
 export const system: Check = hinted(text, (value) =>
   typeof value === "function"

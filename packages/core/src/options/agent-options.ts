@@ -1,7 +1,16 @@
 // The room of an agent's options: what may be said of one, and of a single run; each is looked at before anything is made of it.
 
 import { agentWords, hookWords, overrideWords } from "../checks/other-words.ts";
-import { abortSignal, journal, model, schema, system, toolChoice, tools } from "../checks/ready-made.ts";
+import {
+  abortSignal,
+  journal,
+  model,
+  provided,
+  schema,
+  system,
+  toolChoice,
+  tools,
+} from "../checks/ready-made.ts";
 import { settings } from "../checks/settings.ts";
 import {
   able,
@@ -245,7 +254,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   coerce: flag,
   unknownKeys: oneOf("allow", "strip", "reject"),
   toolErrors: oneOf("message", "masked"),
-  dependencies: listOf(having("what dependency(…).as(value) gives", { id: text })),
+  dependencies: listOf(provided),
   toolTimeoutMs: finite,
   maxConcurrentTools: count,
   maxCallsPerTurn: count,
