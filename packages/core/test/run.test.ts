@@ -577,12 +577,12 @@ describe("bad input", () => {
     [
       "a list of tools that nobody awaited",
       () => attempt(() => new Agent({ model: scripted([]), tools: Promise.resolve([]) as never })),
-      /^option tools: a list is needed, not a promise$/,
+      /^option tools: a list is needed, not a promise: await it$/,
     ],
     [
       "a model that nobody awaited",
       () => attempt(() => new Agent({ model: Promise.resolve(scripted([])) as never })),
-      /^option model: .* is needed, not a promise$/,
+      /^option model: .* is needed, not a promise: await it$/,
     ],
     ["a tool name no provider takes", () => attempt(() => echo("a b")), /tool name "a b"/],
     [

@@ -266,4 +266,13 @@ describe("a model of a local server", () => {
   ])("a name that is nearly one is told what was meant: %s", async (name, meant) => {
     expect((await errorFrom(modelFromName(name, {}))).message).toContain(`Did you mean ${meant}?`);
   });
+
+  test.each(["claude", "openai", "groq:"])(
+    "a provider without a model is no name, and none is guessed: %s",
+    async (name) => {
+      const { message } = await errorFrom(modelFromName(name, {}));
+      expect(message).toContain(`"${name}" names no provider: write provider/model.`);
+      expect(message).not.toContain("Did you mean");
+    },
+  );
 });

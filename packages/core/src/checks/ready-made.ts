@@ -98,11 +98,10 @@ const oneTool: Check = (value) => {
 };
 
 /** Tools, in a list: each has its name in it. */
-export const tools: Check = hinted(listOf(oneTool), (value) =>
-  object(value) === undefined && !isPromise(value)
-    ? ": [tool({ name, … }), …], each with its name in it"
-    : "",
-);
+export const tools: Check = hinted(listOf(oneTool), (value) => {
+  if (isPromise(value)) return ": await it";
+  return object(value) === undefined ? ": [tool({ name, … }), …], each with its name in it" : "";
+});
 
 const nothing = needed("nothing", (value) => value === undefined);
 

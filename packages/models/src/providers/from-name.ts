@@ -119,7 +119,8 @@ function unknownName(name: string, model: string, provider: string): RondoError 
   const parted = isKnown(start.toLowerCase()) ? `${start.toLowerCase()}/${rest.join(":")}` : undefined;
   const family = families.find(([start]) => start.test(model))?.[1];
   const meant = parted ?? (family === undefined ? undefined : `${family}/${model}`);
-  const guess = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  // Of a provider alone nobody knows which of its models was meant.
+  const guess = meant === undefined || meant.endsWith("/") ? "" : ` Did you mean ${meant}?`;
   return new RondoError(
     "invalid_request",
     `${JSON.stringify(name)} names no provider: write provider/model.${guess} Supported providers: ${known}`,
