@@ -4,13 +4,15 @@
 // Without it a cut answer would look whole (F150), or an empty one would be asked for again in vain.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, objectIn, textIn } from "../json-values.ts";
+import { listIn, numberIn, objectIn, textIn } from "../json-values.ts";
 
 /** Whether an object that is nothing of the protocol's own is an error in itself. */
 export function isFlatError(chunk: JsonObject): boolean {
   if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
   if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
   if (told(chunk.fault) || (isErrorType(chunk.type) && told(chunk.message))) return true;
+  // iFlytek's; zero is no error.
+  if ((numberIn(objectIn(chunk.header)?.code) ?? 0) !== 0) return true;
   const code = Number(chunk.code ?? chunk.status ?? Number.NaN);
   return code >= 400 && code < 600;
 }

@@ -57,7 +57,7 @@ const overflowWords: RegExp = new RegExp(
 export const rateWords: RegExp =
   /rate[ _-]?limit|throttl|too many requests|(?<!\blocal total )request limit reached|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 export const moneyWords: RegExp =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:额度|余额)已(?:用尽|用完|耗尽)|account is in good standing|reached (?:its|your) (?:token )?quota|(?:hour|week|month) allocated quota exceeded/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?quota|欠费|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:额度|余额)已(?:用尽|用完|耗尽)|account is in good standing|reached (?:its|your) (?:token )?quota|(?:hour|week|month) allocated quota exceeded/i;
 export const keyWords: RegExp =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key|\bnot authenticated\b/i;
 export const filterWords: RegExp =
@@ -68,9 +68,12 @@ export const filterWords: RegExp =
  */
 export const minuteQuotaWords: RegExp =
   /(?<!free |hour |week |month )\ballocated quota exceeded\b|\berror-code#token-limit\b|\brequests rate limit exceeded\b/i;
-/** A plan or an allowance that is used up, or over: Claude's and ChatGPT's plans, Ollama's, Volcengine's, Copilot's, free tiers. */
+/**
+ * A plan, an allowance or a balance that is used up, or over, whatever status says it: Claude's and ChatGPT's plans, Ollama's,
+ * Volcengine's, Copilot's, free tiers; MiniMax says it with a 500.
+ */
 export const planWords: RegExp =
-  /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b|usage limit is set to|\busage quota\b|\brun out of (?:\w+ )?requests\b|\bused (?:up )?all (?:of )?your\b|\bfree tier limit reached\b|\b(?:subscription|trial)(?: has)? (?:expired|ended)\b|\bno active subscription\b/i;
+  /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b|usage limit is set to|\busage quota\b|\brun out of (?:\w+ )?requests\b|\bused (?:up )?all (?:of )?your\b|\bfree tier limit reached\b|\b(?:subscription|trial)(?: has)? (?:expired|ended)\b|\bno active subscription\b|\binsufficient (?:account )?(?:balance|credits?|funds)\b|\bbalance is insufficient\b|余额不足/i;
 /** A limit of a moment, whatever status it is said with. */
 export const passingLimitWords: RegExp =
   /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b|exceeded your current request limit/i;

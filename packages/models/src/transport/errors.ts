@@ -257,7 +257,7 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
     return "quota_exhausted";
   // OpenAI gives a day's requests back one by one: of ten thousand the next one is there in nine seconds.
   if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
-  if (/(?:\bper|\/) ?(?:day|month|86400s)\b|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text))
+  if (/(?:(?:\b|_)per|\/)[ _]?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text))
     return "quota_exhausted";
   const limit = /limit:? (\d+)/i.exec(text)?.[1];
   const requested = /requested:? (\d+)/i.exec(text)?.[1];
@@ -267,11 +267,13 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   return isSpent(text) && !codes.includes("resource_exhausted") ? "quota_exhausted" : "rate_limit";
 }
 
-/** Google's `QuotaFailure`: which quotas were hit, e.g. `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
+/** Google's `QuotaFailure` and `ErrorInfo`: which quotas were hit, e.g. `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
 function quotaIds(json: Json | undefined, depth = 0): string[] {
   if (typeof json !== "object" || json === null || depth > 6) return [];
   return Object.entries(json).flatMap(([key, value]) =>
-    key === "quotaId" && typeof value === "string" ? [value] : quotaIds(value, depth + 1),
+    (key === "quotaId" || key === "quota_limit") && typeof value === "string"
+      ? [value]
+      : quotaIds(value, depth + 1),
   );
 }
 

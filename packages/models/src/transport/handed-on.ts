@@ -36,6 +36,8 @@ export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | unde
     root.upstream_error,
     said.error,
     root.detail,
+    // iFlytek's, beside which nothing is said.
+    root.header,
     quoted.startsWith("{") ? parseJson(quoted) : undefined,
   ]) {
     const value = objectIn(one);
