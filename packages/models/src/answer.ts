@@ -28,6 +28,7 @@ import {
   type TextBlock,
 } from "./answer/blocks.ts";
 import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
+import type { Target } from "./codec.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
@@ -37,6 +38,16 @@ export interface AnswerEnd {
   raw?: string;
   detail?: string;
 }
+
+/** What an answer ends with that its length tells to be a cut one. */
+export const cutAtLimit: AnswerEnd = {
+  wire: "max_tokens",
+  detail: "the answer is as long as the output limit: it was cut",
+};
+
+/** How many tokens an answer may have, as far as that is known. */
+export const answerLimit = ({ outputLimit, facts }: Target): number | undefined =>
+  outputLimit ?? facts.maxOutputTokens;
 
 /** A provider's block key: its index, its item id, whatever it correlates by. */
 export type BlockKey = string | number;
@@ -243,13 +254,17 @@ export class Answer {
   }
 
   /**
-   * The whole answer.
+   * The whole answer. Servers and routers call one that was cut a tool turn (F006): broken arguments and its length give it away.
+   * @param limit tokens it could have at most
    * @throws RondoError `context_overflow` where the window was full before anything was said
    */
-  finish(end: AnswerEnd): AssistantMessage {
+  finish(end: AnswerEnd, limit: number = Number.POSITIVE_INFINITY): AssistantMessage {
     const { wire = "unknown", raw, detail } = end;
     const cut = wire === "max_tokens" || wire === "context_overflow";
     const content = this.#parts((block) => cut && !block.whole);
+    const isBroken = content.some((part) => part.type === "tool_call" && part.argsError !== undefined);
+    if (isBroken && stopKind(wire, content) === "tool_use" && (this.#usage.outputTokens ?? 0) >= limit)
+      return this.finish({ ...end, ...cutAtLimit });
     if (wire === "context_overflow" && !content.some(isSaid)) throw this.#leftNoRoom(end);
     return this.#message(content, {
       kind: stopKind(wire, content),

@@ -6,7 +6,7 @@ import { listIn, objectIn, parseJson } from "../json-values.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { refusedAnswer, speaker } from "./openai/errors.ts";
 import { settle } from "./openai/settle.ts";
-import { firstChoice, withChoices } from "./openai-chat/chunk.ts";
+import { FirstChoice, withChoices } from "./openai-chat/chunk.ts";
 import { ChatDecoder } from "./openai-chat/decode.ts";
 import { ChatEncoder } from "./openai-chat/encode.ts";
 import { learned } from "./openai-chat/learns.ts";
@@ -42,7 +42,9 @@ export const openaiChat: Codec = {
     const isError = !hasChoices && whole.choices === undefined;
     decoder.take(whole, isError);
     // One chunk alone is a stream of which no more came.
-    return objectIn(firstChoice(given?.choices)?.delta) === undefined ? decoder.endWhole() : decoder.end();
+    return objectIn(new FirstChoice().in(given?.choices)?.delta) === undefined
+      ? decoder.endWhole()
+      : decoder.end();
   },
 
   errorOf(response: ErrorResponse): RondoError {

@@ -13,7 +13,7 @@ import {
   type Usage,
 } from "@rondo/core";
 import { isNothing } from "../../answer/call-args.ts";
-import { Answer } from "../../answer.ts";
+import { Answer, answerLimit } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { countIn, objectIn, textIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
@@ -142,11 +142,12 @@ export class AnthropicAnswer {
     if (wire === "error") throw this.#answer.brokenOff(this.#word ?? "");
     if (wire === "max_tokens" || wire === "context_overflow") this.#cutLastCall();
     const kind = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use" ? "malformed_call" : wire;
-    const answer = this.#answer.finish({
+    const end = {
       ...(kind === undefined ? {} : { wire: kind }),
       ...(this.#word === undefined ? {} : { raw: this.#word }),
       ...(this.#detail === undefined ? {} : { detail: this.#detail }),
-    });
+    };
+    const answer = this.#answer.finish(end, answerLimit(this.#target));
     // By itself it is no answer.
     const told = answer.content.length === 0 ? undefined : containerPart(this.#container);
     return told === undefined ? answer : { ...answer, content: [...answer.content, told] };

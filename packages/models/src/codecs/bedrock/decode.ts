@@ -12,7 +12,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { Answer } from "../../answer.ts";
+import { Answer, type AnswerEnd, answerLimit } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { countIn, numberIn, objectIn, textIn } from "../../json-values.ts";
 import { frameObject } from "../anthropic/decode.ts";
@@ -124,11 +124,12 @@ class BedrockAnswer implements Decoder {
       this.#answer.callFault(this.#last, "the arguments were cut off at the output limit");
     const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
     const detail = wire === "content_filter" ? (this.#guarded ?? this.#detail) : this.#detail;
-    return this.#answer.finish({
+    const end: AnswerEnd = {
       wire: lost ? "malformed_call" : wire,
       raw: this.#word,
       ...(detail === undefined ? {} : { detail }),
-    });
+    };
+    return this.#answer.finish(end, answerLimit(this.#target));
   }
 
   partial(): AssistantMessage | undefined {

@@ -109,15 +109,30 @@ export function textOf(given: Json): string {
   return textIn(given) ?? textIn(told) ?? textIn(objectIn(told)?.value) ?? "";
 }
 
-/** Only the first of several answers is read. */
-export function firstChoice(given: Json | undefined): JsonObject | undefined {
-  if (!Array.isArray(given)) return undefined;
-  for (const one of given) {
-    const choice = objectIn(one);
-    if (choice !== undefined && Number(choice.index ?? 0) === 0) return choice;
+/** Only the first of several answers is read: in a stream, the one that it began with. Some servers count from one. */
+export class FirstChoice {
+  #number: number | undefined;
+
+  in(given: Json | undefined): JsonObject | undefined {
+    if (!Array.isArray(given)) return undefined;
+    this.#number ??= firstNumber(given);
+    for (const one of given) {
+      const choice = objectIn(one);
+      if (choice !== undefined && numberOf(choice) === this.#number) return choice;
+    }
+    return undefined;
   }
-  return undefined;
 }
+
+function firstNumber(choices: readonly Json[]): number | undefined {
+  const numbers = choices.flatMap((one) => {
+    const choice = objectIn(one);
+    return choice === undefined ? [] : [numberOf(choice)];
+  });
+  return numbers.includes(0) ? 0 : numbers.find(Number.isInteger);
+}
+
+const numberOf = ({ index }: JsonObject): number => Number(index ?? 0);
 
 /** The sources that a chunk names; the fuller list, where it has two. */
 export function sourcesIn({ citations, search_results }: JsonObject): readonly Json[] | undefined {

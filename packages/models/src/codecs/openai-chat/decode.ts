@@ -21,7 +21,7 @@ import { CallTracker } from "./calls.ts";
 import {
   callOfPart,
   callsIn,
-  firstChoice,
+  FirstChoice,
   partsIn,
   reasoningIn,
   sourcesIn,
@@ -31,7 +31,7 @@ import {
 } from "./chunk.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
-import { type ChatEnd, cutEnd, endOf, failureOf, isBroken, isCut, isGrave, wasCut, wireOf } from "./end.ts";
+import { type ChatEnd, failureOf, finished, isBroken, isCut, isGrave, wireOf } from "./end.ts";
 import { HarmonySplitter } from "./harmony.ts";
 import { imageAt, moreAudio } from "./media.ts";
 import { ThinkSplitter } from "./think.ts";
@@ -47,6 +47,7 @@ const textPaths: readonly TextPath[] = [
 
 export class ChatDecoder implements Decoder {
   readonly #target: Target;
+  readonly #first = new FirstChoice();
   readonly #answer: Answer;
   readonly #frames = new FrameJson(textPaths, parseExact);
   readonly #names: NameTable;
@@ -134,7 +135,7 @@ export class ChatDecoder implements Decoder {
   take(given: JsonObject, isError: boolean = false): void {
     const chunk = isError ? given : withChoices(given);
     this.#again = undefined;
-    const choice = firstChoice(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
+    const choice = this.#first.in(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
     const base = chunk.base_resp ? baseRespError(chunk) : undefined;
     if (base !== undefined) this.#fail(base);
     if (this.finished) return;
@@ -394,7 +395,6 @@ export class ChatDecoder implements Decoder {
     if (isBroken(end, wire, answer.empty)) throw answer.failed(failureOf(end, this.#target));
     // Of a cut answer only the last call can be the cut one: those before it were whole when it began.
     for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
-    const message = answer.finish(endOf(end, wire));
-    return settle(wasCut(message, this.#target) ? answer.finish(cutEnd(end)) : message);
+    return settle(finished(answer, end, wire, this.#target));
   }
 }

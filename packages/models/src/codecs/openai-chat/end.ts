@@ -1,7 +1,7 @@
 // The room of how a Chat Completions answer ends: what its last words mean, and whether they can be believed.
 
 import { type AssistantMessage, cutRaw, RondoError, type StopKind } from "@rondo/core";
-import type { AnswerEnd } from "../../answer.ts";
+import { type Answer, type AnswerEnd, answerLimit, cutAtLimit } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { numberIn } from "../../json-values.ts";
 import { speaker } from "../openai/errors.ts";
@@ -58,29 +58,29 @@ export function failureOf({ word, native }: ChatEnd, target: Target): RondoError
   );
 }
 
-export function endOf({ word, native }: ChatEnd, wire: StopKind): AnswerEnd {
+function endOf({ word, native }: ChatEnd, wire: StopKind): AnswerEnd {
   if (word === undefined) return { wire, detail: "finish_missing" };
   const isUnknown = wire === "unknown" && native !== undefined;
   return { wire, raw: word, ...(isUnknown ? { detail: `native finish reason: ${native}` } : {}) };
 }
 
 /**
- * Servers and routers call a cut answer a tool turn (F006): its length gives it away. Some do not count the reasoning
- * towards the limit: an answer longer than the limit must then be so without it, or its arguments be broken.
+ * Whether a tool turn is a cut answer though its arguments are whole (F006): its length gives it away. Some do not count the
+ * reasoning towards the limit: an answer longer than the limit must then be so without it.
  */
-export function wasCut({ content, stop, usage }: AssistantMessage, target: Target): boolean {
-  const limit = target.outputLimit ?? target.facts.maxOutputTokens;
+function wasCut({ content, stop, usage }: AssistantMessage, target: Target): boolean {
+  const limit = answerLimit(target);
   const written = numberIn(usage?.outputTokens);
   if (limit === undefined || written === undefined || written < limit) return false;
   if (stop.wire === "max_tokens") return false;
-  const calls = content.filter((part) => part.type === "tool_call");
-  if (calls.some((part) => part.argsError !== undefined)) return true;
   const said = written - (numberIn(usage?.reasoningTokens) ?? 0);
-  return calls.length > 0 && (written === limit || said >= limit);
+  const calls = content.some((part) => part.type === "tool_call");
+  return calls && (written === limit || said >= limit);
 }
 
-export const cutEnd = ({ word }: ChatEnd): AnswerEnd => ({
-  wire: "max_tokens",
-  ...(word === undefined ? {} : { raw: word }),
-  detail: "the answer is as long as the output limit: it was cut",
-});
+/** The whole answer with this end, or with that of a cut one. */
+export function finished(answer: Answer, end: ChatEnd, wire: StopKind, target: Target): AssistantMessage {
+  const last = endOf(end, wire);
+  const message = answer.finish(last, answerLimit(target));
+  return wasCut(message, target) ? answer.finish({ ...last, ...cutAtLimit }) : message;
+}

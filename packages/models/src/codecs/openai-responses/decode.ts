@@ -15,7 +15,7 @@ import {
   type StopKind,
   type Usage,
 } from "@rondo/core";
-import { Answer } from "../../answer.ts";
+import { Answer, type AnswerEnd, answerLimit } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
@@ -102,9 +102,8 @@ export class ResponsesDecoder implements Decoder {
           raw: cutRaw(response.error ?? raw ?? null),
         }),
       );
-    return settle(
-      this.#answer.finish({ wire, ...(raw === undefined ? { detail: "finish_missing" } : { raw }) }),
-    );
+    const end: AnswerEnd = { wire, ...(raw === undefined ? { detail: "finish_missing" } : { raw }) };
+    return settle(this.#answer.finish(end, answerLimit(this.#target)));
   }
 
   partial(): AssistantMessage | undefined {
