@@ -75,7 +75,7 @@ export function userPiece(parts: JsonObject[]): ChatPiece {
 }
 
 const controlTokens: RegExp =
-  /<(?=[|｜][^<>|｜\s]{1,60}[|｜]>|(?:start|end)_of_turn>)|\[(?=\/?INST\]|\/?SYSTEM_PROMPT\])/g;
+  /<(?=[|｜][^<>|｜\s]{1,60}[|｜]>|(?:start|end)_of_turn>|\/s>)|\[(?=\/?INST\]|\/?SYSTEM_PROMPT\])/g;
 
 /** A text in which no template finds a token: an invisible space stands inside each (F237). */
 function broken(text: string): string {
