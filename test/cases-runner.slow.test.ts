@@ -85,12 +85,40 @@ test("a process that dies while a write is at work is played, and what it left i
   expect(await reasonsOf({ ...one, actions: [{ at: "during_tool", do: "abort" }] })).not.toBe("");
 });
 
+test("what is due a while after a frame does not hold up the stream", async () => {
+  const { wire } = plain;
+  const one = {
+    ...plain,
+    id: "X4",
+    wire: { ...wire, sse: (wire as { sse: string[] }).sse.slice(0, 1), eof: "hang" },
+    actions: [{ at: "frame:1+10ms", do: "abort" }],
+    expect: { stop_reason: "aborted", text: "hé 😀", loop_outcome: "aborted" },
+  };
+  expect(await reasonsOf(one)).toBe("");
+  expect(await reasonsOf({ ...one, actions: [{ at: "frame", do: "user_abort" }] })).toBe("");
+});
+
+test("a command that outlives its shell is seen by whatever name it is asked for", async () => {
+  const one = {
+    id: "X5",
+    provider: "openai-chat",
+    given: { tools: [{ builtin: "shell" }] },
+    wire: calls("shell", JSON.stringify({ command: "sleep 1000 & sleep 1000" })),
+    actions: [{ at: "tool_started+50ms", do: "abort" }],
+    expect: { orphan_processes: 0 },
+  };
+  expect(await reasonsOf(one)).toBe("");
+  expect(await reasonsOf({ ...one, expect: { orphan_processes: 1 } })).toContain("childProcesses");
+});
+
 describe("what was told and stored may be asserted", () => {
   const one = { ...plain, expect: {} };
   test.each([
     ["text_contains", "h", "x"],
     ["text_not_contains", "x", "h"],
     ["text_matches", "^h", "^x"],
+    ["text_matches", "(?im)^HÉ", "(?m)^HÉ"],
+    ["finish_missing", false, true],
     ["final_text", "hé 😀", "ho"],
     ["thinking", "", "hm"],
     ["retries", 0, 1],

@@ -2,8 +2,8 @@
 
 /** What is done, by the words that cases have for it. */
 const deeds: readonly (readonly [RegExp, string])[] = [
-  [/^(?:cancel|stop|interrupt|signal_abort|abort_signal)(?:_run)?$/, "abort"],
-  [/^(?:steering|interject|inject|inject_message|steer_message)$/, "steer"],
+  [/^(?:(?:user_)?abort|cancel|stop|interrupt|signal_abort|abort_signal)(?:_run)?$/, "abort"],
+  [/^(?:steering|interject|inject|inject_(?:user_)?message|steer_message)$/, "steer"],
   [/^(?:followup|queue|queue_message|enqueue)$/, "follow_up"],
   [/^(?:(?:new|second|user|next)_)?(?:prompt|message|run)$|^send(?:_message)?$/, "prompt"],
   [/^(?:break|break_off|stop_consuming|stop_reading|return|close_stream|consumer_break)$/, "break_consumer"],

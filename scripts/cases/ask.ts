@@ -29,12 +29,10 @@ export const got = ({ found, one }: Ask): string => `got ${shown(found.many ? fo
 export const text = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
-/** A regular expression as the cases write it: `(?i)` first switches to any case. */
+/** A regular expression as the cases write it: `(?i)` first switches to any case, `(?im)` to lines as well; a point is any character. */
 export function pattern(value: unknown, flags: string = ""): RegExp {
-  const source = String(value);
-  return source.startsWith("(?i)")
-    ? new RegExp(source.slice(4), `i${flags}s`)
-    : new RegExp(source, `${flags}s`);
+  const [, first = "", source = ""] = /^(?:\(\?([ims]+)\))?(.*)$/s.exec(String(value)) ?? [];
+  return new RegExp(source, [...new Set(`${first}${flags}s`)].join(""));
 }
 
 export function parsedObject(value: unknown): boolean {

@@ -1,7 +1,7 @@
 // The room of cues: when an action of a case is due.
 //
 // `frame:6`, `request:2` (it has arrived, and is not answered yet), `event:1`, `tool_started`, `tool_started+50ms`, `backoff_started+50ms`, `start`, `settled`, `later`, `end`.
-// Each action happens once, at the first time its cue comes.
+// Each action happens once, at the first time its cue comes. What is due a while after a frame does not hold up the next.
 
 import { usualTime } from "./action-names.ts";
 import { type CaseAction, Unsupported } from "./format.ts";
@@ -29,6 +29,9 @@ const words = new Set([
   "end",
 ]);
 
+/** What is counted: without a number it is the first. */
+const counted: ReadonlySet<string> = new Set(["frame", "request", "event"]);
+
 /** Other words for the time at which the next request has arrived. */
 const answered: ReadonlySet<string> = new Set(["after_response", "after_turn", "response", "turn_end"]);
 
@@ -36,16 +39,22 @@ export class Cues {
   readonly #cues: Cue[];
   readonly #clock: VirtualClock;
   readonly #act: (action: CaseAction) => Promise<void>;
+  readonly #later: (acting: Promise<void>) => void;
 
-  /** @throws Unsupported naming a cue that is not known */
+  /**
+   * @param later waits for it before the play is over
+   * @throws Unsupported naming a cue that is not known
+   */
   constructor(
     actions: readonly CaseAction[],
     clock: VirtualClock,
     act: (action: CaseAction) => Promise<void>,
+    later: (acting: Promise<void>) => void,
   ) {
     this.#cues = actions.map(readCue);
     this.#clock = clock;
     this.#act = act;
+    this.#later = later;
   }
 
   has(word: string): boolean {
@@ -57,7 +66,8 @@ export class Cues {
     const due = this.#cues.filter((cue) => !cue.done && cue.word === word && cue.number === number);
     if (due.length === 0) return undefined;
     for (const cue of due) cue.done = true;
-    return () => this.#perform(due);
+    if (word !== "frame" || due.every(({ delayMs }) => delayMs === 0)) return () => this.#perform(due);
+    return async () => this.#later(this.#perform(due));
   }
 
   /** Does what is due now, in order. Undefined when nothing is. */
@@ -83,8 +93,9 @@ function readCue(action: CaseAction): Cue {
   const [, given = "", place, delay] = read ?? [];
   // A turn after the first one begins with its request.
   const count = Number(place ?? 1);
-  const number = answered.has(given) ? count + 1 : given === "turn" ? Math.max(2, count) : place;
   const word = usualTime(given);
+  const first = counted.has(word) ? 1 : undefined;
+  const number = answered.has(given) ? count + 1 : given === "turn" ? Math.max(2, count) : (place ?? first);
   if (!words.has(word)) throw new Unsupported(`actions[].at ${JSON.stringify(action.at)} is not known`);
   for (const member of Object.keys(action))
     if (!["at", "do", "text", "ms", "reason", "path", "content", "fs", "arguments", "note"].includes(member))

@@ -4,7 +4,7 @@
 
 import type { Subject } from "./followed.ts";
 import { type Assertion, type Case, type Expect, Unsupported } from "./format.ts";
-import { memberNamed } from "./members.ts";
+import { isMeasured, memberNamed } from "./members.ts";
 import type { Observation } from "./observation.ts";
 import { runOf } from "./readings.ts";
 import { beginsWith } from "./script.ts";
@@ -94,7 +94,5 @@ function* part(name: string, expect: Expect, subject: Subject): Generator<string
 export function needsProcess(one: Case): boolean {
   const turns = [...(one.turns ?? []), ...(one.turns_after ?? [])];
   const parts = [one.expect, one.final_expect, ...turns.map((turn) => turn.expect)];
-  return parts.some((expect) =>
-    ["process", "max_cpu_ms", "max_heap_growth_mb"].some((name) => expect?.[name] !== undefined),
-  );
+  return parts.some((expect) => Object.keys(expect ?? {}).some(isMeasured));
 }

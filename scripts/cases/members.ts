@@ -370,11 +370,21 @@ const otherNames: readonly (readonly [RegExp, string])[] = [
   [/^tool_executions$/, "tools_executed"],
 ];
 
+/** How many processes are left, where that stands beside what is measured of the run's own: `orphans`, `no_surviving_processes`. */
+const processesLeft = (name: string): boolean => measureOf(name.replace(/^no_/, "")) === "childProcesses";
+
+/** Whether a member is told only by a process of its own. */
+export const isMeasured = (name: string): boolean =>
+  ["process", "max_cpu_ms", "max_heap_growth_mb"].includes(name) || processesLeft(name);
+
 export function memberNamed(given: string): Member | undefined {
   if (Object.hasOwn(members, given)) return members[given];
   const name = [...otherNames, ...toldNames].find(([names]) => names.test(given))?.[1] ?? given;
   if (name !== given) return members[name];
   if (touched.test(name)) return members.prototype_polluted;
+  if (processesLeft(name))
+    return (value, subject) =>
+      members.process?.({ childProcesses: typeof value === "number" ? value : 0 }, subject);
   return untouched.test(name)
     ? (value, subject) => members.prototype_polluted?.(value === false, subject)
     : undefined;

@@ -3,6 +3,7 @@
 // `a_or_b` holds when either does. A word that is not here is nobody's demand, and makes the case fail.
 
 import { isPaired, textOf } from "@rondo/core";
+import { usualDeed } from "./action-names.ts";
 import { shown } from "./ask.ts";
 import {
   answeredNext,
@@ -231,7 +232,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
   }),
 
   continue_with_steer: following((next, _response, { one, seen }) => {
-    const steers = (one.actions ?? []).filter((action) => action.do === "steer");
+    const steers = (one.actions ?? []).filter((action) => usualDeed(action.do) === "steer");
     for (const { text = "continue" } of steers) {
       const times = next.request.text.split(JSON.stringify(text).slice(1, -1)).length - 1;
       if (times !== 1) return `the steering message stands ${times} times in the next request`;

@@ -46,6 +46,9 @@ export const toldMembers: Told = {
       ? undefined
       : `the text must match ${shown(value)}; got ${shown(textsOf(seen, response))}`,
   ),
+  finish_missing: about((value, { message }) =>
+    equal("whether the finish is missing", message?.stop.detail === "finish_missing", value),
+  ),
   final_text: (value, { run }) => equal("the run's text", run?.text, value),
 
   error_message_matches: about((value: unknown, response, { seen }) =>

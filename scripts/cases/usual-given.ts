@@ -15,11 +15,11 @@ const given: readonly (readonly [RegExp, string])[] = [
 ];
 
 const behaviours: readonly (readonly [RegExp, string])[] = [
-  [/^(?:error|throws_error)$/, "throws"],
-  [/^(?:rejects_with)$/, "rejects"],
+  [/^(?:error|throws_error|returns_error)$/, "throws"],
+  [/^(?:rejects_with|throws_async)$/, "rejects"],
   [/^(?:hangs|never_resolves|never_returns|never)$/, "never_settles"],
   [/^(?:after_ms|settles_after_ms|returns_after|sleep_ms|duration_ms|takes_ms)$/, "returns_after_ms"],
-  [/^(?:value|result|output)$/, "returns"],
+  [/^(?:value|result|output|returns_text)$/, "returns"],
   [/^(?:sequence|returns_in_turn)$/, "returns_sequence"],
 ];
 

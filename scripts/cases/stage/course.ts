@@ -53,7 +53,12 @@ export class Course {
 
   constructor(parts: CourseParts) {
     this.#parts = parts;
-    this.cues = new Cues(parts.one.actions ?? [], parts.clock, (action) => this.#act(action));
+    this.cues = new Cues(
+      parts.one.actions ?? [],
+      parts.clock,
+      (action) => this.#act(action),
+      (acting) => this.later(acting),
+    );
   }
 
   /** All of it, from the first prompt until nothing more comes. */
