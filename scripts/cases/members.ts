@@ -370,8 +370,10 @@ const otherNames: readonly (readonly [RegExp, string])[] = [
   [/^tool_executions$/, "tools_executed"],
 ];
 
-/** How many processes are left, where that stands beside what is measured of the run's own: `orphans`, `no_surviving_processes`. */
-const processesLeft = (name: string): boolean => measureOf(name.replace(/^no_/, "")) === "childProcesses";
+/** How many processes are left, where that stands beside what is measured of the run's own: `orphans`, `no_surviving_processes`, `process_group_killed`. */
+const processesLeft = (name: string): boolean =>
+  /^process_(?:group|tree)_(?:alive|killed|empty|gone|dead)$/.test(name) ||
+  measureOf(name.replace(/^no_/, "")) === "childProcesses";
 
 /** Whether a member is told only by a process of its own. */
 export const isMeasured = (name: string): boolean =>
