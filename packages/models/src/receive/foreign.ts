@@ -49,8 +49,7 @@ export class Beginning {
     const text =
       `${this.#pieces.map((piece) => utf8.decode(piece, { stream: true })).join("")}${utf8.decode()}`.trim();
     // A name that was cut is the beginning of events, too.
-    const isField =
-      /^[ \t]*(?:data|event|id|retry)?:/im.test(text) || fields.some((name) => name.startsWith(text));
+    const isField = /^(?:data|event|id|retry)?:/m.test(text) || fields.some((name) => name.startsWith(text));
     return isField ? "" : text;
   }
 }

@@ -1,13 +1,13 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with ten leniencies the field asks for: a payload that itself starts with a colon is a comment
+// The WHATWG algorithm, with nine leniencies the field asks for: a payload that itself starts with a colon is a comment
 // that a gateway wrapped, one of JSON that starts with the name of its field once more (`data: data: {…}`) is what stands
 // behind that, a payload that is empty is none, a last event without its blank line counts when its payload is whole (WHATWG
 // drops that one, and with it the finish signal of small servers), so does one that is whole where another payload begins
 // behind it, and so does a JSON object that stands between events bare, in as many lines as it likes: so Google breaks off
 // an answer, and WHATWG drops the error. Nor has WHATWG a field `error`, which is where llama.cpp said what went wrong: an
 // object there is an event of that name. An event that is called an error is one without any payload, too, and an object may
-// be written over several lines, of which the first alone is a field. The name of a field may be in other capitals, and set in.
+// be written over several lines, of which the first alone is a field.
 //
 // Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
 // (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas
@@ -92,7 +92,7 @@ export class SseDecoder {
     this.#take(this.#utf8.end());
     const last = this.#open.join("");
     // A line that is no field is nothing to us, but as the last one it is the beginning of one.
-    const cutInField = last !== "" && !this.#isBare(last) && !/^\s*(data|event|id|retry)?(:|$)/i.test(last);
+    const cutInField = last !== "" && !this.#isBare(last) && !/^(data|event|id|retry)?(:|$)/.test(last);
     if (last !== "") this.#line(last);
     const cutInBare = this.#bare !== undefined;
     this.#open = [];
@@ -207,8 +207,7 @@ export class SseDecoder {
     const nameEnd = line.indexOf(":");
     const after = line.charCodeAt(nameEnd + 1) === space ? nameEnd + 2 : nameEnd + 1;
     const start = line.startsWith("data:") ? behindDoubled(line, after) : after;
-    const [written, value] = nameEnd === -1 ? [line, ""] : [line.slice(0, nameEnd), line.slice(start)];
-    const name = written === "data" || written === "event" ? written : written.trim().toLowerCase();
+    const [name, value] = nameEnd === -1 ? [line, ""] : [line.slice(0, nameEnd), line.slice(start)];
     this.#bare = undefined;
     if (name === "data") {
       if (this.#data !== undefined && endsBefore(this.#data, value)) this.#dispatch(this.#later);

@@ -209,16 +209,4 @@ describe("server-sent events", () => {
     ]);
     expect(named('data: {"x":1}\nevent: a\n\n')).toEqual([{ event: "a", data: '{"x":1}' }]);
   });
-
-  it("takes names of fields in other capitals, and such as are set in, in any chunking", () => {
-    const text = 'Event: a\nDATA: {"x":1}\n\n  data: {"x":2}\n\n\tData:{"x":3}\n\nDaTe: no\n\nData: [DONE]';
-    const want = [
-      { event: "a", data: '{"x":1}' },
-      { event: undefined, data: '{"x":2}' },
-      { event: undefined, data: '{"x":3}' },
-      { event: undefined, data: "[DONE]" },
-    ];
-    expect(decode([bytes(text)])).toEqual({ frames: want, cut: false });
-    expect(decode([...bytes(text)].map((byte) => Uint8Array.of(byte))).frames).toEqual(want);
-  });
 });
