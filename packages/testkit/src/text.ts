@@ -26,3 +26,6 @@ export function commonLength(one: string, other: string): number {
   while (at < one.length && one[at] === other[at]) at += 1;
   return at;
 }
+
+/** A file's text without the mark (U+FEFF) that some editors and shells put in front, which is no JSON. */
+export const withoutMark = (text: string): string => text.replace(/^\ufeff/, "");

@@ -9,6 +9,8 @@ import {
   type CallResult,
   canonical,
   emptyState,
+  formatVersion,
+  isKnownType,
   type JsonObject,
   type LogRecord,
   type ModelRequest,
@@ -26,7 +28,7 @@ import {
   type ValueChange,
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
-import { clipped, commonLength } from "../text.ts";
+import { clipped, commonLength, withoutMark } from "../text.ts";
 
 /** Records, or a file that holds them: that of a JSONL journal, or one record a line. */
 export type Recording = string | Iterable<LogRecord>;
@@ -54,7 +56,7 @@ interface ToolOutcome {
 export function recordsOf(recording: Recording): LogRecord[] {
   if (typeof recording !== "string") {
     const records = typeof Object(recording)[Symbol.iterator] === "function" ? [...recording] : undefined;
-    const wrong = records?.findIndex((record) => typeof record?.type !== "string") ?? -1;
+    const wrong = records?.findIndex((record) => !isRecord(record)) ?? -1;
     if (records !== undefined && wrong < 0) return records;
     throw new RondoError(
       "invalid_request",
@@ -62,16 +64,53 @@ export function recordsOf(recording: Recording): LogRecord[] {
     );
   }
   const lines = textOf(recording).split("\n");
-  return lines.flatMap((line, at): LogRecord[] => {
+  const records = lines.flatMap((line, at): LogRecord[] => {
     if (line.trim() === "") return [];
+    let why = "";
     try {
       const value = JSON.parse(line) as { records?: LogRecord[]; rondo?: string } | LogRecord;
-      if ("records" in value && value.records !== undefined) return value.records;
-      return "rondo" in value ? [] : [value as LogRecord];
+      const grouped = "records" in value ? value.records : undefined;
+      const found = grouped ?? ("rondo" in value ? [] : [value as LogRecord]);
+      if (found.every(isRecord)) return found;
     } catch (thrown) {
-      throw new RondoError("invalid_request", `${recording}, line ${at + 1}: no record (${String(thrown)})`);
+      why = ` (${String(thrown)})`;
     }
+    throw new RondoError("invalid_request", `${recording}, line ${at + 1}: no record${why}`);
   });
+  if (records.length > 0) return records;
+  throw new RondoError("invalid_request", `${recording} holds no record`);
+}
+
+const isRecord = (one: { type?: unknown } | null | undefined): boolean => typeof one?.type === "string";
+
+/**
+ * Does something with each record of a recording.
+ * @throws RondoError `invalid_request` naming the record it cannot be done with
+ */
+export function withEach(records: readonly LogRecord[], act: (record: LogRecord, at: number) => void): void {
+  for (const [at, record] of records.entries())
+    try {
+      act(record, at);
+    } catch (thrown) {
+      throw new RondoError(
+        "invalid_request",
+        `the recording's record ${at} (${record.type}) cannot be read: ${messageOf(thrown)}`,
+        { cause: thrown },
+      );
+    }
+}
+
+/** A session is folded from its first record on, and by a version that knows what is in it. */
+function checkPlace(record: LogRecord, at: number): void {
+  if (record.seq !== at)
+    throw new Error(
+      `its sequence number is ${record.seq}, and it stands at ${at}: needed are all records of one session, in order`,
+    );
+  if (record.type === "run_started" && record.format > formatVersion)
+    throw new Error(
+      `it was written by a newer version (journal format ${record.format}, this is ${formatVersion}): update rondo`,
+    );
+  if (!isKnownType(record)) throw new Error("this version knows no such type: update rondo");
 }
 
 function textOf(file: string): string {
@@ -83,7 +122,7 @@ function textOf(file: string): string {
       cause: thrown,
     });
   }
-  if (!text.startsWith("SQLite format 3\0")) return text;
+  if (!text.startsWith("SQLite format 3\0")) return withoutMark(text);
   throw new RondoError(
     "invalid_request",
     `${file} is a SQLite journal: give the records of a run, or a file of them (rondo show RUN --json)`,
@@ -103,15 +142,16 @@ export class Tape {
   /** @param rules those of the agent that was recorded: its texts stand in what it asked. Default: without texts of its own */
   constructor(recording: Recording, rules: Rules = resolve({ model: scripted([]) }).rules) {
     this.records = recordsOf(recording);
+    let state = emptyState;
+    withEach(this.records, (record, at) => {
+      checkPlace(record, at);
+      this.#results.push(...resultIn(record, state));
+      state = reduce(state, record, rules);
+    });
+    this.state = state;
     if (this.options === undefined)
       throw new RondoError("invalid_request", "the recording holds no run: there is no run_started in it");
     this.calls = callsIn(this.records, rules);
-    let state = emptyState;
-    for (const record of this.records) {
-      this.#results.push(...resultIn(record, state));
-      state = reduce(state, record, rules);
-    }
-    this.state = state;
   }
 
   /** The options of the first run. */

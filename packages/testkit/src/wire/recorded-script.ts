@@ -4,18 +4,20 @@
 // its own provider understands (signatures, ids of items) is left out; rondo-wire makes up its own.
 
 import type { AssistantMessage, Json, JsonObject, LogRecord, Part, Stop } from "@rondo/core";
-import { type Recording, recordsOf } from "../cassette/tape.ts";
+import { type Recording, recordsOf, withEach } from "../cassette/tape.ts";
 
 /**
  * The turns of a recording, in the order in which they were answered, as JSON for a script file.
  * @param recording a session's records, or a file of them
- * @throws RondoError `invalid_request` naming the line that cannot be read
+ * @throws RondoError `invalid_request` naming the line, or the record, that cannot be read
  */
 export function recordedScript(recording: Recording): Json[] {
-  return recordsOf(recording).flatMap((record) => {
+  const turns: Json[] = [];
+  withEach(recordsOf(recording), (record) => {
     const turn = turnOf(record);
-    return turn === undefined ? [] : [turn];
+    if (turn !== undefined) turns.push(turn);
   });
+  return turns;
 }
 
 function turnOf(record: LogRecord): Json[] | undefined {
