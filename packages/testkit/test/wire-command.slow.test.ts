@@ -72,6 +72,7 @@ describe("the command rondo-wire", () => {
       "openai-chat",
       "openai-chat",
     ]);
+    expect(requests.join("\n")).not.toContain("Bearer k");
     child.kill("SIGTERM");
     expect(await outcome).toMatchObject({ code: 0, stdout: `${JSON.stringify(told)}\n`, stderr: "" });
   });
@@ -84,6 +85,9 @@ describe("the command rondo-wire", () => {
       /^rondo-wire: there is no option --prot\. Did you mean --port\? See rondo-wire --help\n$/,
     ],
     [["--script", "x", "--port", "many"], 2, /--port many: a number/],
+    [["--script", "x", "--port", ""], 2, /--port : a number/],
+    [["--script", "x", "--port", "1e3"], 2, /--port 1e3: a number/],
+    [["--script", "x", "--port", "70000"], 2, /--port 70000: a number/],
     [["--script", "x", "--chunks", "bit"], 2, /frame, byte or whole/],
     [["--script", "/no/such/file.json"], 1, /\/no\/such\/file\.json/],
   ] as const)("%j is refused, saying why", async (args, code, words) => {

@@ -6,6 +6,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { messageOf } from "@rondo/core";
 import { readOptions } from "./command-line.ts";
 import { recordedScript } from "./recorded-script.ts";
+import { requestLine } from "./request-line.ts";
 import { readScript } from "./script-json.ts";
 import { rondoWire } from "./server.ts";
 import type { Chunks } from "./words.ts";
@@ -25,7 +26,7 @@ Converse) from a script, for clients in any language.
   --repeat-last      play the last turn again when the script has run out
   --server NAME      speak Chat Completions as this compatible server does, e.g. mistral, groq, ollama
   --key KEY          the only key that is right
-  --requests FILE    append every request to this file, one JSON object a line
+  --requests FILE    append every request to this file, one JSON object a line, without its credentials
   --help             this
 
 A script is a list of turns, one a request: a text, a word or a list of words, e.g.
@@ -70,8 +71,10 @@ if (given.help) {
 }
 if ((given.script === undefined) === (given.cassette === undefined))
   fail(`one of --script and --cassette is needed\n\n${usage}`, 2);
-const port = Number(given.port ?? 0);
-if (!Number.isInteger(port) || port < 0 || port > 65_535)
+const { port: portText = "0" } = given;
+const port = Number(portText);
+// What is empty would be 0 to JavaScript, and 1e3 a thousand.
+if (!/^\d{1,5}$/.test(portText) || port > 65_535)
   fail(`--port ${given.port}: a number from 0 to 65535 is needed`, 2);
 if (given.chunks !== undefined && !["frame", "byte", "whole"].includes(given.chunks))
   fail(`--chunks ${given.chunks}: frame, byte or whole is needed`, 2);
@@ -101,7 +104,7 @@ try {
     ...(key === undefined ? {} : { key }),
     ...(requests === undefined
       ? {}
-      : { onRequest: ({ text: _, ...request }) => appendFileSync(requests, `${JSON.stringify(request)}\n`) }),
+      : { onRequest: (request) => appendFileSync(requests, requestLine(request)) }),
   });
   const urls = {
     anthropic: wire.urlFor("anthropic"),

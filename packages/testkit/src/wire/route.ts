@@ -22,31 +22,43 @@ export interface Route {
   asArray: boolean;
 }
 
+/** What was asked for, by its path or by a whole address; undefined for what is neither. */
+const addressOf = (url: string): URL | undefined =>
+  URL.parse(url.startsWith("/") ? `http://wire${url}` : url) ?? undefined;
+
 /** The route of a path; undefined for one that no provider has. */
 export function routeOf(url: string): Route | undefined {
-  const { pathname, searchParams } = new URL(url, "http://wire");
+  const address = addressOf(url);
+  if (address === undefined) return undefined;
+  const { pathname, searchParams } = address;
   if (/\/messages$/.test(pathname)) return { protocol: "anthropic-messages", asArray: false };
   if (/\/chat\/completions$/.test(pathname)) return { protocol: "openai-chat", asArray: false };
   if (/\/responses$/.test(pathname)) return { protocol: "openai-responses", asArray: false };
   const google = /\/(?:models|tunedModels)\/([^/]+):(generateContent|streamGenerateContent)$/.exec(pathname);
   if (google !== null) {
+    const model = decoded(google[1]);
+    if (model === undefined) return undefined;
     const stream = google[2] === "streamGenerateContent";
     return {
       protocol: "google-generative-ai",
-      model: decodeURIComponent(google[1] ?? ""),
+      model,
       stream,
       asArray: stream && searchParams.get("alt") !== "sse",
     };
   }
   const bedrock = /\/model\/([^/]+)\/(converse|converse-stream)$/.exec(pathname);
-  if (bedrock !== null)
-    return {
-      protocol: "bedrock-converse",
-      model: decodeURIComponent(bedrock[1] ?? ""),
-      stream: bedrock[2] === "converse-stream",
-      asArray: false,
-    };
-  return undefined;
+  const model = decoded(bedrock?.[1]);
+  if (bedrock === null || model === undefined) return undefined;
+  return { protocol: "bedrock-converse", model, stream: bedrock[2] === "converse-stream", asArray: false };
+}
+
+/** A piece of a path as it is meant; undefined where it is none: `%ZZ`. */
+function decoded(piece: string | undefined): string | undefined {
+  try {
+    return piece === undefined ? undefined : decodeURIComponent(piece);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The credential a request brings; for a signed one the id of its key. */
@@ -60,7 +72,7 @@ function credentialOf(protocol: Protocol, url: string, headers: IncomingHttpHead
     case "openai-responses":
       return bearer ?? one(headers["api-key"]);
     case "google-generative-ai":
-      return one(headers["x-goog-api-key"]) ?? new URL(url, "http://wire").searchParams.get("key") ?? bearer;
+      return one(headers["x-goog-api-key"]) ?? addressOf(url)?.searchParams.get("key") ?? bearer;
     case "bedrock-converse":
       return bearer ?? /^AWS4-HMAC-SHA256 Credential=([^/]+)\//.exec(authorization)?.[1];
   }

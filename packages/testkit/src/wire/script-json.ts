@@ -14,6 +14,7 @@ import {
 } from "@rondo/core";
 import { isObject, membersIn } from "../json.ts";
 import * as turns from "../scripted/turns.ts";
+import { withoutMark } from "../text.ts";
 import * as wire from "./words.ts";
 
 /** What was wrong with a script file. */
@@ -36,7 +37,7 @@ export interface ScriptFile {
 export function readScript(text: string): ScriptFile {
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = JSON.parse(withoutMark(text)) as Json;
   } catch (thrown) {
     throw new ScriptFormatError(`the script is not JSON: ${(thrown as Error).message}`);
   }

@@ -3,6 +3,7 @@
 // It listens on the loopback and nowhere else. The order is a provider's: the path, the key, the body's form, the
 // rules, the model; and only a request that passes all of these reaches the script.
 
+import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Json, messageOf, RondoError, type Usage } from "@rondo/core";
@@ -15,6 +16,7 @@ import {
   flag,
   listOf,
   membersOf,
+  needed,
   object,
   oneOf,
   text,
@@ -77,7 +79,7 @@ const wireOptions = membersOf<WireOptions>({
   chunks: oneOf("frame", "byte", "whole"),
   chunk: count,
   usage: membersOf<Usage>(usageChecks),
-  key: text,
+  key: needed("a text that is not empty", (key) => typeof key === "string" && key !== ""),
   models: listOf(text),
   chatRules: object,
   server: either(object, text),
@@ -184,8 +186,8 @@ class Wire {
     try {
       const path = message.url ?? "/";
       const route = routeOf(path);
-      const text = await bodyOf(message);
-      if (text === undefined) {
+      const body = await bodyOf(message);
+      if (body === undefined) {
         if (route === undefined) respond(response, 413, { error: "the request is too large" });
         else this.#refuse(response, route.protocol, refusalWith(route.protocol, 413));
         return;
@@ -196,7 +198,7 @@ class Wire {
         });
         return;
       }
-      await this.#answer(message, response, route, text);
+      await this.#answer(message, response, route, body);
     } catch (thrown) {
       // A client that went away while it was read needs no answer; anything else is a defect, and is told.
       if (message.errored || response.destroyed) return;
@@ -210,11 +212,11 @@ class Wire {
     message: IncomingMessage,
     response: ServerResponse,
     route: Route,
-    text: string,
+    body: Buffer,
   ): Promise<void> {
     const { protocol } = route;
     const options = this.#options;
-    const request = this.#read(message, route, text);
+    const request = this.#read(message, route, body);
     if (options.keepRequests !== false) this.requests.push(request);
     this.violations.push(...request.violations);
     options.onRequest?.(request);
@@ -241,7 +243,7 @@ class Wire {
         number,
         chunk: options.chunk,
         usage: options.usage,
-        requestChars: text.length,
+        requestChars: request.text.length,
         now: Date.now(),
         ...(this.#personality === undefined ? {} : { server: this.#personality }),
       });
@@ -260,13 +262,14 @@ class Wire {
     await send(response, plan, options.chunks ?? "frame");
   }
 
-  #read(message: IncomingMessage, route: Route, text: string): WireRequest {
+  #read(message: IncomingMessage, route: Route, bytes: Buffer): WireRequest {
+    const text = bytes.toString();
     let body: Json = null;
-    let unreadable: Violation[] = [];
+    let unreadable = unreadableWhy(message, bytes);
     try {
       body = JSON.parse(text) as Json;
     } catch (thrown) {
-      unreadable = [{ path: "", message: `The request body is not valid JSON: ${messageOf(thrown)}` }];
+      unreadable ??= `not valid JSON: ${messageOf(thrown)}`;
     }
     const members = membersIn(body);
     const model = route.model ?? (typeof members.model === "string" ? members.model : "");
@@ -283,8 +286,8 @@ class Wire {
       body,
       text,
       violations:
-        unreadable.length > 0
-          ? unreadable
+        unreadable !== undefined
+          ? [{ path: "", message: `The request body is ${unreadable}` }]
           : this.#personality !== undefined && route.protocol === "openai-chat"
             ? checkServerRequest(this.#personality, text, headers)
             : violationsOf(route.protocol, body, model, this.#options.chatRules ?? {}),
@@ -323,15 +326,23 @@ function asksForUsage({ protocol, body }: WireRequest): boolean {
   return membersIn(membersIn(body).stream_options).include_usage === true;
 }
 
-/** The body's text; undefined when it is larger than any provider takes. */
-async function bodyOf(message: IncomingMessage): Promise<string | undefined> {
+/** The body; undefined when it is larger than any provider takes. */
+async function bodyOf(message: IncomingMessage): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of message as AsyncIterable<Buffer>) {
     length += piece.length;
     if (length <= maxBodyBytes) pieces.push(piece);
   }
-  return length > maxBodyBytes ? undefined : Buffer.concat(pieces).toString();
+  return length > maxBodyBytes ? undefined : Buffer.concat(pieces);
+}
+
+/** What keeps a body from being read as a text. */
+function unreadableWhy({ headers }: IncomingMessage, body: Buffer): string | undefined {
+  const { "content-encoding": coding = "identity" } = headers;
+  if (coding !== "identity")
+    return `compressed (content-encoding: ${coding}): rondo-wire takes only plain ones`;
+  return isUtf8(body) ? undefined : "not valid UTF-8";
 }
 
 function respond(response: ServerResponse, status: number, body: Json): void {

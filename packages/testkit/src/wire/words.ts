@@ -14,7 +14,6 @@ import {
   listOf,
   membersOf,
   needed,
-  object,
   oneOf,
   recordOf,
   text,
@@ -148,9 +147,18 @@ export function raw(
   return { wire: "raw", body, status: options.status ?? 200, headers: options.headers ?? {} };
 }
 
+const framesGiven = membersOf({
+  list: listOf(
+    membersOf(
+      { event: text, data: needed("a text, or a value that is sent as JSON,", (data) => data !== undefined) },
+      ["data"],
+    ),
+  ),
+});
+
 /** Streams these frames as they are, in the protocol's framing. `data` that is no text is sent as JSON. */
 export function frames(list: readonly { event?: string; data: Json }[]): WireAct {
-  checkGiven(membersOf({ list: listOf(object) }), { list }, "frames");
+  checkGiven(framesGiven, { list }, "frames");
   return { wire: "frames", frames: list };
 }
 
