@@ -1,7 +1,7 @@
 // The room of the check: one thing that a conformance suite demands, by name, for any test runner.
 
 import { AssertionError } from "node:assert/strict";
-import { inspect, isDeepStrictEqual } from "node:util";
+import { inspect, isDeepStrictEqual, types } from "node:util";
 import { messageOf, RondoError } from "@rondo/core";
 import {
   type ChecksOf,
@@ -62,11 +62,21 @@ export function checksOf(
   checks: readonly (readonly [name: string, run: () => Promise<void>])[],
   test: RegisterTest | undefined,
 ): Check[] {
-  const named = checks.map(([name, run]): Check => ({ name: `${subject}: ${name}`, run }));
+  const named = checks.map(([name, run]): Check => ({ name: `${subject}: ${name}`, run: inWords(run) }));
   // Runners hand a context to what they call, some a callback to what takes one: ours takes nothing.
   if (test !== undefined) for (const { name, run } of named) test(name, () => run());
   return named;
 }
+
+/** Whatever a subject throws, a check says what was wrong: what is no error has no words. */
+const inWords = (run: () => Promise<void>) => async (): Promise<void> => {
+  try {
+    await run();
+  } catch (thrown) {
+    if (types.isNativeError(thrown) || thrown instanceof Error) throw thrown;
+    throw new AssertionError({ message: `it threw ${shown(thrown)}, which is no Error` });
+  }
+};
 
 /** Looks at what a function of a subject gave. @throws RondoError `invalid_request` saying what is needed */
 export function checkGave(suite: string, what: string, needed: ValueCheck, given: unknown): void {
@@ -98,6 +108,16 @@ export async function thenLetGo(
     saysMore(failed.thrown, `(And ${said})`);
   }
   if (failed !== undefined) throw failed.thrown;
+}
+
+/** What an attempt throws, or rejects with; it may be anything. @param otherwise what is wrong where it does neither */
+export async function whatRejected(attempt: Promise<unknown>, otherwise: string): Promise<unknown> {
+  try {
+    await attempt;
+  } catch (thrown) {
+    return thrown;
+  }
+  throw new AssertionError({ message: otherwise });
 }
 
 /** Adds a line to what an error says, in its stack as well: that is what node:test prints. */

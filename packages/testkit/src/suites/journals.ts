@@ -13,7 +13,7 @@ import {
   subjectCheck,
   thenLetGo,
 } from "./check.ts";
-import { durableLeaseCases, leaseCases, watchCases } from "./journals/holding.ts";
+import { durableLeaseCases, durableWatchCases, leaseCases, watchCases } from "./journals/holding.ts";
 import {
   type Body,
   hardRecords,
@@ -64,6 +64,7 @@ export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Che
     ...(subject.watches === true ? watchCases : []),
     ...(subject.durable === true ? durableCases : []),
     ...(subject.durable === true && subject.leases === true ? durableLeaseCases : []),
+    ...(subject.durable === true && subject.watches === true ? durableWatchCases : []),
   ];
   const checks = wanted.map(([name, body], number): [string, () => Promise<void>] => [
     name,
@@ -154,7 +155,7 @@ const cases: (readonly [name: string, body: Body])[] = [
     async (journal) => {
       // What is no text comes from code that nobody has checked.
       for (const id of ["", "a\0b", "half \ud83d", undefined, null, 5] as string[]) {
-        const named = `${JSON.stringify(id)} cannot be a session id`;
+        const named = String(JSON.stringify(id));
         await refused(() => journal.append(id, 0, sampleRecords(0, 1)), named);
         await refused(() => journal.read(id), named);
         if (journal.lease !== undefined)
@@ -240,6 +241,14 @@ const cases: (readonly [name: string, body: Body])[] = [
     },
   ],
   [
+    "the list holds every session, however many there are",
+    async (journal) => {
+      const ids = Array.from({ length: 120 }, (_, i) => `s${i}`);
+      for (const [i, id] of ids.entries()) await journal.append(id, 0, [sampleRecord(0, "", i)]);
+      mustBe((await journal.list()).length, ids.length, "the number of sessions in the list");
+    },
+  ],
+  [
     "what is read is the reader's: changing the list changes nothing",
     async (journal) => {
       const group = sampleRecords(0, 2);
@@ -316,7 +325,10 @@ const durableCases: (readonly [name: string, body: Body])[] = [
     async (journal, _again, _patienceMs, beside) => {
       await journal.append("a", 0, sampleRecords(0, 1));
       await openedBeside(beside, async (other) => {
+        // Whoever has read once is to see what the other writes then.
+        mustBe(await other.read("a"), sampleRecords(0, 1), "what the second of two reads of a");
         await journal.append("a", 1, sampleRecords(1, 1));
+        mustBe(await other.read("a"), sampleRecords(0, 2), "what the second reads, after the first wrote");
         await refused(() => other.append("a", 1, sampleRecords(1, 1, "late")), '"a"', "conflict");
         await other.append("a", 2, sampleRecords(2, 1));
         await refused(() => journal.append("a", 2, sampleRecords(2, 1, "late")), '"a"', "conflict");

@@ -175,7 +175,7 @@ const demands: readonly Demand[] = [
       const unknown = Object.keys(options).filter((name) => !Object.hasOwn(optionNames, name));
       mustBe(unknown, [], "its members that are no options of an agent");
       ok(
-        Object.getPrototypeOf(options) === Object.prototype,
+        [Object.prototype, null].includes(Object.getPrototypeOf(options)),
         "it is an object of a class: a plain one is needed, which can be spread",
       );
     },

@@ -162,6 +162,32 @@ export const watchCases: (readonly [name: string, body: Body])[] = [
   ],
 ];
 
+/** What a journal must do that is watched while others write it. */
+export const durableWatchCases: (readonly [name: string, body: Body])[] = [
+  [
+    "who watches a session hears of what is appended by whoever opened the same place as well",
+    async (journal, _again, patienceMs, beside) => {
+      await journal.append("a", 0, sampleRecords(0, 1));
+      await openedBeside(beside, async (other) => {
+        let heard = 0;
+        const stop = journal.watch?.("a", () => {
+          heard += 1;
+        });
+        try {
+          // It may be called too often: what counts is a call behind the last append.
+          await other.append("a", 1, sampleRecords(1, 1));
+          const before = heard;
+          await other.append("a", 2, sampleRecords(2, 1));
+          await until(() => heard > before, patienceMs);
+        } finally {
+          stop?.();
+        }
+        mustBe(await journal.read("a"), sampleRecords(0, 3), "what is read of a by who has heard of it");
+      });
+    },
+  ],
+];
+
 /** Looks again and again until it is so. */
 async function until(so: () => boolean, patienceMs: number): Promise<void> {
   const end = Date.now() + patienceMs;

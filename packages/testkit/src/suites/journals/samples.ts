@@ -1,6 +1,6 @@
 // The room of what journals are tried with: records that are hard to keep, and how it is looked at what came of them.
 
-import { ok } from "node:assert/strict";
+import { fail, ok } from "node:assert/strict";
 import {
   type ErrorKind,
   formatVersion,
@@ -9,7 +9,8 @@ import {
   RondoError,
   userText,
 } from "@rondo/core";
-import { mustBe, thenLetGo } from "../check.ts";
+import { clipped, commonLength } from "../../text.ts";
+import { mustBe, thenLetGo, whatRejected } from "../check.ts";
 
 /** A record to try a journal with: a `queued` message holding `text`. */
 export function sampleRecord(
@@ -66,7 +67,9 @@ export function hardRecords(): LogRecord[] {
     "",
   ];
   const records = texts.map((text, seq) => sampleRecord(seq, text));
-  const model = JSON.parse('{"__proto__":{"polluted":true},"constructor":1,"":[null,1e-7,-0.5,"x"]}');
+  const model = JSON.parse(
+    '{"__proto__":{"polluted":true},"constructor":1,"":[null,1e-7,-0.5,"x"],"z":null,"b":{},"a":[],"n":9007199254740991}',
+  );
   records.push({ type: "output_checked", ok: true, value: model, seq: texts.length, at: 1, rand: 0 });
   records.push({
     type: "run_started",
@@ -83,8 +86,15 @@ export function hardRecords(): LogRecord[] {
 /** Compared as JSON text: deepStrictEqual does not tell an own `__proto__` from the real one in its message. */
 export function sameRecords(got: readonly LogRecord[], wanted: readonly LogRecord[]): void {
   mustBe(got.length, wanted.length, "the number of records that came back");
-  for (const [i, record] of wanted.entries())
-    ok(JSON.stringify(got[i]) === JSON.stringify(record), `record ${i} (${record.type}) came back changed`);
+  for (const [i, record] of wanted.entries()) {
+    const [came, was] = [String(JSON.stringify(got[i])), JSON.stringify(record)];
+    if (came === was) continue;
+    const start = Math.max(0, commonLength(came, was) - 40);
+    const [is, mustRead] = [came, was].map((side) => clipped(side.slice(start), 100));
+    fail(
+      `record ${i} (${record.type}) came back changed: as JSON it reads …${is} and must read …${mustRead} (the order of members counts: requests are made of them, byte for byte)`,
+    );
+  }
   mustBe(
     ({} as { polluted?: boolean }).polluted,
     undefined,
@@ -98,14 +108,9 @@ export async function refused(
   naming: string,
   kind: ErrorKind = "invalid_request",
 ): Promise<void> {
-  let thrown: unknown;
-  try {
-    await attempt();
-  } catch (caught) {
-    thrown = caught;
-  }
   const needed = `a RondoError of kind ${kind} whose message names ${naming}`;
-  ok(thrown !== undefined, `nothing was refused; needed is ${needed}`);
+  const trying = async (): Promise<unknown> => attempt();
+  const thrown = await whatRejected(trying(), `nothing was refused; needed is ${needed}`);
   ok(thrown instanceof RondoError, `it was refused with ${String(thrown)}; needed is ${needed}`);
   ok(
     thrown.kind === kind,

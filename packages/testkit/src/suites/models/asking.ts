@@ -1,6 +1,6 @@
 // The room of asking a model: what its conformance suite asks with, and what it makes of what comes back.
 
-import { ok } from "node:assert/strict";
+import { AssertionError, ok } from "node:assert/strict";
 import {
   type AssistantMessage,
   callsOf,
@@ -14,7 +14,7 @@ import {
 } from "@rondo/core";
 import { answerFrom } from "@rondo/core/driving";
 import type { Turn } from "../../scripted/turns.ts";
-import { mustBe } from "../check.ts";
+import { mustBe, whatRejected } from "../check.ts";
 
 /** A model that is ready to answer a script. */
 export interface OpenModel {
@@ -109,13 +109,7 @@ export async function ask(
 
 /** The error a call rejects with, which must be one of ours. */
 export async function failure(asking: Promise<unknown>): Promise<RondoError> {
-  let thrown: unknown;
-  try {
-    await asking;
-  } catch (caught) {
-    thrown = caught;
-  }
-  ok(thrown !== undefined, "the call resolved, and was to reject");
+  const thrown = await whatRejected(asking, "the call resolved, and was to reject");
   ok(
     thrown instanceof RondoError,
     `it rejected with no RondoError: throw new RondoError(kind, message) in place of: ${messageOf(thrown)}`,
@@ -187,11 +181,11 @@ export function longer(calling: AssistantMessage): Message[] {
   ];
 }
 
-/** What a promise comes to, in time. */
-export async function within<T>(promise: Promise<T>, ms: number, otherwise: string): Promise<T> {
+/** What a promise comes to, in time. @param otherwise what is wrong where it does not, in words */
+export async function within<T>(promise: Promise<T>, ms: number, otherwise: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RondoError("internal", `${otherwise} in ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new AssertionError({ message: otherwise() })), ms);
   });
   try {
     return await Promise.race([promise, late]);

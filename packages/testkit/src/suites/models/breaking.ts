@@ -16,6 +16,8 @@ const failures: readonly (readonly [kinds: readonly [ErrorKind, ...ErrorKind[]],
   [["context_overflow"], false],
 ];
 
+const unheard = (ms: number): string => `the abort was not heard: ${ms} ms later the call had not settled`;
+
 /** What a call rejects with whose stream ends before its time. */
 async function brokenOff(stand: Stand): Promise<RondoError> {
   const error = await failure(ask(stand));
@@ -104,7 +106,7 @@ export const breaking: readonly Demand[] = [
         signal: controller.signal,
         emit: () => {},
       });
-      const failed = failure(within(asking, abortWithinMs, "the abort was not heard"));
+      const failed = within(failure(asking), abortWithinMs, () => unheard(abortWithinMs));
       failed.catch(() => {});
       // It is to be under way: what is looked at only once is looked at by then.
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -133,7 +135,11 @@ export const breaking: readonly Demand[] = [
             });
         },
       });
-      const error = await failure(within(asking, abortWithinMs, "the abort was not heard"));
+      const error = await within(failure(asking), abortWithinMs, () =>
+        emitted === 0
+          ? `nothing was emitted in ${abortWithinMs} ms while the answer arrived: give each piece to io.emit as it comes, or name "deltas" in lacks`
+          : unheard(abortWithinMs),
+      );
       mustBe(error.kind, "aborted", `the kind of the error (${error.message}) after an abort`);
       mustBe(
         error.partial === undefined ? undefined : textOf(error.partial),
