@@ -22,6 +22,7 @@ import {
   type Usage,
 } from "@rondo/core";
 import { checkGiven, count, flag, membersOf, object, text } from "@rondo/core/checks";
+import { notKept } from "./not-kept.ts";
 import { checkScript, isAct } from "./scripted/given.ts";
 import { flatten, playTurn, ScriptedAnswer } from "./scripted/play.ts";
 import { fail, type Turn, usageChecks } from "./scripted/turns.ts";
@@ -114,7 +115,7 @@ class Scripted implements ScriptedModel {
   readonly id: string;
   readonly origin: Origin;
   readonly facts?: ModelFacts;
-  readonly requests: SeenRequest[] = [];
+  readonly requests: SeenRequest[];
   calls = 0;
   readonly #script: Script;
   readonly #options: ScriptedOptions;
@@ -126,6 +127,7 @@ class Scripted implements ScriptedModel {
   constructor(script: Script, options: ScriptedOptions) {
     this.#script = script;
     this.#options = options;
+    this.requests = options.keepRequests === false ? notKept : [];
     this.id = options.id ?? "scripted";
     this.origin = options.origin ?? { api: "scripted", provider: "scripted", model: this.id };
     if (options.facts !== undefined) this.facts = options.facts;

@@ -112,8 +112,6 @@ describe.each(["result", "session", "records", "events"] as const)("the matchers
     expect(given).not.toHaveSpent({ steps: { atLeast: 4 } });
     expect(given).not.toHaveSpent({ usd: { atMost: 1 } });
     expect(given).toHaveSpent({ steps: (steps) => steps === 3 });
-    // A promise is no yes.
-    expect(given).not.toHaveSpent({ steps: (async () => true) as unknown as () => boolean });
     expect(failed[form]).toEnd("error", { error: { kind: "auth", message: /key/ } });
   });
 
@@ -215,7 +213,9 @@ describe("a failed matcher", () => {
   it("says what is needed when it is given something else", () => {
     expect(() => expect(Promise.resolve(run.result)).toEnd()).toThrow(/await it.*this is a promise/);
     expect(() => expect("text").toEnd()).toThrow(/RunResult/);
-    expect(() => expect([]).toEnd()).toThrow(/list of something else/);
+    expect(() => expect([]).toEnd()).toThrow(/this is an empty list/);
+    expect(() => expect(null).toEnd()).toThrow(/this is null/);
+    expect(() => expect([{ role: "user" }]).toEnd()).toThrow(/list of something else/);
     expect(() => expect(run.result).toHaveSent("text")).toThrow(/keeps requests is needed/);
   });
 });

@@ -3,6 +3,8 @@
 // What is wanted may be less than what there is: members that are not named are not looked at, unless exactness is asked
 // for. The one function says both: no difference is a match, and the number of differences is the distance.
 
+import { inspect, isDeepStrictEqual } from "node:util";
+import { isPromise } from "@rondo/core/checks";
 import { clippedOf } from "../text.ts";
 
 /** What a value should be: itself, a pattern for a text, a question, a runner's own matcher (`expect.any(String)`), or a list or object of these. */
@@ -28,11 +30,17 @@ export function differences(wanted: Wanted, value: unknown, exact: boolean = fal
   if (isAsymmetric(wanted)) return wanted.asymmetricMatch(value) ? [] : differs();
   if (typeof wanted === "function") {
     const said: unknown = (wanted as (value: unknown) => unknown)(value);
+    // Of a promise nothing is known yet: behind `not` it would always hold.
+    if (isPromise(said))
+      throw new TypeError(
+        `${wanted.name || "a question"}, asked of ${at}, gave a promise: a question must say true or false at once`,
+      );
     return said === true
       ? []
       : [`${at} is ${shown(value)}, and ${wanted.name || "the question"} said ${shown(said)}`];
   }
   if (wanted === null || typeof wanted !== "object") return Object.is(wanted, value) ? [] : differs();
+  if (!isOfMembers(wanted)) return isDeepStrictEqual(wanted, value) ? [] : differs();
   if (value === null || typeof value !== "object" || Array.isArray(wanted) !== Array.isArray(value))
     return differs();
   if (Array.isArray(wanted)) {
@@ -52,6 +60,11 @@ export function differences(wanted: Wanted, value: unknown, exact: boolean = fal
   return [...found, ...further.map((key) => `${below(key)} is ${shown(given[key])}, wanted absent`)];
 }
 
+/** Whether a thing is what its members are: a date, a map or an error is more, and most have none. */
+function isOfMembers(thing: object): boolean {
+  return ["[object Object]", "[object Array]"].includes(Object.prototype.toString.call(thing));
+}
+
 function isAsymmetric(wanted: unknown): wanted is Asymmetric {
   return (
     typeof wanted === "object" &&
@@ -69,10 +82,12 @@ function textOf(value: unknown): string {
   if (value instanceof RegExp) return String(value);
   if (typeof value === "function") return `(what ${value.name || "a question"} takes)`;
   if (isAsymmetric(value)) return String(value);
+  if (typeof value === "object" && value !== null && !isOfMembers(value)) return inspect(value);
   try {
     return (
       JSON.stringify(value, (_, inner: unknown) => {
         if (inner instanceof RegExp || isAsymmetric(inner)) return String(inner);
+        if (typeof inner === "object" && inner !== null && !isOfMembers(inner)) return inspect(inner);
         return typeof inner === "bigint" || typeof inner === "function" ? String(inner) : inner;
       }) ?? String(value)
     );

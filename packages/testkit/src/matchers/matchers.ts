@@ -333,7 +333,7 @@ function unlikeNumber(name: string, value: number | undefined, wanted: WantedNum
     typeof wanted === "number"
       ? value === wanted
       : typeof wanted === "function"
-        ? (wanted(value) as unknown) === true
+        ? differences(wanted, value).length === 0
         : value >= (wanted.atLeast ?? Number.NEGATIVE_INFINITY) &&
           value <= (wanted.atMost ?? Number.POSITIVE_INFINITY);
   return fits ? [] : [`${name} is ${value}`];

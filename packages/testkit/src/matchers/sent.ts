@@ -1,7 +1,9 @@
 // The room of what went out: the requests that something kept, or that records stand for.
 
-import { type LogRecord, replay, resolve } from "@rondo/core";
+import { replay, resolve } from "@rondo/core";
+import { notKept } from "../not-kept.ts";
 import { scripted } from "../scripted.ts";
+import { kindOf, recordsIn } from "./story.ts";
 
 /** What keeps the requests it got: a scripted model, rondo-wire. */
 export interface KeepsRequests {
@@ -14,17 +16,19 @@ export interface KeepsRequests {
  */
 export function requestsOf(subject: unknown): readonly unknown[] {
   const { requests } = (subject ?? {}) as Partial<KeepsRequests>;
+  if (requests === notKept)
+    throw new TypeError("what went out was not kept (keepRequests: false): there is nothing to look in");
   if (Array.isArray(requests)) return requests;
-  const list = subject as readonly Partial<LogRecord>[];
-  if (Array.isArray(subject) && list.every((one) => typeof one?.seq === "number")) {
+  const records = recordsIn(subject);
+  if (records !== undefined) {
     const { rules } = resolve({ model: scripted([]) });
-    return replay(subject as LogRecord[], rules).requests.map(({ request }) => ({
+    return replay(records, rules).requests.map(({ request }) => ({
       ...request,
       messages: [...request.messages],
     }));
   }
   throw new TypeError(
     "what keeps requests is needed: a scripted model, rondo-wire, or a session's records; " +
-      `this is ${Array.isArray(subject) ? "a list of something else" : typeof subject}`,
+      `this is ${kindOf(subject)}`,
   );
 }

@@ -18,6 +18,7 @@ import {
   textOf,
   type Usage,
 } from "@rondo/core";
+import { isPromise } from "@rondo/core/checks";
 import { scripted } from "../scripted.ts";
 
 /** What the matchers take: a run's result, a session, its records, or the events of a run. */
@@ -63,22 +64,36 @@ export interface Story {
 /** @throws TypeError for what is none of these */
 export function storyOf(subject: unknown): Story {
   if (subject instanceof Session) return ofSession(subject);
-  if (Array.isArray(subject)) {
-    const list = subject as readonly { type?: unknown; seq?: unknown }[];
-    if (list.length > 0 && list.every((one) => typeof one?.type === "string"))
-      return typeof list[0]?.seq === "number"
-        ? ofRecords(subject as LogRecord[])
-        : ofEvents(subject as RondoEvent[]);
-  }
+  const records = recordsIn(subject);
+  if (records !== undefined) return ofRecords(records);
+  if (isTyped(subject)) return ofEvents(subject as unknown as RondoEvent[]);
   if (isResult(subject)) return ofResult(subject, "the result");
   throw new TypeError(
-    `a run is needed: a RunResult (await it), a Session, or a list of its records or events; this is ${
-      subject instanceof Promise
-        ? "a promise"
-        : Array.isArray(subject)
-          ? "a list of something else"
-          : typeof subject
-    }`,
+    `a run is needed: a RunResult (await it), a Session, or a list of its records or events; this is ${kindOf(subject)}`,
+  );
+}
+
+/** What a thing is that is not what is needed, in words. */
+export function kindOf(thing: unknown): string {
+  if (isPromise(thing)) return "a promise";
+  if (Array.isArray(thing)) return thing.length === 0 ? "an empty list" : "a list of something else";
+  return thing === null ? "null" : typeof thing;
+}
+
+/** A list of records or of events. */
+const isTyped = (list: unknown): list is readonly { type: string; seq?: unknown }[] =>
+  Array.isArray(list) && list.length > 0 && list.every((one) => typeof one?.type === "string");
+
+/**
+ * A session's records; undefined for anything else.
+ * @throws TypeError for a part of them: it would fold to another story, or to none
+ */
+export function recordsIn(subject: unknown): LogRecord[] | undefined {
+  if (!isTyped(subject) || typeof subject[0]?.seq !== "number") return undefined;
+  const wrong = subject.findIndex(({ seq }, at) => seq !== at);
+  if (wrong < 0) return subject as unknown as LogRecord[];
+  throw new TypeError(
+    `all records of one session are needed, from its first on and in order; number ${wrong} of these has the sequence number ${String(subject[wrong]?.seq)}`,
   );
 }
 

@@ -23,6 +23,7 @@ import {
   whole,
 } from "@rondo/core/checks";
 import { membersIn } from "../json.ts";
+import { notKept } from "../not-kept.ts";
 import { checkScript } from "../scripted/given.ts";
 import { usageChecks } from "../scripted/turns.ts";
 import { type ErrorResponse, errorResponse, type Refusal, refusalWith } from "./errors.ts";
@@ -169,7 +170,7 @@ export async function rondoWire(options: WireOptions): Promise<RondoWire> {
 }
 
 class Wire {
-  readonly requests: WireRequest[] = [];
+  readonly requests: WireRequest[];
   readonly violations: Violation[] = [];
   readonly problems: string[] = [];
   readonly #options: WireOptions;
@@ -179,6 +180,7 @@ class Wire {
 
   constructor(options: WireOptions) {
     this.#options = options;
+    this.requests = options.keepRequests === false ? notKept : [];
     this.#personality = options.server === undefined ? undefined : personalityOf(options.server);
   }
 
