@@ -57,6 +57,11 @@ export class CommandLine {
     return this.#read(() => new RegExp(text), `--${name}: `);
   }
 
+  /** What comes of a file that an option names. */
+  file<Value>(name: string, act: () => Value): Value {
+    return this.#read(act, `--${name}: `);
+  }
+
   #read<Value>(read: () => Value, what: string = ""): Value {
     try {
       return read();

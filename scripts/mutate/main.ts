@@ -6,7 +6,7 @@
 // `--only loop/next.ts,rules/`: these files; `--again FILE`: what survived in the results that `--json FILE` wrote.
 // `--log FILE`: each verdict as it comes, a line of JSON each.
 
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CommandLine } from "../command-line.ts";
 import { root } from "../packages.ts";
@@ -31,16 +31,33 @@ const values = asked.options({
 
 const base = join(root, "packages/core/src");
 const only = values.only.split(",");
-const files = sourcesIn(base, ["loop", "rules"]).filter((file) => only.some((one) => file.startsWith(one)));
-if (files.length === 0) asked.refuse(`there is no source ${values.only} in the loop or the rules`);
+const sources = sourcesIn(base, ["loop", "rules"]);
+for (const one of only)
+  if (one === "" || !sources.some((file) => file.startsWith(one)))
+    asked.refuse(
+      `there is no source ${one || "without a name"} in the loop or the rules (--only ${values.only})`,
+    );
+const files = sources.filter((file) => only.some((one) => file.startsWith(one)));
 const tests = values.tests?.split(",").map((path) => resolve(root, path)) ?? killSet();
-const made = await instrument(base, files);
-
+for (const path of tests) asked.file("tests", () => accessSync(path));
+const sizes = {
+  workers: asked.whole("workers", values.workers, 1),
+  budgetMs: asked.whole("budget", values.budget, 1),
+};
 /** What was killed before stays killed; the rest is tried again. */
 const before =
   values.again === undefined
     ? []
-    : (JSON.parse(readFileSync(values.again, "utf8")) as Tried[]).filter(isKilled);
+    : asked.file("again", () =>
+        (JSON.parse(readFileSync(values.again as string, "utf8")) as Tried[]).filter(isKilled),
+      );
+// It takes long: what is written when it is over must find its place before it begins.
+for (const name of ["json", "log"] as const) {
+  const path = values[name];
+  if (path !== undefined) asked.file(name, () => appendFileSync(path, ""));
+}
+const made = await instrument(base, files);
+
 const dead = new Map(before.map((one) => [keyOf(one.mutant), one]));
 const left = made.mutants.filter((mutant) => !dead.has(keyOf(mutant)));
 const { tried, unfit } = await campaign(
@@ -48,8 +65,7 @@ const { tried, unfit } = await campaign(
   {
     files: tests,
     always: tests.filter(isAlways),
-    workers: asked.whole("workers", values.workers, 1),
-    budgetMs: asked.whole("budget", values.budget, 1),
+    ...sizes,
     hear: (line) => console.error(line),
     ...(values.log === undefined
       ? {}
