@@ -172,4 +172,12 @@ describe("cases", () => {
     expect((await only.next()).value).toMatchObject({ id: "b" });
     expect((await only.next()).done).toBe(true);
   });
+
+  it("are the text of a file, with or without the mark in front that some editors write", async () => {
+    const line = '\ufeff{"id": "marked", "turns": ["x"], "expect": {"text": "x"}}\r\n';
+    expect((await runCases(line, { agent: onOpenai }).next()).value).toEqual({ id: "marked", reasons: [] });
+    await expect(runCases(5 as unknown as string, { agent: onOpenai }).next()).rejects.toThrow(
+      "runCases: option lines: a text is needed, not 5",
+    );
+  });
 });

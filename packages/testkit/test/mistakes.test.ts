@@ -55,6 +55,22 @@ describe("what is misspelt is refused where it is given, and never taken for wha
       /toHaveCalledInOrder: option calls: a list of at least one call, .* is needed, not a list/,
     ],
     [
+      "calls that are no list",
+      () => kit.calls(any("look")),
+      /calls: option list: a list is needed, not "look"/,
+    ],
+    [
+      "a call that is no list",
+      () => kit.calls(any(["look"])),
+      /calls: option list\[0\]: a list, \[name, args\?, options\?\], is needed, not "look"/,
+    ],
+    ["arguments that JSON cannot hold", () => kit.call("look", any({ n: 5n })), /call: option args.*bigint/],
+    [
+      "whether it throws at once",
+      () => kit.throwing("x", any({ synk: true })),
+      /throwing: option synk: .* did you mean sync\?/,
+    ],
+    [
       "calls in order that are no list",
       () => kit.expectRun(run).not.toHaveCalledInOrder(any("look")),
       /option calls: a list of at least one call, .* is needed, not "look"/,

@@ -132,7 +132,9 @@ export const rondoMatchers: {
     }
     const unlikeOutput = differences(wanted, story.output);
     const was =
-      story.output === undefined ? "it has no typed output" : `its output is ${shown(story.output, 600)}`;
+      story.output === undefined
+        ? `it has no typed output; its text is ${shown(story.text)}`
+        : `its output is ${shown(story.output, 600)}`;
     return verdict(unlikeOutput.length === 0, story, `to have answered ${shown(wanted)}`, was, () => [
       ...(story.output === undefined ? [] : unlikeOutput),
       endWords(story),

@@ -107,7 +107,7 @@ export function checkedTool(given: Tool | CheckedTool): CheckedTool {
     if (checked.ok) continue;
     throw new RondoError(
       "invalid_request",
-      `modelCheck: tool ${tool.name} does not take ${JSON.stringify(example)}: ${checked.error}. ` +
+      `modelCheck: tool ${tool.name} does not take ${JSON.stringify(example)}: ${checked.error.replace(/\.$/, "")}. ` +
         "Give { tool, examples } with arguments that it takes.",
     );
   }

@@ -212,7 +212,7 @@ const remedies: readonly (readonly [sign: RegExp, remedy: string])[] = [
   ],
   [/remembers something else/, "Its fold may go by its memory, the record and the state alone."],
   [
-    /read only|not extensible|Cannot delete property/,
+    /^P\d.*(?:read only|not extensible|Cannot delete property)/,
     "A rule must leave the state, and the memory it is given, as they are: its fold gives another memory.",
   ],
 ];

@@ -23,8 +23,10 @@ import {
   type ChecksOf,
   checkGiven,
   count,
+  data,
   flag,
   having,
+  listOf,
   membersOf,
   needed,
   object,
@@ -117,7 +119,7 @@ const callChecks: ChecksOf<CallOptions & { name: string }> = {
   id: someText,
   name: someText,
 };
-const whole = membersOf<CallOptions & { name: string; args: JsonObject }>({ ...callChecks, args: object }, [
+const whole = membersOf<CallOptions & { name: string; args: JsonObject }>({ ...callChecks, args: data }, [
   "name",
 ]);
 const broken = membersOf<CallOptions & { name: string; raw: string; error: string }>(
@@ -131,10 +133,16 @@ export function call(name: string, args: JsonObject = {}, options: CallOptions =
   return { act: "call", call: { ...options, name, args, rawArgs: JSON.stringify(args) } };
 }
 
+const callsGiven = membersOf(
+  { list: listOf(needed("a list, [name, args?, options?],", (one) => Array.isArray(one))) },
+  ["list"],
+);
+
 /** Several calls in one answer, each a `[name, args?, options?]`. */
 export function calls(
   list: readonly (readonly [name: string, args?: JsonObject, options?: CallOptions])[],
 ): Turn {
+  checkGiven(callsGiven, { list }, "calls");
   return list.map(([name, args, options]) => call(name, args, options));
 }
 
@@ -291,6 +299,7 @@ export function cut(options: FailOptions = {}): Turn {
 
 /** Throws anything at all, as a broken model would. `sync`: out of `call` itself, before it returns a promise. */
 export function throwing(thrown: unknown, options: { sync?: boolean } = {}): Act {
+  checkGiven(membersOf({ sync: flag }), options, "throwing");
   return { act: "throw", thrown, sync: options.sync ?? false };
 }
 

@@ -30,6 +30,7 @@ import {
 import { isObject } from "../json.ts";
 import { matched, type RondoMatchers } from "../matchers/matchers.ts";
 import type { WantedSpending } from "../matchers/wanted.ts";
+import { withoutMark } from "../text.ts";
 import { readScript } from "./script-json.ts";
 import { type RondoWire, rondoWire } from "./server.ts";
 import type { Chunks } from "./words.ts";
@@ -95,8 +96,9 @@ const casesOptions = membersOf<CasesOptions>(
  * @throws RondoError `invalid_request` for options that cannot be used
  */
 export async function* runCases(lines: string, options: CasesOptions): AsyncGenerator<CaseResult> {
+  checkGiven(membersOf({ lines: text }, ["lines"]), { lines }, "runCases");
   checkGiven(casesOptions, options, "runCases");
-  for (const [at, line] of lines.split("\n").entries()) {
+  for (const [at, line] of withoutMark(lines).split("\n").entries()) {
     if (line.trim() === "") continue;
     const id = idOf(line) ?? `line ${at + 1}`;
     if (options.only !== undefined && !options.only.has(id)) continue;
