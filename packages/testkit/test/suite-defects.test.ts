@@ -211,6 +211,24 @@ describe("a model", () => {
     expect(said).not.toContain("internal");
   });
 
+  it("whose results name other calls than were made is caught", async () => {
+    const open = (script: readonly Turn[]): OpenModel => {
+      const inner = scripted(script);
+      const sent: string[] = [];
+      const call: Model["call"] = (request, io) => {
+        const messages = [...request.messages].map((one) =>
+          one.role === "tool" ? { ...one, callId: "other" } : one,
+        );
+        if (!io.signal.aborted) sent.push(JSON.stringify({ ...request, messages }));
+        return inner.call(request, io);
+      };
+      return { model: { id: inner.id, origin: inner.origin, call }, sent: () => sent };
+    };
+    expect(await complaints(testModel({ name: "mine", open }))).toMatch(
+      /^mine: all of a conversation goes out: .*: the id call_1 stands in the request once: its call and its result are to name the same\n/,
+    );
+  });
+
   it("that rejects with nothing at all reads that it did", async () => {
     const said = await complaints(
       tried((inner, request, io) => inner.call(request, io).catch(() => Promise.reject(undefined))),

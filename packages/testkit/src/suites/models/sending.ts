@@ -1,7 +1,7 @@
 // The room of what a model sends: all of a conversation, as it was, and the same bytes for the same.
 
 import { deepStrictEqual, match, ok } from "node:assert/strict";
-import { textOf, userText } from "@rondo/core";
+import { callsOf, textOf, userText } from "@rondo/core";
 import { frozen } from "@rondo/core/driving";
 import { call, say } from "../../scripted/turns.ts";
 import { commonLength } from "../../text.ts";
@@ -51,6 +51,12 @@ export const sending: readonly Demand[] = [
         places,
         [...places].sort((one, other) => one - other),
         "the messages are not in order",
+      );
+      const id = callsOf(answer)[0]?.id ?? "";
+      // A provider may know calls by other ids, or by none: then neither side has this one.
+      ok(
+        id === "" || body.split(id).length !== 2,
+        `the id ${id} stands in the request once: its call and its result are to name the same`,
       );
     },
   },
