@@ -11,6 +11,7 @@ import {
 } from "@rondo/core";
 import {
   type Check,
+  type OpenModel,
   scripted,
   type Turn,
   testJournal,

@@ -35,7 +35,7 @@ export type OrderedCall = string | readonly [name: string, args: Wanted];
 /**
  * What can be said of a run. All but `toHaveSent` take a run's result, a session, its records, or its events; what was
  * said earlier in the same conversation counts too. Arguments are compared in part: members that are not named are not
- * looked at; texts may be patterns; a function is a question that is asked of the value.
+ * looked at; texts may be patterns; a function is a question that is asked of the value, and must say at once.
  */
 export interface RondoMatchers<R = void> {
   /**
