@@ -32,5 +32,5 @@ export { newsOf } from "./session/changes.ts";
 export { checkGoesOn } from "./session/going-on.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
 export { answerOf, type SubAgentParts, subAgentOf, waitingIn } from "./sub-agent.ts";
+export { heardOf, renderBrought } from "./tool/brought.ts";
 export { givenBy, resolver } from "./tool/dependency.ts";
-export { heardOf, renderBrought } from "./tool/render.ts";

@@ -30,10 +30,10 @@ import type { Texts } from "./rules/texts.ts";
 import type { InferOutput, SchemaLike } from "./schema.ts";
 import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
+import { Brought } from "./tool/brought.ts";
 import {
   type ChildStart,
   ChildWaits,
-  RecordedResult,
   type Tool,
   type ToolContext,
   ToolResult,
@@ -256,7 +256,7 @@ function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResul
   if (said.answer === "edit") return session.edit(inside, said.args, { misfit: "told" });
   if (said.answer === "result") {
     const { answer: _answer, ...result } = said;
-    return session.answer(inside, new RecordedResult(result));
+    return session.answer(inside, new Brought(result));
   }
   const { reason, stop } = said;
   return session.deny(inside, reason, stop === undefined ? {} : { stop });

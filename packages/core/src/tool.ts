@@ -26,7 +26,7 @@ import {
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import { invalidRequest, type Thrown } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { BlobStore } from "./journal/blobs.ts";
 import type { Journal } from "./journal.ts";
@@ -193,9 +193,9 @@ export function resultWith(result: ToolResult, content: ContentPart[]): ToolResu
 
 /** A result as it stands in a record: taken as it is, neither rendered nor cut again. For tools that play back what was recorded. */
 export class RecordedResult {
-  readonly result: CallResult & { threw?: Thrown };
+  readonly result: CallResult;
 
-  constructor(result: CallResult & { threw?: Thrown }) {
+  constructor(result: CallResult) {
     this.result = result;
   }
 }
@@ -249,6 +249,8 @@ export interface Tool {
   /** Checks and coerces arguments as the model wrote them. */
   check(args: JsonObject, defaults?: ArgumentDefaults): ArgsCheck | Promise<ArgsCheck>;
   execute(args: never, context: ToolContext): unknown;
+  /** Another telling of what `execute` returned, or of what somebody brought in its place: what a preset's own words are put into. What it throws is what the tool threw. */
+  readonly tell?: (returned: unknown) => unknown;
   /** Says what came of a write that was cut off by a crash. */
   readonly reconcile?: (key: string, args: never, context: ToolContext) => MaybeLater<Reconciled | undefined>;
   /** Stands in the journal with each run: raise it when the tool does something else under the same definition. */
@@ -298,11 +300,7 @@ export interface ToolOptions<S extends SchemaLike = SchemaLike> {
    * For a `write`: asked first when the run goes on after a crash that cut the call off, with the call's idempotency key.
    * Nothing, a throw, or a time-out: it is not known, and `onInterrupted` says what then.
    */
-  reconcile?: (
-    key: string,
-    args: InferOutput<S>,
-    context: ToolContext,
-  ) => Reconciled | undefined | Promise<Reconciled | undefined>;
+  reconcile?: (key: string, args: InferOutput<S>, context: ToolContext) => MaybeLater<Reconciled | undefined>;
   /** Raise it when the tool does something else under the same definition: sessions that go on with it say so. */
   version?: number | string;
   /** Takes arguments that are no JSON object, as the model wrote them. Asked only where the agent's `argumentErrors` is `pass_raw`. */

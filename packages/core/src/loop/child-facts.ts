@@ -68,6 +68,10 @@ export interface BroughtResult {
   ledger?: LedgerEntry[];
   /** For programs alone: the model does not read it. */
   details?: Json;
+  /** As it was brought, where that is told by the call's own tool, and JSON. Absent: `content` says it all. */
+  value?: Json;
+  /** It was recorded elsewhere, and told then. */
+  recorded?: true;
   /** It is an error that was brought. What the model reads of it is decided where the call is, whose agent may mask it. */
   threw?: Thrown;
 }

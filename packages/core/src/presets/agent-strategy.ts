@@ -29,15 +29,8 @@ import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type PromptPolicy, promptPolicy } from "../prompt/policy.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
-import { toolWith } from "../tool/with.ts";
-import {
-  ChildWaits,
-  DoneSignal,
-  RecordedResult,
-  TaskComplete,
-  type Tool,
-  type ToolContext,
-} from "../tool.ts";
+import { retold, toolWith } from "../tool/with.ts";
+import { DoneSignal, TaskComplete, type Tool, type ToolContext } from "../tool.ts";
 import { checkedArguments } from "./agent-strategy/arguments.ts";
 import { strategyModel } from "./agent-strategy/model.ts";
 import { type LocalFiles, modelMessages, strategyResult } from "./agent-strategy/outputs.ts";
@@ -203,9 +196,9 @@ function strategyTexts(maximum: number): Partial<Texts> {
   };
 }
 
-/** What a tool says to the loop and not to the model: that the work is done, that a sub-agent waits, what was recorded. */
-const isWord = (value: unknown): boolean =>
-  [DoneSignal, TaskComplete, ChildWaits, RecordedResult].some((word) => value instanceof word);
+/** What a tool throws that is no failure: that the work is done. */
+const isWord = (thrown: unknown): boolean =>
+  [DoneSignal, TaskComplete].some((word) => thrown instanceof word);
 
 function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
   const { localFiles, logger, env, runtimeParameters = {} } = options;
@@ -214,6 +207,14 @@ function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
     (what: string) =>
     (reason: string): void =>
       logger?.error(what, { tool: tool.name, reason });
+  const heard = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (!isWord(thrown)) failed("a tool failed")(messageOf(thrown));
+      throw thrown;
+    }
+  };
   return toolWith(tool, {
     check: checkedArguments(tool, {
       strict: options.argumentChecks !== "options",
@@ -221,20 +222,16 @@ function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
         options.allowSchemalessToolArgs === true && ["1", "true", "yes", "on"].includes(override),
       runtime: ownMember(runtimeParameters, tool.name) ?? {},
     }),
-    async execute(args: never, context: ToolContext) {
-      try {
-        const value: unknown = await tool.execute(args, context);
-        if (isWord(value)) return value;
-        return await strategyResult(
-          value,
+    execute: (args: never, context: ToolContext) => heard(async () => tool.execute(args, context)),
+    ...retold(tool, (returned) =>
+      heard(() =>
+        strategyResult(
+          returned,
           localFiles,
           localFiles?.root ?? "/files",
           failed("a local file was not given to the user"),
-        );
-      } catch (thrown) {
-        if (!isWord(thrown)) failed("a tool failed")(messageOf(thrown));
-        throw thrown;
-      }
-    },
+        ),
+      ),
+    ),
   });
 }

@@ -32,7 +32,7 @@ import {
   stepLimited,
 } from "../rules/stop/policy.ts";
 import type { Texts } from "../rules/texts.ts";
-import { toolWith } from "../tool/with.ts";
+import { retold, toolWith } from "../tool/with.ts";
 import { resultWith, type Tool, ToolResult } from "../tool.ts";
 import { besides } from "./besides.ts";
 import { heardAlone } from "./heard-alone.ts";
@@ -149,17 +149,14 @@ const stepSequenceTexts: Partial<Texts> = {
 };
 
 /** The tool, whose own error results say that they are errors. */
-function namingErrors(tool: Tool): Tool {
-  return toolWith(tool, {
-    async execute(args: never, context) {
-      const result: unknown = await tool.execute(args, context);
-      if (!(result instanceof ToolResult) || !result.isError) return result;
-      const [first, ...rest] = result.content;
-      const said = first?.type === "text" ? rest : result.content;
-      const text = `Error: ${first?.type === "text" ? first.text : ""}`;
-      return resultWith(result, [{ type: "text", text }, ...said]);
-    },
-  });
+const namingErrors = (tool: Tool): Tool => toolWith(tool, retold(tool, namedError));
+
+function namedError(result: unknown): unknown {
+  if (!(result instanceof ToolResult) || !result.isError) return result;
+  const [first, ...rest] = result.content;
+  const said = first?.type === "text" ? rest : result.content;
+  const text = `Error: ${first?.type === "text" ? first.text : ""}`;
+  return resultWith(result, [{ type: "text", text }, ...said]);
 }
 
 /**

@@ -14,7 +14,7 @@ import { callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
 import { checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
-import { heardOf, renderBrought } from "../tool/render.ts";
+import { heardOf, renderBrought } from "../tool/brought.ts";
 import { type Always, leaveLike } from "./always.ts";
 import type { Driving } from "./driving.ts";
 import type { SessionParts } from "./parts.ts";

@@ -4,14 +4,11 @@
 // made no mistake that should cost a run.
 
 import { ledgerEntries } from "../context/compact/ledger.ts";
-import { isA, thrownIn } from "../errors.ts";
 import { harmless } from "../input/harmless.ts";
 import { classOf } from "../json/object.ts";
-import type { BroughtResult } from "../loop/child-facts.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
-import { defaultTexts } from "../rules/texts.ts";
-import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "../tool.ts";
+import { DoneSignal, RecordedResult, TaskComplete, type Tool, ToolResult } from "../tool.ts";
 import { isUnheard, noOutput, outputPart, textFor, unshown } from "./outputs.ts";
 
 /**
@@ -66,32 +63,11 @@ export function renderThrown(text: string): CallResult {
   return { content: readable([{ type: "text", text }]), isError: true, code: "threw" };
 }
 
-/**
- * The result that somebody brings for a call: what the tool would have returned, or an error it would have thrown. Whoever
- * drives the call tells that in the words of the call's own agent, or masked; until then it stands in ours.
- */
-export function renderBrought(tool: string, value: unknown): BroughtResult {
-  if (isA(Error, value)) {
-    const thrown = thrownIn(value);
-    const said = defaultTexts.threw(tool, thrown.message);
-    return { content: renderThrown(said).content, isError: true, threw: thrown };
-  }
-  if (value instanceof RecordedResult && value.result.threw !== undefined) return value.result;
-  const { content, isError, done, ledger, details } = renderResult(value);
-  return {
-    content,
-    isError,
-    ...(done === undefined ? {} : { done }),
-    ...(ledger === undefined ? {} : { ledger }),
-    ...(details === undefined ? {} : { details }),
-  };
-}
-
-/** What somebody brings, where its call is looked for first: by then it may have failed, and that is told to who brings it, or to nobody. */
-export function heardOf(given: unknown): Promise<unknown> {
-  const bringing = Promise.resolve(given);
-  bringing.catch(() => {});
-  return bringing;
+/** The result of a value that a tool returned, or that somebody brought in its place, as the tool tells it. Rejects with what it throws over that. */
+export async function renderTold({ tell }: Tool, value: unknown): Promise<CallResult> {
+  const isOver =
+    value instanceof RecordedResult || value instanceof DoneSignal || value instanceof TaskComplete;
+  return renderResult(tell === undefined || isOver ? value : await tell(value));
 }
 
 /** What is wrong with a value that has still to be pulled, or to be waited for, which is no result; undefined for any other. */

@@ -33,6 +33,7 @@ const checks: ChecksOf<Tool> = {
   shellArgs: listOf(text),
   check: callable,
   execute: callable,
+  tell: callable,
   reconcile: callable,
   version: either(number, text),
   executeRaw: callable,
@@ -68,6 +69,11 @@ export function fitTool(
   return executeRaw === undefined ? fitted : { ...fitted, executeRaw };
 }
 
+/** The same tool, what it returns told in another way: whatever way it has itself comes first. */
+export const retold = (tool: Tool, tell: (returned: unknown) => unknown): Pick<Tool, "tell"> => ({
+  tell: async (returned) => tell(tool.tell === undefined ? returned : await tool.tell(returned)),
+});
+
 /**
  * The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class.
  * Under another name it is declared by that name as well.
@@ -89,6 +95,7 @@ function changed(tool: Tool, change: Partial<Tool>): Tool {
     keys,
     shellArgs,
     executeRaw,
+    tell,
     reconcile,
     version,
     agent,
@@ -106,6 +113,7 @@ function changed(tool: Tool, change: Partial<Tool>): Tool {
     ...(shellArgs === undefined ? {} : { shellArgs }),
     check: (args, defaults) => tool.check(args, defaults),
     execute: (args: never, context) => tool.execute(args, context),
+    ...(tell === undefined ? {} : { tell: (returned: unknown) => tell.call(tool, returned) }),
     ...(version === undefined ? {} : { version }),
     ...(reconcile === undefined
       ? {}

@@ -57,6 +57,11 @@ describe("a tool that is asked what came of a call", () => {
     expect(seen).toStrictEqual(["s:5.0", { at: 1, more: 2 }, context]);
   });
 
+  test("has its answer told in its own way, as what it returns is", async () => {
+    const tell = (returned: unknown): string => `<${String(returned)}>`;
+    expect(await ask(writer(() => ({ done: "all" }), { tell }))).toStrictEqual(done("<all>"));
+  });
+
   test("may know its result, which counts as one it returned", async () => {
     expect(await ask(writer(() => ({ done: "written" })))).toStrictEqual(done("written"));
     expect(await ask(writer(() => Promise.resolve({ done: { lines: 3 } })))).toMatchObject({

@@ -9,7 +9,7 @@ import { jsonCopy } from "../../json/copy.ts";
 import { type AssistantMessage, callsOf, type JsonObject } from "../../message.ts";
 import { areWordsMissing } from "../../rules/own-texts.ts";
 import type { Texts } from "../../rules/texts.ts";
-import { doneResult, renderResult, renderThrown } from "../../tool/render.ts";
+import { doneResult, renderThrown, renderTold } from "../../tool/render.ts";
 import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../../tool.ts";
 import { toolNamed } from "../offered.ts";
 import type { CallCheck, CallResult } from "../records.ts";
@@ -29,14 +29,14 @@ export async function act(
   const { texts } = failures;
   try {
     if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
-      return renderResult(await tool.executeRaw(call.rawArgs, context));
+      return await renderTold(tool, await tool.executeRaw(call.rawArgs, context));
     const check = await tool.check(jsonCopy(call.args));
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
     const returned = await tool.execute(check.value as never, context);
     if (returned instanceof ChildWaits) return returned;
     // Whoever returns an error has failed, as surely as who throws it.
     if (isA(Error, returned)) throw returned;
-    return renderResult(returned);
+    return await renderTold(tool, returned);
   } catch (thrown) {
     if (areWordsMissing(thrown)) throw thrown;
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);

@@ -18,9 +18,10 @@ import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
 import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
-import { act, checkCalls, type Failures, reportThrown, resultOfThrown } from "./act.ts";
+import { act, checkCalls, type Failures } from "./act.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { Babble } from "./babble.ts";
+import { broughtResult, toldBy } from "./brought.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
 import { endsOver } from "./failing.ts";
@@ -265,18 +266,14 @@ export class AtWork {
     return { controller, context, capping: this.#capping(call) };
   }
 
-  /** A result that somebody brings is cut like a tool's; an error is told once, in whatever words. */
+  /** A result that somebody brings is told and cut like a tool's. */
   brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
-    const { threw, ...rest } = given;
-    const { rules } = this.#shell;
+    const { rules, tools } = this.#shell;
     const call = callIn(this.#state.run, key);
-    const whole: CallResult = { ...rest, code: "answered" };
-    if (call === undefined) return whole;
-    if (threw === undefined) return this.#capping(call).arrived(whole);
-    const failures = this.#failures(call, rules);
-    reportThrown(threw, failures);
-    const said = inAnyWords(rules, ({ texts }) => resultOfThrown(call.name, threw, { ...failures, texts }));
-    return this.#capping(call).arrived({ ...whole, content: said.content });
+    if (call === undefined) return broughtResult(given);
+    const whole = toldBy(tools.get(call.name), call.name, given, rules, this.#failures(call, rules));
+    const { arrived } = this.#capping(call);
+    return whole instanceof Promise ? whole.then(arrived) : arrived(whole);
   }
 
   /** What the model and the watchers read of it where this call fails. */

@@ -6,7 +6,7 @@
 import { type Clock, longestWait } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";
-import { renderResult } from "../../tool/render.ts";
+import { renderTold } from "../../tool/render.ts";
 import type { Tool, ToolContext } from "../../tool.ts";
 import type { CallResult, Fact } from "../records.ts";
 import type { Call } from "../state.ts";
@@ -42,7 +42,7 @@ export async function reconcileCall(
     ]);
     if (typeof said === "string") return unknown(said);
     if (said !== undefined && "done" in said) {
-      const result = await cap(renderResult(said.done));
+      const result = await cap(await renderTold(tool, said.done));
       return { type: "reconciled", call: call.key, found: "done", result: { ...result, code: "reconciled" } };
     }
     if (said?.notDone === true) return { type: "reconciled", call: call.key, found: "not_done" };

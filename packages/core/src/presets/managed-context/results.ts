@@ -3,22 +3,11 @@
 // What JSON has is told as JSON, so nothing is `null`; what JSON cannot hold is told as its own text. Rondo elsewhere
 // says that there was no output, and puts what JSON lacks into words.
 
-import { toolWith } from "../../tool/with.ts";
-import { type Tool, type ToolContext, ToolResult } from "../../tool.ts";
+import { retold, toolWith } from "../../tool/with.ts";
+import { type Tool, ToolResult } from "../../tool.ts";
 
 /** The tool, its results told in this system's words. */
-export function managedTool(tool: Tool): Tool {
-  const { executeRaw } = tool;
-  return toolWith(tool, {
-    execute: async (args: never, context: ToolContext) => told(await tool.execute(args, context)),
-    ...(executeRaw === undefined
-      ? {}
-      : {
-          executeRaw: async (raw: string, context: ToolContext) =>
-            told(await executeRaw.call(tool, raw, context)),
-        }),
-  });
-}
+export const managedTool = (tool: Tool): Tool => toolWith(tool, retold(tool, told));
 
 function told(value: unknown): unknown {
   if (value === null) return "null";

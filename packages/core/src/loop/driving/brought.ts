@@ -1,0 +1,41 @@
+// The room of brought results: what somebody brings for a call is told as its tool's own would be.
+//
+// The driver's arm, like that of a call: how a result is told is the tool's code, and may fail as the tool may.
+
+import { type Thrown, thrownIn } from "../../errors.ts";
+import { inAnyWords } from "../../rules/own-texts.ts";
+import type { Rules } from "../../rules/rule.ts";
+import { returnedFor } from "../../tool/brought.ts";
+import { renderTold } from "../../tool/render.ts";
+import type { Tool } from "../../tool.ts";
+import type { BroughtResult } from "../child-facts.ts";
+import type { CallResult } from "../records.ts";
+import { type Failures, reportThrown, resultOfThrown } from "./act.ts";
+
+/** The result as it was brought, told by nobody. */
+export function broughtResult(given: BroughtResult): CallResult {
+  const { threw: _threw, value: _value, recorded: _recorded, ...rest } = given;
+  return { ...rest, code: "answered" };
+}
+
+/** The result as the call's tool tells it, if it is there; an error is told once, in whatever words. Not a promise unless the tool has a way of telling. */
+export function toldBy(
+  tool: Tool | undefined,
+  name: string,
+  given: BroughtResult,
+  rules: Rules,
+  failures: Failures,
+): CallResult | Promise<CallResult> {
+  const whole = broughtResult(given);
+  const failed = (thrown: Thrown): CallResult => {
+    reportThrown(thrown, failures);
+    const said = inAnyWords(rules, ({ texts }) => resultOfThrown(name, thrown, { ...failures, texts }));
+    return { content: said.content, isError: true, code: "answered" };
+  };
+  if (given.threw !== undefined) return failed(given.threw);
+  if (tool?.tell === undefined || given.recorded === true) return whole;
+  return renderTold(tool, returnedFor(given)).then(
+    (told) => ({ ...told, code: "answered" }),
+    (thrown: unknown) => failed(thrownIn(thrown)),
+  );
+}
