@@ -128,7 +128,6 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
   const { model, features = featuresOf(model), hooks = {}, runtimeParameters = {} } = options;
   const maximum = options.maximumIterations ?? 6;
   const timeoutMs = 1_000 * Math.min(1_800, Math.max(60, options.invocationTimeoutSeconds ?? 1_200));
-  const vision = features.includes("vision");
   return {
     model,
     adapt: {
@@ -165,7 +164,8 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
       ...hooks,
       async transformContext(messages, at) {
         const first = (await hooks.transformContext?.(messages, at)) ?? messages;
-        const shown = modelMessages(first, !vision || at.step > 1);
+        // Whether a model sees is its own: one that stands in for another may.
+        const shown = modelMessages(first, at.step > 1);
         return shown === messages ? undefined : [...shown];
       },
     },

@@ -214,6 +214,17 @@ describe("the flow", () => {
     expect(blind.requests[0]?.messages[0]?.content).toEqual([{ type: "text", text: "see\n[image]\n[file]" }]);
   });
 
+  test("E2.9 shows them to a model that stands in and sees, where the first does not", async () => {
+    const failing = scripted([fail("server_error")], { facts: { accepts: ["application/pdf"] } });
+    const seeing = scripted([say("done")], { id: "seeing", facts: { accepts: ["image/*"] } });
+    const input = [{ type: "text" as const, text: "see" }, image, sheet];
+    await new Agent({ ...agentStrategy({ model: failing }), fallback: [seeing] }).run(input);
+    expect(failing.requests[0]?.messages[0]?.content).toEqual([
+      { type: "text", text: "see\n[image]\n[file]" },
+    ]);
+    expect(seeing.requests[0]?.messages[0]?.content).toEqual(input);
+  });
+
   test("E2.10 does not run the calls of the last round, says so to each, and asks no more", async () => {
     const seen: unknown[] = [];
     const model = scripted([calls([["look"]]), calls([["look"], ["peek"]])]);
