@@ -95,6 +95,18 @@ describe("option adapt", () => {
     expect(asked.slice(3)).toEqual(["other", "other"]);
   });
 
+  test("holds for the model that compacts", async () => {
+    const { asked, adapt } = marking();
+    const own = scripted([say("<summary>What was said.</summary>")], { id: "cheap" });
+    const context = { compaction: { model: own } };
+    const session = await new Agent({ model: named("main"), tools: [echo("look")], adapt, context }).open(
+      "s",
+    );
+    await session.send("go");
+    await session.compact();
+    expect(asked).toEqual(["main", "main", "cheap"]);
+  });
+
   test("holds for the tools of the agent, of a run, and of a session that is opened with others, not for those that read cut results", async () => {
     const { adapt } = marking();
     const adapted: string[] = [];

@@ -10,7 +10,7 @@ import type { Tool } from "../tool.ts";
 
 /** Each gives the same one with something around it: what it is known by (a model's `id` and `origin`, a tool's name) stays as it is. */
 export interface Adapt {
-  /** Asked for `model` and those of `fallback` and `models`, also where a fork puts others in their place. */
+  /** Asked for `model`, those of `fallback` and `models`, and `compaction.model`, also where a fork puts others in their place. */
   model?: (model: Model) => Model;
   /** Asked for each of `tools`, also where a run, a session or a fork puts others in their place. */
   tool?: (tool: Tool) => Tool;

@@ -72,8 +72,8 @@ export interface AgentOptions<Output = unknown> {
   system?: string;
   tools?: readonly Tool[];
   /**
-   * How each model and each tool is taken, whoever brings it: `model`, `fallback`, `models` and `tools`, and what a fork or a single run puts
-   * in their place. `compaction.model` is asked as it is. Presets set it: one of yours beside a preset is in place of its own.
+   * How each model and each tool is taken, whoever brings it: `model`, `fallback`, `models`, `compaction.model` and `tools`, and what a fork or
+   * a single run puts in their place. Presets set it: one of yours beside a preset is in place of its own.
    * Default: each as it is.
    */
   adapt?: Adapt;

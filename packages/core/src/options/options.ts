@@ -90,7 +90,8 @@ export function resolve(given: AgentOptions): Resolved {
   if (typeof toolChoice === "object" && !tools.has(toolChoice.tool))
     throw wrong("toolChoice", `no tool is named ${JSON.stringify(toolChoice.tool)}; ${toolsThere(tools)}`);
   const models = modelsOf(given);
-  const options = factsOf(given, rules, tools, models, output?.json);
+  const compactor = compactorOf(given);
+  const options = factsOf(given, rules, tools, { models, compactor }, output?.json);
   for (const rule of rules.list) {
     const complaint = rule.verify?.(options);
     if (complaint !== undefined) throw invalidRequest(complaint);
@@ -102,7 +103,7 @@ export function resolve(given: AgentOptions): Resolved {
     rules,
     tools,
     models,
-    compactor: given.context?.compaction?.model,
+    compactor,
     hooks,
     dependencies,
     maskToolErrors: given.toolErrors === "masked",
@@ -118,16 +119,20 @@ const modelsOf = ({ model, fallback = [], models = [], adapt = {}, refusals }: A
     return refusals === null ? speaking(taken) : taken;
   });
 
+function compactorOf({ context, adapt = {} }: AgentOptions): Model | undefined {
+  const own = context?.compaction?.model;
+  return own && adaptedModel(own, adapt.model);
+}
+
 /** The options as facts of a run. @param schema of the typed output */
 function factsOf(
   given: AgentOptions,
   rules: Rules,
   tools: ReadonlyMap<string, Tool>,
-  models: readonly Model[],
+  { models, compactor }: { models: readonly Model[]; compactor: Model | undefined },
   schema: JsonObject | undefined,
 ): RunOptions {
   const { hooks = {}, landing, toolTimeoutMs = 120_000 } = given;
-  const compactor = given.context?.compaction?.model;
   return {
     ...(given.system === undefined ? {} : { system: given.system }),
     tools: [...tools.values()].map((one) => toolFacts(one, toolTimeoutMs)),

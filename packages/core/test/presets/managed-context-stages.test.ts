@@ -128,7 +128,7 @@ describe("compaction through the preset", () => {
       keepTurns: 2,
     });
     const resolved = resolve(managedContext({ model: scripted([]), compaction: given }));
-    expect([resolved.compactor, resolved.options.compactor?.id]).toEqual([small, "small"]);
+    expect([resolved.compactor?.id, resolved.options.compactor?.id]).toEqual(["small", "small"]);
     expect(facts({ compaction: { form: "plain" } })?.compaction?.form).toBe("plain");
   });
 
