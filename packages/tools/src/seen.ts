@@ -21,6 +21,8 @@ interface Sight {
   content: ContentId;
   /** Lines of it that the model has not been shown, ascending. */
   unseen: readonly LineRange[];
+  /** Lines of which it was shown the beginning, ascending: more of them is never shown. */
+  inPart: readonly number[];
 }
 
 /** What one toolset has seen. Forgets the oldest after 10,000 files; a forgotten file must be read again. */
@@ -36,23 +38,41 @@ export class Seen {
     return this.#files.get(real)?.unseen[0];
   }
 
-  /** All of a content was seen, or written. */
-  set(real: string, content: ContentId): void {
-    this.#keep(real, { content, unseen: [] });
+  /** The first line of which only a part can be shown, of a file of which all lines were. */
+  inPart(real: string): number | undefined {
+    return this.#files.get(real)?.inPart[0];
   }
 
-  /** Some lines of a content were seen; with others of the same one they add up. */
-  saw(real: string, content: ContentId, lines: LineRange, total: number): void {
-    const before = this.#files.get(real);
-    const unseen = before?.content === content ? before.unseen : allLines(total);
-    this.#keep(real, { content, unseen: unseen.flatMap((range) => without(range, lines)) });
+  /** All of a content was seen, or written. */
+  set(real: string, content: ContentId): void {
+    this.#keep(real, { content, unseen: [], inPart: [] });
+  }
+
+  /**
+   * Some lines of a content were seen; with others of the same one they add up.
+   * @param inPart those of them of which only the beginning was
+   */
+  saw(
+    real: string,
+    content: ContentId,
+    lines: LineRange & { inPart: readonly number[] },
+    total: number,
+  ): void {
+    const known = this.#files.get(real);
+    const before = known?.content === content ? known : { unseen: allLines(total), inPart: [] };
+    const others = before.inPart.filter((line) => line < lines.from || line > lines.to);
+    this.#keep(real, {
+      content,
+      unseen: before.unseen.flatMap((range) => without(range, lines)),
+      inPart: [...others, ...lines.inPart].sort((a, b) => a - b),
+    });
   }
 
   /** A part of a file was changed: what was not seen of it before is not seen now. */
   changed(real: string, content: ContentId, before: ContentId, total: number): void {
     const sight = this.#files.get(real);
-    const isWhole = sight?.content === before && sight.unseen.length === 0;
-    this.#keep(real, { content, unseen: isWhole ? [] : allLines(total) });
+    const isWhole = sight?.content === before && sight.unseen.length === 0 && sight.inPart.length === 0;
+    this.#keep(real, { content, unseen: isWhole ? [] : allLines(total), inPart: [] });
   }
 
   #keep(real: string, sight: Sight): void {

@@ -131,6 +131,23 @@ describe("what was not seen is not written over", () => {
     expect(at("a.txt").toString()).toBe("line 1\n");
   });
 
+  test("a file with a line that is longer than is shown, though all its lines were read", async () => {
+    const long = `short\n${"x".repeat(3_000)}\nlast\n`;
+    const { at, read, write, edit } = within({ "a.txt": long });
+    await read("a.txt");
+    const refused =
+      "Error: line 2 of a.txt is longer than read_file shows, and what was not shown of it would be lost; nothing was written. Change a part of it with edit_file";
+    expect((await write("a.txt", "short\n")).text).toBe(refused);
+    await edit("a.txt", "last", "end");
+    await read("a.txt", { offset: 1, limit: 1 });
+    await read("a.txt", { offset: 2 });
+    expect((await write("a.txt", "short\n")).text).toBe(refused);
+    expect(at("a.txt").toString()).toBe(long.replace("last", "end"));
+    await edit("a.txt", "x".repeat(1_500), "", { replaceAll: true });
+    await read("a.txt");
+    expect((await write("a.txt", "short\n")).isError).toBe(false);
+  });
+
   test("a file of which a passage was replaced without reading it", async () => {
     const { write, edit, read } = within({ "a.txt": many, "b.txt": many });
     await edit("a.txt", "line 3", "third");

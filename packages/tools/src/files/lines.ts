@@ -26,7 +26,8 @@ export class Lines {
   /** Lines ended so far, and at the end all of them. */
   total = 0;
   crlf = 0;
-  clipped = 0;
+  /** Lines of the range of which only the beginning is kept, counted from 1. */
+  readonly clipped: number[] = [];
   invalid = 0;
   odd = 0;
   /** The range was cut because the text grew too large. */
@@ -97,13 +98,14 @@ export class Lines {
     if (this.total === 0 && bytes.subarray(0, 3).equals(utf8Mark)) bytes = bytes.subarray(3);
     const decoded = bytes.toString("utf8");
     let text = visible(decoded);
+    let clipped = false;
     if (text !== decoded) this.odd++;
     // The first line is given whatever room it takes, but for what may be given at all.
     const most = this.texts.length === 0 ? this.#room : Number.POSITIVE_INFINITY;
     const fits = clipBytes(clip(text, this.#maxLineLength), most);
     if (!whole || fits.length < text.length) {
       text = fits;
-      this.clipped++;
+      clipped = true;
       const rest = Math.max(0, this.#length - Buffer.byteLength(text));
       text += ` [... ${counted(rest, "more byte")} in this line]`;
     } else if (decoded.includes("\ufffd") && !bytes.includes("\ufffd")) this.invalid++;
@@ -114,5 +116,6 @@ export class Lines {
     }
     this.#room -= size;
     this.texts.push(text);
+    if (clipped) this.clipped.push(this.total + 1);
   }
 }

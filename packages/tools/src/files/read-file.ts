@@ -108,7 +108,7 @@ async function read(
     const lines = new Lines(offset, limit ?? bounds.maxLines, bounds);
     const scan = await scanned(handle, lines, bounds.maxScanBytes, utf16, signal);
     if (scan.content !== undefined && (lines.texts.length > 0 || lines.total === 0)) {
-      const shown = { from: offset, to: offset + lines.texts.length - 1 };
+      const shown = { from: offset, to: offset + lines.texts.length - 1, inPart: lines.clipped };
       seen.saw(place.real, scan.content, shown, lines.total);
     }
     return noted(shownLines(lines, scan, offset, place), place, scan.content);
@@ -215,7 +215,7 @@ function shownLines(lines: Lines, scan: Scan, offset: number, place: Place): Too
     notes.push(
       lines.crlf >= total - 1 ? "lines end with CRLF" : `${counted(lines.crlf, "line")} of all end with CRLF`,
     );
-  if (lines.clipped > 0) notes.push(`${counted(lines.clipped, "long line")} clipped`);
+  if (lines.clipped.length > 0) notes.push(`${counted(lines.clipped.length, "long line")} clipped`);
   if (lines.invalid > 0) notes.push(`${counted(lines.invalid, "line")} with invalid UTF-8, shown as \ufffd`);
   if (lines.odd > 0) notes.push(`${counted(lines.odd, "line")} with control characters, shown as symbols`);
   const ended = last < total || lines.endsWithNewline;

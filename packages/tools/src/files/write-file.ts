@@ -122,6 +122,12 @@ function mustBeSeen(set: FileToolSet, before: Before, place: Place): void {
       `${name} was read in part only, not from line ${unseen.from} to ${unseen.to}; nothing was written. ` +
         `Read the rest with read_file (offset ${unseen.from}) before writing over it, or change a part of it with edit_file`,
     );
+  const inPart = set.seen.inPart(place.real);
+  if (inPart !== undefined)
+    throw new Refusal(
+      `line ${inPart} of ${name} is longer than read_file shows, and what was not shown of it would be lost; ` +
+        "nothing was written. Change a part of it with edit_file",
+    );
 }
 
 /** What of the old file's form the new content took on. */
