@@ -81,6 +81,8 @@ export interface ModelIo {
   clocks?: { connectMs?: number; firstByteMs?: number; idleMs?: number };
   /** Default: the host's. */
   clock?: Clock;
+  /** Told by a model that answers one call after another: the first byte's clock begins once this one's turn has come. */
+  queued?(turn: Promise<unknown>): void;
 }
 
 /** What is known of a model. Absent is unknown. */

@@ -32,6 +32,8 @@ interface Watched {
   /** What the model was called with. */
   readonly given: unknown[];
   emit(event: ModelEvent): void;
+  /** The model says that it waits for its turn. */
+  queued(turn: Promise<unknown>): void;
   /** Whoever listened wants to hear no more. */
   leave(): void;
   answers(message: AssistantMessage): void;
@@ -48,6 +50,7 @@ function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model
   const heard: RondoEvent[] = [];
   const given: unknown[] = [];
   let emit = (_event: ModelEvent): void => {};
+  let queued = (_turn: Promise<unknown>): void => {};
   let isWanted = true;
   const model = {
     id: "m",
@@ -56,6 +59,7 @@ function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model
     call: (asked, io) => {
       given.push(asked, io.signal, io.clocks, io.clock);
       emit = io.emit;
+      queued = io.queued ?? queued;
       return promise;
     },
   } as Model;
@@ -70,6 +74,7 @@ function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model
     shown: () => audience.shown,
     given,
     emit: (event) => emit(event),
+    queued: (turn) => queued(turn),
     leave: () => {
       isWanted = false;
     },
@@ -253,6 +258,36 @@ describe("the clocks", () => {
     silent.emit(warning);
     silent.clock.pass(1);
     expect(await silent.failure()).toMatchObject({ kind: "stream_idle" });
+  });
+
+  test("let the first byte's begin when a call that waits in its model's own queue has its turn", async () => {
+    const call = watch();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    call.clock.pass(9);
+    call.queued(promise);
+    call.clock.pass(80);
+    expect(await isOpen(call)).toBe(true);
+    resolve();
+    await come();
+    call.clock.pass(9);
+    expect(await isOpen(call)).toBe(true);
+    call.clock.pass(1);
+    expect(await call.failure()).toMatchObject({
+      message: "m: nothing came within 10 ms (clocks.firstByteMs)",
+    });
+  });
+
+  test("let all of it take its time in a queue as well, and are let go where it had no turn", async () => {
+    const call = watch();
+    call.queued(new Promise(() => {}));
+    call.clock.pass(100);
+    expect(await call.failure()).toMatchObject({ message: expect.stringContaining("clocks.totalMs") });
+    const gone = watch();
+    const turn = Promise.reject(new Error("the one before broke"));
+    gone.queued(turn);
+    gone.answers(answer);
+    await come();
+    expect(gone.clock.waits()).toStrictEqual([]);
   });
 
   test("set one timer for many events, not one for each", () => {

@@ -147,6 +147,7 @@ class LlamaFile implements Model {
     this.#queue = new Promise((resolve) => {
       over = resolve;
     });
+    io.queued?.(before);
     try {
       await unlessAborted(before, io.signal);
       this.#loaded ??= this.#load();

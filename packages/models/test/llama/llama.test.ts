@@ -162,6 +162,32 @@ it("a chat template that refuses the conversation is an error that no retry mend
   expect(error.message).toContain("chat template: roles must alternate");
 });
 
+it("a call that waits for the one before it is not timed as one that nothing comes of", async () => {
+  const { library } = played('{"response":"hi"}');
+  const loading = Promise.withResolvers<void>();
+  const model = llama({
+    modelPath: "/m.gguf",
+    library: async () => {
+      await loading.promise;
+      return library();
+    },
+  });
+  const turns: string[] = [];
+  const call = (name: string) =>
+    model.call(ask, {
+      signal: new AbortController().signal,
+      emit: () => {},
+      queued: (turn) => void turn.then(() => turns.push(name)),
+    });
+  const first = call("first");
+  const second = call("second");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(turns).toEqual(["first"]);
+  loading.resolve();
+  await Promise.all([first, second]);
+  expect(turns).toEqual(["first", "second"]);
+});
+
 it("a grammar goes with the runtime it was made in", async () => {
   const { library, schemas } = played('{"value":["Rome"]}');
   const loading = Promise.withResolvers<void>();

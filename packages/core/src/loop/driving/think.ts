@@ -50,6 +50,7 @@ export function think(
   const startedAt = clock.now();
   let lastAt = startedAt;
   let begun = false;
+  let queued = false;
   let over = false;
 
   return new Promise((resolve, reject) => {
@@ -71,7 +72,7 @@ export function think(
     // sleeps longer than that one would.
     const watch = (): void => {
       const now = clock.now();
-      const idle = begun ? clocks.idleMs : clocks.firstByteMs || Infinity;
+      const idle = begun ? clocks.idleMs : (queued ? 0 : clocks.firstByteMs) || Infinity;
       const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
       if (left > 0) {
         cancel = clock.after(Math.min(left, clocks.idleMs, longestWait), watch);
@@ -127,6 +128,18 @@ export function think(
       emit: hear,
       clocks: { connectMs: clocks.connectMs, firstByteMs: clocks.firstByteMs, idleMs: clocks.idleMs },
       clock,
+      queued(turn: Promise<unknown>): void {
+        const wait = (isQueued: boolean): void => {
+          if (over) return;
+          queued = isQueued;
+          lastAt = clock.now();
+          cancel();
+          watch();
+        };
+        wait(true);
+        const come = (): void => wait(false);
+        turn.then(come, come);
+      },
     };
     try {
       // A model that answers at once is none the less one: what it gave is looked at like any other's.
