@@ -3,7 +3,7 @@
 // An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session of
 // their own and drive one run in it; `open` gives the session itself.
 
-import { type Clock, systemClock } from "./clock.ts";
+import { CheckedClock, type Clock, systemClock } from "./clock.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { errorFrom, RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
@@ -61,7 +61,7 @@ export class Agent<Output = unknown> {
     this.#given = options as AgentOptions;
     this.#resolved = resolve(this.#given);
     this.#journal = options.journal ?? memoryJournal();
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock === undefined ? systemClock : new CheckedClock(options.clock);
   }
 
   /**

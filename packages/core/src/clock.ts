@@ -3,6 +3,8 @@
 // The loop itself knows neither; its driver stamps records with them and waits by them. A host may bring its own: tests
 // whose back-offs take no time, a simulation, an engine with durable timers.
 
+import { type Check, callable, needed, wrong } from "./checks.ts";
+
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -24,6 +26,47 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+const time = needed("a number from now(), of milliseconds since 1970,", Number.isFinite);
+const chance = needed("a number from 0 to below 1 from random()", Number.isFinite);
+const callingOff = needed(
+  "a function from after() that calls the wait off",
+  (value) => callable(value) === undefined,
+);
+
+/** A clock that a host brings. What it tells stands in records, and a wait that cannot be called off would hold a run up for ever. */
+export class CheckedClock implements Clock {
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return looked(time, this.#clock.now());
+  }
+
+  random(): number {
+    return looked(chance, this.#clock.random());
+  }
+
+  after(ms: number, then: () => void): () => void {
+    let refused = true;
+    const stop = this.#clock.after(ms, () => {
+      if (!refused) then();
+    });
+    looked(callingOff, stop);
+    refused = false;
+    return stop;
+  }
+}
+
+/** @throws RondoError `invalid_request` saying what the clock gave in place of what it is to give */
+function looked<Value>(check: Check, given: Value): Value {
+  const fault = check(given);
+  if (fault !== undefined) throw wrong("clock", fault.says);
+  return given;
+}
 
 /**
  * The time of one driver: it begins where the records end, and never goes back. A clock that was set back, or another

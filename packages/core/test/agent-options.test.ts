@@ -10,6 +10,7 @@ import {
   deadline,
   dependency,
   maxSteps,
+  modelFace,
   type Rule,
   type RunOverrides,
   repeats,
@@ -114,6 +115,21 @@ describe("an agent's options", () => {
       { fallback: [model, {}] },
       "option fallback[1]: a Model, e.g. offline() of @rondo/models, is needed, not an object",
     ],
+    ...(
+      [
+        [{ id: "" }, 'id: a name is needed, not ""'],
+        [{ origin: "openai" }, 'origin: an object is needed, not "openai"'],
+        [{ origin: { api: "a", provider: "p" } }, "origin.model: a text is needed, not undefined"],
+        [{ origin: { ...model.origin, more: 1n } }, "origin: more is a bigint, and JSON has no such value"],
+        [{ facts: { contextWindow: "8k" } }, 'facts.contextWindow: a number above 0 is needed, not "8k"'],
+        [{ facts: { accepts: "image/*" } }, 'facts.accepts: a list is needed, not "image/*"'],
+        [{ facts: { price: { input: 1 } } }, "facts.price.output: a finite number of at least 0 is needed"],
+        [{ facts: { more: () => 1 } }, "facts: more is a function, and JSON has no such value"],
+      ] as const
+    ).map(([change, words]): [Record<string, unknown>, string] => [
+      { fallback: [{ ...modelFace(model), call: () => {}, ...change }] },
+      `option fallback[0].${words}`,
+    ]),
     [{ tools: {} }, "option tools: a list is needed, not an object"],
     [{ tools: [null] }, "option tools[0]: a tool, as tool() makes it, is needed, not null"],
     [{ tools: [echo] }, "option tools[0]: a tool, as tool() makes it, is needed, not an object"],

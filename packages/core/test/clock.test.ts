@@ -34,6 +34,40 @@ test("a back-off waits by the clock of the agent's options, and its record tells
   expect(clock.waits).toEqual([30_000, 30_000]);
 });
 
+describe("a clock that gives what no clock does", () => {
+  const sound: Clock = { now: Date.now, random: () => 0.5, after: (_ms, _then) => () => {} };
+  const runBy = (clock: Partial<Record<keyof Clock, unknown>>) =>
+    new Agent({ model: scripted([say("there")]), clock: { ...sound, ...clock } as Clock }).run("go");
+
+  test.each([
+    ["a timer, as setTimeout does", () => setTimeout(() => {}, 0), "an object"],
+    ["nothing", () => undefined, "undefined"],
+  ])("ends the run where after gives %s: nobody could call the wait off", async (_what, after, given) => {
+    const { end } = await runBy({ after });
+    expect(end?.error).toMatchObject({
+      kind: "invalid_request",
+      message: `option clock: a function from after() that calls the wait off is needed, not ${given}`,
+    });
+  });
+
+  test("lets nothing be done by a wait that it refused", async () => {
+    const due: (() => void)[] = [];
+    const { end } = await runBy({ after: (_ms: number, then: () => void) => due.push(then) });
+    expect(end?.reason).toBe("error");
+    for (const then of due) then();
+  });
+
+  test.each([
+    [{ now: () => new Date() }, "a number from now(), of milliseconds since 1970, is needed, not a Date"],
+    [{ random: () => Number.NaN }, "a number from 0 to below 1 from random() is needed, not NaN"],
+  ])("is refused: %o", async (clock, words) => {
+    await expect(runBy(clock)).rejects.toMatchObject({
+      kind: "invalid_request",
+      message: `option clock: ${words}`,
+    });
+  });
+});
+
 describe("a clock that is behind", () => {
   const origin = { api: "test", provider: "test", model: "m" };
   /** Fails once, then answers; the first answer of a session is there at once. */

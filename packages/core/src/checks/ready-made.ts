@@ -4,19 +4,24 @@
 
 import {
   able,
+  above0,
   type Check,
   callable,
   data,
+  finite0,
   flag,
   having,
   isPromise,
   listOf,
   membersOf,
+  name,
   needed,
   object,
   oneOf,
   text,
 } from "../checks.ts";
+import type { Origin } from "../message.ts";
+import type { Model, ModelFacts } from "../model.ts";
 
 /** A check that says more of what it refuses: how that becomes what is needed. */
 const hinted =
@@ -27,7 +32,43 @@ const hinted =
   };
 
 const modelWords = "a Model, e.g. offline() of @rondo/models,";
-const modelFace = able(modelWords, "call");
+const modelCalled = able(modelWords, "call");
+
+const dollars = finite0;
+const knownFacts = membersOf<ModelFacts>(
+  {
+    contextWindow: above0,
+    maxOutputTokens: above0,
+    maxInputTokens: above0,
+    price: membersOf<NonNullable<ModelFacts["price"]>>(
+      { input: dollars, output: dollars, cachedInput: dollars, cacheWrite: dollars },
+      ["input", "output"],
+      "let_pass",
+    ),
+    accepts: listOf(text),
+    tools: flag,
+    output: oneOf("native", "native_without_tools", "none"),
+    closedOutput: flag,
+  },
+  [],
+  "let_pass",
+);
+
+const origin: Check = (value) =>
+  membersOf<Origin>(
+    { api: text, provider: text, model: text },
+    ["api", "provider", "model"],
+    "let_pass",
+  )(value) ?? data(value);
+
+/** What it is known by stands in the records of every run. */
+const modelFace: Check = (value) =>
+  modelCalled(value) ??
+  membersOf<Pick<Model, "id" | "origin" | "facts">>(
+    { id: name, origin, facts: (facts) => knownFacts(facts) ?? data(facts) },
+    ["id", "origin"],
+    "let_pass",
+  )(value);
 const noModel = needed(modelWords, () => false);
 
 /** A model. A provider's function can be called as well, and is none before it is. */

@@ -16,6 +16,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { nothingSpent } from "../../src/loop/children.ts";
 import { act, checkArgs, checkCalls, type Failures } from "../../src/loop/driving/act.ts";
+import type { ChildStart } from "../../src/tool.ts";
 import { echo } from "../support.ts";
 import { answerOf, callOf, toolOf } from "./support.ts";
 
@@ -30,10 +31,16 @@ const failed = (words: string, code: CallResult["code"] = "threw"): CallResult =
 function run(
   change: Partial<Tool>,
   call: Partial<Call> = {},
-  { aborted = false, signal, ...how }: { aborted?: boolean; signal?: AbortSignal } & Partial<Failures> = {},
+  {
+    aborted = false,
+    signal,
+    child,
+    ...how
+  }: { aborted?: boolean; signal?: AbortSignal; child?: ToolContext["child"] } & Partial<Failures> = {},
 ): Promise<CallResult | ChildWaits> {
   const context = {
     signal: signal ?? (aborted ? AbortSignal.abort() : new AbortController().signal),
+    ...(child === undefined ? {} : { child }),
   } as ToolContext;
   const report = (why: string): never => {
     throw new Error(`${why} was reported`);
@@ -86,7 +93,16 @@ describe("a tool", () => {
 
   test("that is a sub-agent and waits is no result", async () => {
     const waits = new ChildWaits([], nothingSpent, false);
-    expect(await run({ execute: () => waits })).toBe(waits);
+    expect(await run({ execute: () => waits }, {}, { child: {} as ChildStart })).toBe(waits);
+  });
+
+  test("that is no sub-agent and says that one waits has failed: nobody would ever answer it", async () => {
+    const waits = new ChildWaits([], nothingSpent, false);
+    expect(await run({ execute: () => waits })).toMatchObject({
+      content: [{ text: expect.stringContaining("Error: the tool returned a ChildWaits") }],
+      isError: true,
+      code: "threw",
+    });
   });
 
   test.each([DoneSignal, TaskComplete])(

@@ -11,6 +11,7 @@ import {
   type ToolContext,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import type { ChildCall } from "../../src/loop/child-facts.ts";
 import { nothingSpent } from "../../src/loop/children.ts";
 import { viewOf } from "../../src/loop/driving/announce.ts";
 import type { Shell } from "../../src/loop/driving/shell.ts";
@@ -20,6 +21,16 @@ import { asks, call, heldTool, idle, type World, worldOf } from "./at-work-suppo
 import { acting, callOf, come, finished, options, recordOf, rules, stateOf } from "./support.ts";
 
 type Checked = Fact & { type: "output_checked" };
+
+const startedChild: ChildCall = {
+  session: "s:5.0",
+  reserved: {},
+  spent: nothingSpent,
+  parked: false,
+  waiting: [],
+  answers: [],
+  told: 0,
+};
 
 describe("a call", () => {
   const running = callOf("5.0", { startedAt: 1, args: { at: 1 } });
@@ -178,23 +189,15 @@ describe("a call", () => {
       [true, { left: true }],
     ] as const) {
       const waits = new ChildWaits(pending, nothingSpent, left);
-      const { posted } = begun({ ...echo("write"), execute: () => waits });
+      const at = acting([{ ...running, child: startedChild }]);
+      const { posted } = begun({ ...echo("write"), execute: () => waits }, at);
       await come();
       expect(posted).toStrictEqual([{ ...fact, ...more }]);
     }
   });
 
   test("that is a sub-agent speaks to its parent as long as it is wanted", async () => {
-    const facts = {
-      session: "s:5.0",
-      reserved: {},
-      spent: nothingSpent,
-      parked: false,
-      waiting: [],
-      answers: [],
-      told: 0,
-    };
-    const at = acting([{ ...running, child: facts }]);
+    const at = acting([{ ...running, child: startedChild }]);
     const { tool, contexts, settle } = heldTool();
     const { posted, told, atWork, is } = begun(tool, at);
     await come();
@@ -202,7 +205,7 @@ describe("a call", () => {
     child?.emit({ type: "step_start", step: 1 });
     child?.waits([]);
     expect([told.length, posted.length]).toStrictEqual([1, 1]);
-    is(acting([{ ...running, child: facts }], { cancelledAt: 2 }));
+    is(acting([{ ...running, child: startedChild }], { cancelledAt: 2 }));
     atWork.release();
     child?.emit({ type: "step_start", step: 2 });
     child?.waits([]);
@@ -213,17 +216,8 @@ describe("a call", () => {
   });
 
   test("that is a sub-agent and came back is not heard any more", async () => {
-    const child = {
-      session: "c",
-      reserved: {},
-      spent: nothingSpent,
-      parked: false,
-      waiting: [],
-      answers: [],
-      told: 0,
-    };
     const { tool, contexts, settle } = heldTool();
-    const { told } = begun(tool, acting([{ ...running, child }]));
+    const { told } = begun(tool, acting([{ ...running, child: startedChild }]));
     await come();
     await settle("done");
     contexts[0]?.child?.emit({ type: "step_start", step: 1 });
@@ -231,17 +225,8 @@ describe("a call", () => {
   });
 
   test("that is a sub-agent hears what is said to it, and that its process leaves or stays", async () => {
-    const child = {
-      session: "c",
-      reserved: {},
-      spent: nothingSpent,
-      parked: false,
-      waiting: [],
-      answers: [],
-      told: 0,
-    };
     const { tool, contexts } = heldTool();
-    const at = acting([{ ...running, child }]);
+    const at = acting([{ ...running, child: startedChild }]);
     const { atWork } = begun(tool, at);
     await come();
     const heard: unknown[] = [];

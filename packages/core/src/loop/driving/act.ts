@@ -33,7 +33,12 @@ export async function act(
     const check = await tool.check(jsonCopy(call.args));
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
     const returned = await tool.execute(check.value as never, context);
-    if (returned instanceof ChildWaits) return returned;
+    if (returned instanceof ChildWaits) {
+      if (context.child !== undefined) return returned;
+      throw new Error(
+        "the tool returned a ChildWaits, which says that a sub-agent waits: subAgent() makes a tool of an agent",
+      );
+    }
     // Whoever returns an error has failed, as surely as who throws it.
     if (isA(Error, returned)) throw returned;
     return await renderTold(tool, returned);
