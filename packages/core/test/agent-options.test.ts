@@ -120,7 +120,10 @@ describe("an agent's options", () => {
         [{ id: "" }, 'id: a name is needed, not ""'],
         [{ origin: "openai" }, 'origin: an object is needed, not "openai"'],
         [{ origin: { api: "a", provider: "p" } }, "origin.model: a text is needed, not undefined"],
-        [{ origin: { ...model.origin, more: 1n } }, "origin: more is a bigint, and JSON has no such value"],
+        [
+          { origin: { ...model.origin, more: new Map() } },
+          "origin: more is a Map, and JSON has no such value",
+        ],
         [{ facts: { contextWindow: "8k" } }, 'facts.contextWindow: a number above 0 is needed, not "8k"'],
         [{ facts: { accepts: "image/*" } }, 'facts.accepts: a list is needed, not "image/*"'],
         [{ facts: { price: { input: 1 } } }, "facts.price.output: a finite number of at least 0 is needed"],
