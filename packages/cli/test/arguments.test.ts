@@ -41,6 +41,11 @@ describe("arguments", () => {
     expect(() => read("-m", "a", "--model", "b")).toThrow("--model is given twice");
   });
 
+  it("take a letter for no misspelling of another one", () => {
+    expect(() => read("-z")).toThrow(/^there is no option -z of rondo \w+\. See/);
+    expect(() => read("--modle", "x")).toThrow("Did you mean --model?");
+  });
+
   it("do not know what every object knows", () => {
     expect(() => read("--__proto__", "x")).toThrow("there is no option --__proto__");
     expect(() => read("--constructor", "x")).toThrow("there is no option --constructor");

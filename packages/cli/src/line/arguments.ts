@@ -154,8 +154,10 @@ function unknownOption(rawName: string, specs: OptionSpecs, command: string): Us
     `--${name}`,
     ...(short === undefined ? [] : [`-${short}`]),
   ]);
+  // A letter is not the misspelling of another one.
+  const hint = rawName.startsWith("--") ? hintAt(rawName, known) : "";
   return new UsageError(
-    `there is no option ${rawName} of rondo ${command}.${hintAt(rawName, known)} See rondo ${command} --help; ` +
+    `there is no option ${rawName} of rondo ${command}.${hint} See rondo ${command} --help; ` +
       `a word that begins with a dash goes after --`,
   );
 }
