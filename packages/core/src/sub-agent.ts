@@ -31,14 +31,7 @@ import type { InferOutput, SchemaLike } from "./schema.ts";
 import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
 import { Brought } from "./tool/brought.ts";
-import {
-  type ChildStart,
-  ChildWaits,
-  type Tool,
-  type ToolContext,
-  ToolResult,
-  tool,
-} from "./tool.ts";
+import { type ChildStart, ChildWaits, type Tool, type ToolContext, ToolResult, tool } from "./tool.ts";
 
 export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
