@@ -181,6 +181,7 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
       modelCalls: 0,
       toolCalls: 0,
       failures: 0,
+      stepBegun: undefined,
       model: 0,
       dropped: [],
       spend: { usage: {}, tokens: 0, usd: 0, uncounted: 0 },
@@ -282,7 +283,7 @@ function startModel(run: Run, record: RecordOf<"model_started">): Run {
     attempt: record.attempt,
     ...(pruned ? { pruned } : {}),
   };
-  return { ...run, notBefore: undefined, failure: undefined, call };
+  return { ...run, notBefore: undefined, failure: undefined, stepBegun: true, call };
 }
 
 function failModel(state: State, run: Run, record: RecordOf<"model_failed">): State {

@@ -113,6 +113,8 @@ export interface Run {
   readonly toolCalls: number;
   /** Failed attempts at the present step. */
   readonly failures: number;
+  /** Whoever drives has asked a model for the present step: those who watch were told that it begins. */
+  readonly stepBegun?: true | undefined;
   /** Index of the run's own model: the agent's, or the one it has fallen back to. What a step asks: `modelInUse`. */
   readonly model: number;
   readonly maxOutputTokens?: number;

@@ -125,13 +125,9 @@ export class StrategyView {
 
   // ---- the answer ----------------------------------------------------------------------------------------------
 
-  #request({
-    step,
-    attempt,
-    origin,
-  }: Pick<RondoEvent & { type: "request" }, "step" | "attempt" | "origin">): void {
+  #request({ step, origin }: Pick<RondoEvent & { type: "request" }, "step" | "origin">): void {
     const open = this.#round;
-    if (attempt > 1 && open?.step === step && !open.answered) {
+    if (open?.step === step && !open.answered) {
       // A thought that broke off is closed, or all that follows would be part of it.
       this.#closeThinking();
       // What the failed attempt said stands; the next one is told from its beginning.
@@ -176,7 +172,7 @@ export class StrategyView {
 
   #message({ step, message }: RondoEvent & { type: "message" }): void {
     // Whoever listens from the middle of an answer on hears it whole here.
-    if (this.#round === undefined) this.#request({ step, attempt: 1, origin: message.origin });
+    if (this.#round === undefined) this.#request({ step, origin: message.origin });
     const round = this.#round;
     if (round?.thought === undefined) return;
     this.#closeThinking();

@@ -55,6 +55,15 @@ describe("of a run", () => {
     expect(told(stateOf(), start)).toStrictEqual([]);
   });
 
+  test("a limit that ends it at once is told before its end, and one that was told is not told again", () => {
+    const end = { reason: "max_steps", ...because, landed: false, resumable: true };
+    const typesWith = (run: object): string[] =>
+      told(stateOf(run), { type: "run_ended", end, text: "bye" }).map(({ type }) => type);
+    expect(typesWith({})).toStrictEqual(["limit", "run_end"]);
+    expect(typesWith({ landing: { reason: "max_steps", ...because } })).toStrictEqual(["run_end"]);
+    expect(typesWith({ stopping: { reason: "max_steps", ...because } })).toStrictEqual(["run_end"]);
+  });
+
   test("its end is told once", () => {
     const end = { reason: "completed", ...because, landed: false, resumable: true };
     expect(told(stateOf(), { type: "run_ended", end, text: "bye" })).toStrictEqual([
@@ -150,7 +159,8 @@ test("that a sub-agent is over which was left behind is no result of anything, a
 });
 
 describe("of a model call", () => {
-  const started = (change: object, state: State = stateOf()): RondoEvent[] =>
+  const begun = { stepBegun: true } as const;
+  const started = (change: object, state: State = stateOf(begun)): RondoEvent[] =>
     told(state, { type: "model_started", step: 2, attempt: 1, model: 0, digest: "d", ...change });
   const [first] = options().models;
   const request = {
@@ -163,10 +173,12 @@ describe("of a model call", () => {
   };
 
   test("the step is told once, what was done to the history, and the request", () => {
-    expect(started({})).toStrictEqual([{ type: "step_start", step: 2 }, request]);
+    expect(started({}, stateOf())).toStrictEqual([{ type: "step_start", step: 2 }, request]);
+    // Also where an attempt is the first of another model's.
+    expect(started({})).toStrictEqual([request]);
     expect(started({ attempt: 2 })).toStrictEqual([{ ...request, attempt: 2 }]);
     const stage = { stage: "prune", before: 9, after: 3, note: "n" };
-    expect(started({ stages: [stage], broke: "message 1" })).toStrictEqual([
+    expect(started({ stages: [stage], broke: "message 1" }, stateOf())).toStrictEqual([
       { type: "step_start", step: 2 },
       { type: "context", ...stage },
       { ...request, broke: "message 1" },
@@ -178,11 +190,11 @@ describe("of a model call", () => {
 
   test("the request says that it asks for the typed output", () => {
     const output = { output: { schema: {}, decodeRetries: 0 } };
-    expect(started({ attempt: 2 }, stateOf({ output: { attempt: 0 } }, {}, output))).toStrictEqual([
+    expect(started({ attempt: 2 }, stateOf({ ...begun, output: { attempt: 0 } }, {}, output))).toStrictEqual([
       { ...request, attempt: 2, output: true },
     ]);
-    expect(started({ attempt: 2 }, stateOf({}, {}, output))).toStrictEqual([{ ...request, attempt: 2 }]);
-    expect(started({ attempt: 2 }, stateOf({ output: { attempt: 0 } }))).toStrictEqual([
+    expect(started({ attempt: 2 }, stateOf(begun, {}, output))).toStrictEqual([{ ...request, attempt: 2 }]);
+    expect(started({ attempt: 2 }, stateOf({ ...begun, output: { attempt: 0 } }))).toStrictEqual([
       { ...request, attempt: 2 },
     ]);
   });

@@ -516,6 +516,23 @@ test("an attempt that failed half-way stands as it was told, and the next one is
   ]);
 });
 
+test("E7.33 a round that falls back to another model is one round", async () => {
+  const model = scripted([fail("auth", { afterText: "par" })]);
+  const spare = scripted([say("whole")], { id: "spare" });
+  const messages: StrategyMessage[] = [];
+  const stream = new Agent({ model, fallback: [spare] }).stream("go");
+  for await (const message of strategyMessages(stream)) messages.push(message);
+  expect(order(messages)).toEqual([
+    "start ROUND 1",
+    "start scripted Thought",
+    '"par"',
+    '"whole"',
+    "finish scripted Thought",
+    "finish ROUND 1",
+    "json",
+  ]);
+});
+
 test("any agent's events can be rendered: calls that run together are told in their order", async () => {
   const first = deferred();
   const slow = noting("slow", [], async () => {

@@ -10,8 +10,8 @@ import type { LeftChild, WaitingCall } from "../child-facts.ts";
 import { waitingInside } from "../children.ts";
 import { leftChildOf } from "../folding/children.ts";
 import { workGiven } from "../folding/hooks.ts";
-import type { CallKey, CallResult, LogRecord, RecordOf } from "../records.ts";
-import { type Call, callIn, isOpen, modelInUse, optionsOf, runOf, type State } from "../state.ts";
+import type { Because, CallKey, CallResult, EndReason, LogRecord, RecordOf } from "../records.ts";
+import { type Call, callIn, isOpen, modelInUse, optionsOf, type Run, runOf, type State } from "../state.ts";
 
 /** A call as watchers see it. */
 export function viewOf(call: Call): CallView {
@@ -95,12 +95,33 @@ function announced(record: LogRecord, before: State, after: State, session: stri
     case "compacted":
       return compacted(record);
     case "run_ended":
-      return isOpen(before.run) ? [{ type: "run_end", end: record.end, text: record.text ?? "" }] : [];
+      return runEnded(record, before);
     case "late_result":
       return lateResult(record, before, after);
     default:
       return [];
   }
+}
+
+/** Ends that a limit makes. */
+const limits: ReadonlySet<EndReason> = new Set([
+  "max_steps",
+  "token_budget",
+  "cost_budget",
+  "deadline",
+  "duplicate_call",
+  "tool_call_limit",
+  "no_progress",
+]);
+
+function runEnded({ end, text = "" }: RecordOf<"run_ended">, { run }: State): RondoEvent[] {
+  return isOpen(run) ? [...limitMet(end, end.reason, run), { type: "run_end", end, text }] : [];
+}
+
+/** A limit that ends the run where it is met, and was not told before. */
+function limitMet({ rule, evidence }: Because, reason: EndReason, run: Run): RondoEvent[] {
+  if (!limits.has(reason) || run.stopping !== undefined || run.landing !== undefined) return [];
+  return [{ type: "limit", rule, reason, evidence, lands: false }];
 }
 
 /** An open call as watchers see it; none where it is no longer open. */
@@ -177,7 +198,7 @@ function modelStarted(record: RecordOf<"model_started">, before: State): RondoEv
   };
   const stages = (record.stages ?? []).map((one): RondoEvent => ({ type: "context", ...one }));
   return [
-    ...(record.attempt === 1 ? [{ type: "step_start" as const, step: record.step }] : []),
+    ...(before.run?.stepBegun ? [] : [{ type: "step_start" as const, step: record.step }]),
     ...stages,
     request,
   ];
@@ -197,6 +218,7 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
   const { follows, rule, evidence } = record;
   const failure = before.run?.failure;
   if (follows.do === "land") return [{ type: "limit", rule, reason: follows.reason, evidence, lands: true }];
+  if (follows.do === "stop") return limitMet(record, follows.reason, runOf(before));
   if (follows.do === "ask_again" && follows.reduce === "compact")
     return [{ type: "compaction_start", rule, evidence }];
   if (follows.do !== "ask_again") return [];

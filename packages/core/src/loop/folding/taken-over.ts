@@ -16,6 +16,7 @@ import { mapCalls } from "./turn.ts";
 function interrupt(run: Run, options: RunOptions): Run {
   return {
     ...run,
+    stepBegun: undefined,
     call: undefined,
     compacting: run.compacting && { ...run.compacting, call: undefined },
     ...mapCalls(run, (call) => {

@@ -243,7 +243,7 @@ function closeTurn(state: State, run: Run): State {
       ...(details === undefined ? {} : { details }),
     });
   }
-  const closed = { ...run, turn: undefined };
+  const closed = { ...run, stepBegun: undefined, turn: undefined };
   const { judged } = turn;
   return {
     ...state,
