@@ -226,6 +226,26 @@ describe("a run", () => {
     expect(failed.failure).toMatchObject({ kind: "overloaded" });
   });
 
+  test("D4.27 what a tool returns is told as JSON, and what JSON has no text for in its own words", async () => {
+    const circle: { itself?: unknown } = {};
+    circle.itself = circle;
+    const returned = ["as it is", { a: 1 }, null, Number.NaN, 7, 7n, Symbol("it"), false, circle];
+    const tools = returned.map((value, at) => doing(`t${at}`, () => value));
+    const asked = returned.map((_, at): [string] => [`t${at}`]);
+    const { result } = await play({ model: scripted([calls(asked), say("done")]), tools });
+    expect(resultsOf(result?.messages ?? [])).toEqual([
+      "as it is",
+      '{"a":1}',
+      "null",
+      "null",
+      "7",
+      "7",
+      "Symbol(it)",
+      "false",
+      "[object Object]",
+    ]);
+  });
+
   test("D2.12 a stream of events comes to its first final text, and to nothing without one", async () => {
     const agent = new Agent(managedContext({ model: scripted([call("look"), say("done")]), tools: [look] }));
     expect(await finalOf(agentEvents(agent.stream("go")))).toBe("done");

@@ -10,11 +10,11 @@ import { type Tool, ToolResult } from "../../tool.ts";
 export const managedTool = (tool: Tool): Tool => toolWith(tool, retold(tool, told));
 
 function told(value: unknown): unknown {
-  if (value === null) return "null";
-  if (typeof value !== "object" || value instanceof ToolResult) return value;
+  if (value === undefined || typeof value === "string" || value instanceof ToolResult) return value;
+  if (typeof value === "function") return value;
   try {
-    JSON.stringify(value);
-    return value;
+    const json = JSON.stringify(value) ?? String(value);
+    return typeof value === "object" && value !== null ? value : json;
   } catch {
     return String(value);
   }
