@@ -11,7 +11,7 @@ import type { State } from "./loop/state.ts";
 import { callsOf, type Message, type ToolCallPart, type Usage } from "./message.ts";
 
 export interface RunResult<Output = unknown> {
-  /** The answer; the refusal's words when it was refused; what there is so far when it landed or broke off. */
+  /** The answer; the refusal's words when it was refused; where it landed or broke off, what was said last of what stands in the history. */
   text: string;
   /** The typed output, when one was asked for and the run completed, or landed with one. */
   output?: Output;
