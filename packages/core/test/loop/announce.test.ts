@@ -64,6 +64,20 @@ describe("of a run", () => {
     expect(typesWith({ stopping: { reason: "max_steps", ...because } })).toStrictEqual(["run_end"]);
   });
 
+  test.each([
+    ...(["max_steps", "token_budget", "cost_budget", "deadline"] as const),
+    ...(["duplicate_call", "tool_call_limit", "no_progress"] as const),
+  ])("an end that a limit made is told as one: %s", (reason) => {
+    const met = { type: "limit", ...because, reason, lands: false };
+    const end = { reason, ...because, landed: false, resumable: true };
+    expect(told(stateOf(), { type: "run_ended", end })[0]).toStrictEqual(met);
+  });
+
+  test("an end that no limit made is told as an end alone", () => {
+    const end = { reason: "completed", ...because, landed: false, resumable: true };
+    expect(told(stateOf(), { type: "run_ended", end })).toStrictEqual([{ type: "run_end", end, text: "" }]);
+  });
+
   test("its end is told once", () => {
     const end = { reason: "completed", ...because, landed: false, resumable: true };
     expect(told(stateOf(), { type: "run_ended", end, text: "bye" })).toStrictEqual([
@@ -239,6 +253,7 @@ describe("of a judgement", () => {
     ]);
     expect(judged({ turn: { ...turn, calls: [callOf("5.0")] } }, { do: "act" })).toStrictEqual([]);
     expect(judged({}, { do: "finish" })).toStrictEqual([]);
+    expect(judged({ turn }, { do: "finish" }, { store: false })).toStrictEqual([end]);
   });
 
   test("a landing and a compaction are told", () => {
@@ -250,6 +265,11 @@ describe("of a judgement", () => {
       { type: "compaction_start", ...because },
     ]);
     expect(judged({ failure }, { do: "stop", reason: "error" })).toStrictEqual([]);
+  });
+
+  test("a limit for which it stops is told", () => {
+    const met = { type: "limit", ...because, reason: "tool_call_limit", lands: false };
+    expect(judged({ turn }, { do: "stop", reason: "tool_call_limit" })).toStrictEqual([met, end]);
   });
 
   test("a retry says how long it waits, and whether what was shown is void", () => {

@@ -288,6 +288,14 @@ describe("the clocks", () => {
     gone.answers(answer);
     await come();
     expect(gone.clock.waits()).toStrictEqual([]);
+    const late = watch();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    late.queued(promise);
+    late.answers(answer);
+    await come();
+    resolve();
+    await come();
+    expect(late.clock.waits()).toStrictEqual([]);
   });
 
   test("set one timer for many events, not one for each", () => {

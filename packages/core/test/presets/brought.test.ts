@@ -1,6 +1,6 @@
 // A result that somebody brings reads as the tool's own would under the preset: whoever made it, the model knows one way of telling.
 
-import { Agent, memoryJournal, RecordedResult, subAgent, tool, toolResult } from "@rondo/core";
+import { Agent, memoryJournal, RecordedResult, subAgent, tool, toolResult, toolWith } from "@rondo/core";
 import { agentStrategy, managedContext, stepSequence } from "@rondo/core/presets";
 import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -77,6 +77,35 @@ describe("a result that somebody brings", () => {
       expect(resultsOf(child.messages)[0]).toContain(text);
     },
   );
+
+  test("is recorded as brought, whatever its tool tells of it, and as an error where the telling fails", async () => {
+    const resultTold = async (tell: (value: unknown) => unknown, value: unknown): Promise<unknown> => {
+      const journal = memoryJournal();
+      const tools = [toolWith(look("ask", ""), { tell })];
+      const session = await new Agent({
+        model: scripted([call("look"), say("done")]),
+        tools,
+        journal,
+      }).open("s");
+      await session.send("go");
+      await session.answer(session.pending[0]?.id ?? "", value);
+      const records = await journal.read("s");
+      return records.flatMap((record) => ("result" in record ? [record.result] : []));
+    };
+    const torn = (): never => {
+      throw new Error("no words for it");
+    };
+    const said = (text: string): object[] => [{ type: "text", text }];
+    expect(await resultTold(() => "in other words", 5)).toMatchObject([
+      { code: "answered", isError: false, content: said("in other words") },
+    ]);
+    expect(await resultTold(torn, 5)).toMatchObject([
+      { code: "answered", isError: true, content: said("Error: no words for it") },
+    ]);
+    expect(await resultTold(String, new Error("lost"))).toMatchObject([
+      { code: "answered", isError: true, content: said("Error: lost") },
+    ]);
+  });
 
   test("that was recorded is played back as it is", async () => {
     const session = await new Agent(

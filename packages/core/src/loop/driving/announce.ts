@@ -198,7 +198,7 @@ function modelStarted(record: RecordOf<"model_started">, before: State): RondoEv
   };
   const stages = (record.stages ?? []).map((one): RondoEvent => ({ type: "context", ...one }));
   return [
-    ...(before.run?.stepBegun ? [] : [{ type: "step_start" as const, step: record.step }]),
+    ...(runOf(before).stepBegun ? [] : [{ type: "step_start" as const, step: record.step }]),
     ...stages,
     request,
   ];
