@@ -59,6 +59,8 @@ export function keyOf(
     if (name === "at" || name === "cancelledAt" || name === "notBefore")
       return typeof value === "number" ? value > now : value;
     if (name === "seen") return undefined;
+    // It is for those who watch.
+    if (name === "stepBegun") return undefined;
     return value === seq ? 0 : plain(value);
   });
 }
