@@ -199,7 +199,7 @@ export {
   thoughtBlock,
   toolIntent,
 } from "./prompt/thoughts.ts";
-export { type RedactOptions, redacted, secretNames, textRedaction } from "./redact.ts";
+export { type RedactOptions, redacted, secretHeader, secretNames, textRedaction } from "./redact.ts";
 export { awaitingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,

@@ -52,6 +52,10 @@ export const secretNames: readonly string[] = [
   "set_cookie",
 ];
 
+/** Names of headers whose values let somebody in. */
+export const secretHeader: RegExp =
+  /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-goog-api-key|x-amz-security-token)$/i;
+
 /** Each begins with letters of its own, and behind them takes one kind of character: no text makes them go back and forth. */
 const forms: readonly RegExp[] = [
   // OpenAI, Anthropic and whoever does as they do.

@@ -3,7 +3,7 @@
 // A key is asked for before every call, for a token may have been renewed meanwhile. It is put into headers, never into
 // a URL. Everything that leaves here towards a person (errors, their raw bodies) is searched for it first.
 
-import { type Json, messageOf, RondoError } from "@rondo/core";
+import { type Json, messageOf, RondoError, secretHeader } from "@rondo/core";
 import { type Check, membersOf } from "@rondo/core/checks";
 
 export interface Credentials {
@@ -79,9 +79,6 @@ export function secretsOf(credentials: Credentials, headers: Readonly<Record<str
   for (const [name, value] of Object.entries(headers)) if (secretHeader.test(name)) add(value);
   return [...secrets].sort((a, b) => b.length - a.length);
 }
-
-const secretHeader =
-  /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-goog-api-key|x-amz-security-token)$/i;
 
 /** A text without these secrets, and without anything that looks like a well-known key. */
 export function redacted(text: string, secrets: readonly string[]): string {

@@ -34,14 +34,13 @@ const hinted =
 const modelWords = "a Model, e.g. offline() of @rondo/models,";
 const modelCalled = able(modelWords, "call");
 
-const dollars = finite0;
 const knownFacts = membersOf<ModelFacts>(
   {
     contextWindow: above0,
     maxOutputTokens: above0,
     maxInputTokens: above0,
     price: membersOf<NonNullable<ModelFacts["price"]>>(
-      { input: dollars, output: dollars, cachedInput: dollars, cacheWrite: dollars },
+      { input: finite0, output: finite0, cachedInput: finite0, cacheWrite: finite0 },
       ["input", "output"],
       "let_pass",
     ),
@@ -54,21 +53,23 @@ const knownFacts = membersOf<ModelFacts>(
   "let_pass",
 );
 
-const origin: Check = (value) =>
-  membersOf<Origin>(
-    { api: text, provider: text, model: text },
-    ["api", "provider", "model"],
-    "let_pass",
-  )(value) ?? data(value);
+const knownOrigin = membersOf<Origin>(
+  { api: text, provider: text, model: text },
+  ["api", "provider", "model"],
+  "let_pass",
+);
 
-/** What it is known by stands in the records of every run. */
-const modelFace: Check = (value) =>
-  modelCalled(value) ??
-  membersOf<Pick<Model, "id" | "origin" | "facts">>(
-    { id: name, origin, facts: (facts) => knownFacts(facts) ?? data(facts) },
-    ["id", "origin"],
-    "let_pass",
-  )(value);
+/** What a model is known by stands in the records of every run. */
+const kept =
+  (known: Check): Check =>
+  (value) =>
+    known(value) ?? data(value);
+const modelKnown = membersOf<Pick<Model, "id" | "origin" | "facts">>(
+  { id: name, origin: kept(knownOrigin), facts: kept(knownFacts) },
+  ["id", "origin"],
+  "let_pass",
+);
+const modelFace: Check = (value) => modelCalled(value) ?? modelKnown(value);
 const noModel = needed(modelWords, () => false);
 
 /** A model. A provider's function can be called as well, and is none before it is. */

@@ -27,10 +27,10 @@ export type { CallKey } from "./call-key.ts";
 /** The version of this format. A journal with a higher one is refused. */
 export const formatVersion = 1;
 
-/** Why a run ended. */
-export const endReasons = [
-  "completed",
-  "done_tool",
+const doneReasons = ["completed", "done_tool"] as const;
+
+/** Why a run ended, where a limit ended it. */
+export const limitReasons = [
   "max_steps",
   "token_budget",
   "cost_budget",
@@ -38,6 +38,9 @@ export const endReasons = [
   "duplicate_call",
   "tool_call_limit",
   "no_progress",
+] as const;
+
+const otherReasons = [
   "truncated",
   "empty_response",
   "unexpected_stop",
@@ -49,7 +52,10 @@ export const endReasons = [
   "error",
 ] as const;
 
-export type EndReason = (typeof endReasons)[number];
+export type EndReason = (typeof doneReasons | typeof limitReasons | typeof otherReasons)[number];
+
+/** Why a run ended: every reason there is. */
+export const endReasons: readonly EndReason[] = [...doneReasons, ...limitReasons, ...otherReasons];
 
 /** Why a decision was made: the rule that made it, and what it saw. */
 export interface Because {

@@ -2,8 +2,9 @@
 //
 // What is appended goes to a few small keys, the tail, one after the other; when they are full, they go into a chunk
 // together and are used again. So an append writes what is new, a record is written about three times in all, and a session
-// has few keys however often it was appended to. Who appends need not know the rest: only the last chunk and the tail are read. Keys of the tail that are in a chunk already are stale, and known by
-// their first record's number. Values are text: a line of JSON about the piece, then a line a record.
+// has few keys however often it was appended to. Who appends need not know the rest: only the last chunk and the tail are
+// read. Keys of the tail that are in a chunk already are stale, and known by their first record's number. Values are text:
+// a line of JSON about the piece, then a line a record.
 
 import {
   chunkKey,

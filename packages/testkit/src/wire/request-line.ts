@@ -2,17 +2,14 @@
 //
 // A program may be tried with its real key, and the file outlives the trial.
 
-import { redacted } from "@rondo/core";
+import { redacted, secretHeader } from "@rondo/core";
 import type { WireRequest } from "./words.ts";
-
-const credentials =
-  /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-goog-api-key|x-amz-security-token)$/;
 
 /** One JSON object, and the end of its line. Of a credential stays how it was brought: `Bearer ${redacted}`. */
 export function requestLine({ text: _, headers, path, ...request }: WireRequest): string {
   const told = Object.entries(headers).map(([name, value]) => [
     name,
-    credentials.test(name)
+    secretHeader.test(name)
       ? value.replace(/^((?:Bearer|Basic|AWS4-HMAC-SHA256) +)?.*$/is, `$1${redacted}`)
       : value,
   ]);

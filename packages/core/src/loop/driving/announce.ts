@@ -10,7 +10,15 @@ import type { LeftChild, WaitingCall } from "../child-facts.ts";
 import { waitingInside } from "../children.ts";
 import { leftChildOf } from "../folding/children.ts";
 import { workGiven } from "../folding/hooks.ts";
-import type { Because, CallKey, CallResult, EndReason, LogRecord, RecordOf } from "../records.ts";
+import {
+  type Because,
+  type CallKey,
+  type CallResult,
+  type EndReason,
+  type LogRecord,
+  limitReasons,
+  type RecordOf,
+} from "../records.ts";
 import { type Call, callIn, isOpen, modelInUse, optionsOf, type Run, runOf, type State } from "../state.ts";
 
 /** A call as watchers see it. */
@@ -103,16 +111,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
   }
 }
 
-/** Ends that a limit makes. */
-const limits: ReadonlySet<EndReason> = new Set([
-  "max_steps",
-  "token_budget",
-  "cost_budget",
-  "deadline",
-  "duplicate_call",
-  "tool_call_limit",
-  "no_progress",
-]);
+const limits: ReadonlySet<EndReason> = new Set(limitReasons);
 
 function runEnded({ end, text = "" }: RecordOf<"run_ended">, { run }: State): RondoEvent[] {
   return isOpen(run) ? [...limitMet(end, end.reason, run), { type: "run_end", end, text }] : [];

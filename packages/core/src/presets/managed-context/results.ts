@@ -10,8 +10,7 @@ import { type Tool, ToolResult } from "../../tool.ts";
 export const managedTool = (tool: Tool): Tool => toolWith(tool, retold(tool, told));
 
 function told(value: unknown): unknown {
-  if (value === undefined || typeof value === "string" || value instanceof ToolResult) return value;
-  if (typeof value === "function") return value;
+  if (["undefined", "string", "function"].includes(typeof value) || value instanceof ToolResult) return value;
   try {
     const json = JSON.stringify(value) ?? String(value);
     return typeof value === "object" && value !== null ? value : json;
