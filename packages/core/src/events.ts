@@ -93,6 +93,7 @@ export type RondoEvent =
   | { type: "compaction_end"; before: number; after: number; helped: boolean; note: string }
   | { type: "child"; call: CallView; event: RondoEvent }
   | { type: "warning"; code: string; message: string }
+  /** Its answer has its results, or no model answered and the run is over. `usage`: the answer's, where it was counted. */
   | { type: "step_end"; step: number; usage?: Usage }
   | { type: "run_end"; end: RunEnd; text: string };
 

@@ -1,7 +1,7 @@
 // Live events that tell of one thing once: where a step begins, and a limit that is met.
 
-import { Agent, memoryJournal, type RondoEvent } from "@rondo/core";
-import { call, fail, say, scripted } from "@rondo/testkit";
+import { Agent, deadline, memoryJournal, type RondoEvent } from "@rondo/core";
+import { call, fail, say, scripted, stall } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { echo, eventsOf, jumpingClock } from "./support.ts";
 
@@ -27,6 +27,28 @@ test("live events begin a step once, whatever models are asked for it, and in an
   taken.subscribe((event) => void heard.push(event));
   expect((await taken.resume()).text).toBe("done");
   expect(stepsOf(heard)).toEqual(["step_start", "step_end"]);
+});
+
+test("live events end each step that begins, also where no model answers it: failed for good, aborted, or out of time", async () => {
+  const stepsOf = (events: readonly RondoEvent[]): unknown[] =>
+    events.flatMap((event) =>
+      /^(step_|run_end)/.test(event.type) ? [`${event.type} ${"step" in event ? event.step : ""}`.trim()] : [],
+    );
+  const tools = [echo("look")];
+  const ends = ["step_start 1", "step_end 1", "step_start 2", "step_end 2", "run_end"];
+  const failing = scripted([call("look"), fail("auth")]);
+  expect(stepsOf(await eventsOf(new Agent({ model: failing, tools }), "go"))).toEqual(ends);
+  const late = scripted([stall(), say("so far")]);
+  const landing = new Agent({ model: late, rules: [deadline(1_000)], clock: jumpingClock(0) });
+  expect(stepsOf(await eventsOf(landing, "go"))).toEqual(["step_start 1", "step_end 1", "run_end"]);
+  const session = await new Agent({ model: scripted([call("look"), stall()]), tools }).open("s");
+  const heard: RondoEvent[] = [];
+  session.subscribe((event) => {
+    heard.push(event);
+    if (event.type === "request" && event.step === 2) session.abort();
+  });
+  await session.send("go").catch(() => {});
+  expect(stepsOf(heard)).toEqual(ends);
 });
 
 test("live events tell a limit that is met whatever comes of it, once", async () => {

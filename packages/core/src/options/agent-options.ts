@@ -115,7 +115,7 @@ export interface AgentOptions<Output = unknown> {
   toolOrder?: RunOptions["toolOrder"];
   /**
    * When a word from outside (`steer`) is heard while calls run one after another (`toolOrder: "sequential"`). `between_calls`: at
-   * once, and those that have not started are skipped. `after_calls`: when all have run. Default: `between_calls`.
+   * once, and those that have not started are skipped, unless somebody approved them. `after_calls`: when all have run. Default: `between_calls`.
    */
   steering?: "between_calls" | "after_calls";
   /**

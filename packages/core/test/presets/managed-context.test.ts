@@ -229,7 +229,7 @@ describe("a run", () => {
   test("D4.27 what a tool returns is told as JSON, and what JSON has no text for in its own words", async () => {
     const circle: { itself?: unknown } = {};
     circle.itself = circle;
-    const returned = ["as it is", { a: 1 }, null, Number.NaN, 7, 7n, Symbol("it"), false, circle];
+    const returned = ["as it is", { a: 1 }, null, Number.NaN, 7, 7n, Symbol("it"), false, undefined, circle];
     const tools = returned.map((value, at) => doing(`t${at}`, () => value));
     const asked = returned.map((_, at): [string] => [`t${at}`]);
     const { result } = await play({ model: scripted([calls(asked), say("done")]), tools });
@@ -242,6 +242,7 @@ describe("a run", () => {
       "7",
       "Symbol(it)",
       "false",
+      "undefined",
       "[object Object]",
     ]);
   });

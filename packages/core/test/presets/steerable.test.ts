@@ -206,6 +206,25 @@ describe("calls", () => {
     expect(order).toEqual(["b starts", "b ends", "a starts", "a ends", "b starts", "b ends"]);
   });
 
+  test("C1.7 what somebody said yes to runs before a word said beside it is heard, and the rest is skipped", async () => {
+    const ran: string[] = [];
+    const model = scripted([calls([["one"], ["two"], ["three"]]), say("as you wish")]);
+    const tools = ["one", "two", "three"].map((name) =>
+      echo(name, { permission: name === "two" ? "ask" : "allow", execute: () => ran.push(name) }),
+    );
+    const session = await new Agent(steerable({ model, tools })).open("s");
+    await session.send("go");
+    const answered = session.approve(session.pending[0]?.id ?? "");
+    session.steer("and no more than that");
+    const { messages } = await answered;
+    expect(ran).toEqual(["one", "two"]);
+    expect(shortly(messages).slice(4)).toEqual([
+      "tool: three was skipped: a new message from the user came first.",
+      "user: and no more than that",
+      "assistant: as you wish",
+    ]);
+  });
+
   test("C1.7 after a word from outside the rest of the calls is skipped, each with a result, and the word comes first", async () => {
     const ran: string[] = [];
     const atWork = deferred();

@@ -168,12 +168,14 @@ function ofEvents(events: readonly RondoEvent[]): Story {
   };
   const usages: (Usage | undefined)[] = [];
   let requests = 0;
+  let answered = 0;
   for (const event of events)
     switch (event.type) {
       case "request":
         requests += 1;
         break;
       case "message":
+        answered = event.step;
         story.text = textOf(event.message) || story.text;
         for (const call of callsOf(event.message)) calls.made(call);
         break;
@@ -190,7 +192,8 @@ function ofEvents(events: readonly RondoEvent[]): Story {
         story.asked.push({ name: event.call.name, args: event.call.args });
         break;
       case "step_end":
-        usages.push(event.usage);
+        // One that no model answered spent no step.
+        if (event.step === answered) usages.push(event.usage);
         break;
       case "run_end":
         story.end = event.end;

@@ -125,9 +125,11 @@ export const endedResult: ResultOf = (call, state, { texts }) => {
     : result("aborted", texts.aborted(call.name));
 };
 
-/** What a call gets that has not started when somebody has something to say. */
+/** What a call gets that has not started when somebody has something to say. What somebody said yes to runs before that is heard. */
 export const interjectedResult: ResultOf = (call, _state, { texts }) =>
-  isFresh(call) ? result("skipped", texts.skippedForMessage(call.name)) : undefined;
+  isFresh(call) && call.permission?.approved !== true
+    ? result("skipped", texts.skippedForMessage(call.name))
+    : undefined;
 
 /** The result of a call that has run past its time. */
 export const timedOutResult: ResultOf = (call, { now }, { texts }) =>

@@ -114,7 +114,10 @@ function announced(record: LogRecord, before: State, after: State, session: stri
 const limits: ReadonlySet<EndReason> = new Set(limitReasons);
 
 function runEnded({ end, text = "" }: RecordOf<"run_ended">, { run }: State): RondoEvent[] {
-  return isOpen(run) ? [...limitMet(end, end.reason, run), { type: "run_end", end, text }] : [];
+  if (!isOpen(run)) return [];
+  // A step that came to no answer ends with its run.
+  const unanswered: RondoEvent[] = run.stepBegun === true ? [{ type: "step_end", step: run.steps + 1 }] : [];
+  return [...limitMet(end, end.reason, run), ...unanswered, { type: "run_end", end, text }];
 }
 
 /** A limit that ends the run where it is met, and was not told before. */

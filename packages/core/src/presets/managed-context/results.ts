@@ -1,7 +1,7 @@
 // The room of the managed results: what a tool of this system returned, where it is told otherwise than elsewhere.
 //
-// What JSON has is told as JSON, so nothing is `null`; what JSON cannot hold is told as its own text. Rondo elsewhere
-// says that there was no output, and puts what JSON lacks into words.
+// What JSON has is told as JSON, so `null` is `null`; what JSON cannot hold is told as its own text, so nothing is
+// `undefined`. Rondo elsewhere says that there was no output, and puts what JSON lacks into words.
 
 import { retold, toolWith } from "../../tool/with.ts";
 import { type Tool, ToolResult } from "../../tool.ts";
@@ -10,7 +10,7 @@ import { type Tool, ToolResult } from "../../tool.ts";
 export const managedTool = (tool: Tool): Tool => toolWith(tool, retold(tool, told));
 
 function told(value: unknown): unknown {
-  if (["undefined", "string", "function"].includes(typeof value) || value instanceof ToolResult) return value;
+  if (typeof value === "string" || value instanceof ToolResult) return value;
   try {
     const json = JSON.stringify(value) ?? String(value);
     return typeof value === "object" && value !== null ? value : json;
