@@ -32,7 +32,9 @@ test("live events begin a step once, whatever models are asked for it, and in an
 test("live events end each step that begins, also where no model answers it: failed for good, aborted, or out of time", async () => {
   const stepsOf = (events: readonly RondoEvent[]): unknown[] =>
     events.flatMap((event) =>
-      /^(step_|run_end)/.test(event.type) ? [`${event.type} ${"step" in event ? event.step : ""}`.trim()] : [],
+      /^(step_|run_end)/.test(event.type)
+        ? [`${event.type} ${"step" in event ? event.step : ""}`.trim()]
+        : [],
     );
   const tools = [echo("look")];
   const ends = ["step_start 1", "step_end 1", "step_start 2", "step_end 2", "run_end"];
