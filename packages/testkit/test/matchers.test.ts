@@ -113,6 +113,7 @@ describe.each(["result", "session", "records", "events"] as const)("the matchers
     expect(given).not.toHaveSpent({ usd: { atMost: 1 } });
     expect(given).toHaveSpent({ steps: (steps) => steps === 3 });
     expect(failed[form]).toEnd("error", { error: { kind: "auth", message: /key/ } });
+    expect(failed[form]).toHaveSpent({ steps: 0, modelCalls: 1 });
   });
 
   it("tell who was asked, and that a parked run has not ended", () => {
