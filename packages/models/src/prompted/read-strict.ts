@@ -39,14 +39,12 @@ function callOf(call: Json | undefined): WrittenCall {
   return { name, args: member(call, "input") ?? {} };
 }
 
-/** The text without the line that opens a fence around it and the one that closes it. */
+/** The text without the line that opens a fence around it, and without the one that closes it: models forget either. */
 function unfenced(text: string): string {
-  let inner = text.trim();
-  if (!inner.startsWith("```")) return inner;
-  const first = inner.indexOf("\n");
-  inner = first === -1 ? "" : inner.slice(first + 1);
-  const last = inner.lastIndexOf("\n");
-  return inner.slice(last + 1).trim() === "```" ? inner.slice(0, Math.max(last, 0)).trim() : inner.trim();
+  const lines = text.trim().split("\n");
+  if (lines[0]?.startsWith("```")) lines.shift();
+  if (lines.at(-1)?.trim() === "```") lines.pop();
+  return lines.join("\n").trim();
 }
 
 /** Truth as the protocol's first author's language has it: empty is false. */

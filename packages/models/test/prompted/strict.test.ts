@@ -29,6 +29,7 @@ describe("the strict text protocol", () => {
     '```\n{"response":"ok"}\n```',
     '  ```json\n{"response":"ok"}\n```  \n',
     '```json\n{"response":"ok"}',
+    '{"response":"ok"}\n```',
     '\n {"response":"ok"} \n',
   ])("A4.25 space, a fence's first line and its last are taken off: %j", async (says) => {
     expect((await heard(says, strict)).text).toBe("ok");
