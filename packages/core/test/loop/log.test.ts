@@ -439,6 +439,8 @@ describe("a request that goes out again", () => {
   test("and only grew breaks nothing", () => {
     expect(after(request([a]), request([a, b]))).toBeUndefined();
     expect(after(request([a, b]), request([a, b]))).toBeUndefined();
+    // Made anew in the same words, as a note is when a request goes out again.
+    expect(after(request([a, b]), request([a, user("b"), c]), shape(), shape({ notes: 1 }))).toBeUndefined();
     expect(after(request([a]), request([a], { settings: { temperature: 1 } }))).toBeUndefined();
     const log = Log.of([a]);
     expect(after(request(log as never), request(log.push(b) as never))).toBeUndefined();

@@ -107,12 +107,16 @@ export class Prefix {
     return this.#chain[messages.length] as number;
   }
 
-  /** How many messages from the front are those of the last request. */
+  /** How many messages from the front are those of the last request, or say the same: a note is made anew each time. */
   #keep(messages: Log<Message>): number {
     if (messages.extends(this.#messages)) return this.#messages.length;
     const most = Math.min(messages.length, this.#messages.length);
     let at = 0;
-    while (at < most && messages.at(at) === this.#messages.at(at)) at += 1;
+    while (at < most && this.#isKept(at, messages.at(at) as Message)) at += 1;
     return at;
+  }
+
+  #isKept(at: number, message: Message): boolean {
+    return message === this.#messages.at(at) || numberOf(JSON.stringify(message)) === this.#names[at];
   }
 }
