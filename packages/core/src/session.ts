@@ -35,7 +35,7 @@ import { aboutOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
 
-/** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: nobody drives one that could go on (its process is gone, it was drained, or leave was given for what it waited for); `resume` goes on with it. */
+/** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: nobody drives one that could go on (its process is gone, it was drained, leave was given for what it waited for, or a word was said that skips that); `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
