@@ -100,6 +100,12 @@ export const callWords: RegExp =
 /** What a gateway says of the server behind it, and a server of the model it had loaded, whatever status it says it with. */
 export const upstreamWords: RegExp =
   /\bdegraded function cannot be invoked\b|\bmodel has crashed\b|^model unloaded\b|failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
+/**
+ * What a gateway says where its own connection to the server behind it broke, or never came about, whatever status it says it with:
+ * in the words of Go's, Node's and Python's clients, and of the SDKs of OpenAI and Anthropic.
+ */
+export const brokenWords: RegExp =
+  /\bunexpected EOF\b|\bconnection (?:error\b|(?:was )?(?:reset|refused|closed|aborted|lost|broken)|timed out|attempts? failed)|\bconnection by the remote\b|\bclosed connection (?:before|without)\b|\bsocket hang up\b|\bfetch failed\b|\bbroken pipe\b|\bno such host\b|\bi\/o timeout\b|\bdial tcp\b|\bcontext deadline exceeded\b|\bTLS handshake\b|\breceived from peer\b|\bincomplete chunked read\b|\bdisconnected without sending\b|\bcannot connect to host\b|\bname resolution\b|\bnetwork is unreachable\b|\bno route to host\b|\bread operation timed out\b|\b(?:ECONNRE(?:SET|FUSED)|ECONNABORTED|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|UND_ERR_\w+)\b|\bupstream request (?:timed out|timeout)\b/i;
 export const overloadWords: RegExp =
   /\boverload(?:ed)?\b|at (?:maximum )?capacity|high demand|\btoo busy\b|\bmodel is (?:currently |still )?(?:being )?load(?:ing|ed)\b|负载(?:已饱和|过高)|访问量过大|(?:系统|服务器?)繁忙/i;
 export const busyWords: RegExp =

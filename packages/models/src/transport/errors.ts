@@ -6,10 +6,12 @@
 
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
+import { refusesFiles } from "../refusals/files.ts";
 import { familyOf } from "./code-families.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { isFieldCode, isRequestCode, kindOfCode } from "./error-codes.ts";
 import {
+  brokenWords,
   busyWords,
   callWords,
   capabilityWords,
@@ -202,7 +204,8 @@ function kindOfWords(
   const text = wordsOf(facts);
   if (keyWords.test(text)) return "auth";
   if (callWords.test(text)) return "malformed_tool_call";
-  if (upstreamWords.test(text)) return "server_error";
+  // An address in the request that a server came to nothing with is the request's own.
+  if (upstreamWords.test(text) || (brokenWords.test(text) && !refusesFiles(text))) return "server_error";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";

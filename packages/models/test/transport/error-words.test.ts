@@ -117,6 +117,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["of what was too many", 400, says("Number of input tokens exceeded the maximum of 128000")],
   ],
   invalid_request: [
+    ["an image that could not be had", 400, says("Failed to download image: connection reset by peer")],
     [
       "llama.cpp's template, of the order of roles",
       500,
@@ -517,6 +518,23 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       { error: "The model has crashed without additional information. (Exit code: 6)" },
     ],
     ["LM Studio's model that is gone", 400, { error: "Model unloaded." }],
+    ["Ollama's cloud", 400, says("unexpected EOF", { type: "invalid_request_error" })],
+    ["a gateway in Go", 400, says("read tcp 10.0.0.1:40000->10.0.0.2:443: read: connection reset by peer")],
+    ["the same, that found no host", 400, says("dial tcp: lookup api.example on 10.0.0.2:53: no such host")],
+    ["the same, that waited", 400, says("context deadline exceeded (Client.Timeout exceeded)")],
+    ["the same, of HTTP/2", 422, says("stream error: stream ID 5; INTERNAL_ERROR; received from peer")],
+    [
+      "fasthttp",
+      400,
+      says(
+        "the server closed connection before returning the first response byte. Make sure the server returns",
+      ),
+    ],
+    ["a gateway in Node", 400, says("request to upstream failed, reason: socket hang up")],
+    ["the same, by its fetch", 400, says("fetch failed", { type: "upstream_error" })],
+    ["the same, by its code", 404, says("Error from provider: ECONNRESET")],
+    ["a gateway in Python", 400, says("Server disconnected without sending a response.")],
+    ["an SDK behind a gateway", 400, says("litellm.APIConnectionError: OpenAIException - Connection error.")],
 
     [
       "Cloudflare's gateway, in a list and as a 400",
