@@ -108,3 +108,70 @@ describe("the text", () => {
     expect(textOf(await play(created, ...said, completed({ output_text: "hi" })))).toBe("hi");
   });
 });
+
+describe("a message", () => {
+  const item = (text?: string, more: object = {}): object => ({
+    type: "message",
+    id: "msg_1",
+    role: "assistant",
+    content: [text === undefined ? { type: "output_text" } : { type: "output_text", text }],
+    ...more,
+  });
+  const part = (type: string, text: string): object => ({
+    type: `response.${type}`,
+    output_index: 0,
+    content_index: 0,
+    item_id: "msg_1",
+    ...(type === "output_text.delta" ? { delta: text } : { text }),
+  });
+  const round = (text: string, told = text): object[] => [
+    { type: "response.output_item.added", output_index: 0, item: item(undefined, { content: [] }) },
+    part("output_text.delta", text),
+    part("output_text.done", told),
+    { type: "response.output_item.done", output_index: 0, item: item(told) },
+  ];
+  const heard = async (...events: object[]): Promise<string> =>
+    textOf(await play(created, ...events, completed()));
+
+  it("that ends and begins once more goes on", async () => {
+    expect(await heard(...round("One. "), ...round("Two. "), ...round("Three."))).toBe("One. Two. Three.");
+  });
+
+  it("that is told once more as a whole is one", async () => {
+    expect(await heard(...round("One."), ...round("One."))).toBe("One.");
+  });
+
+  it("that goes on, and whose end tells all of it, is told once", async () => {
+    expect(await heard(...round("One. "), ...round("Two.", "One. Two."))).toBe("One. Two.");
+  });
+
+  it("keeps what streamed where its end names a text and has none", async () => {
+    const done = { type: "response.output_item.done", output_index: 0, item: item() };
+    expect(await heard(part("output_text.delta", "Hello"), done)).toBe("Hello");
+  });
+
+  it("goes on under its own id behind a call that was given its place", async () => {
+    const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: "{}" };
+    const answer = await play(
+      created,
+      part("output_text.delta", "yes"),
+      { type: "response.output_item.added", output_index: 0, item: { ...call, arguments: "" } },
+      part("output_text.delta", "!"),
+      completed({ output: [call, item("yes!", { id: "msg_other" })] }),
+    );
+    expect([textOf(answer), callsOf(answer)]).toEqual(["yes!", [["f", {}]]]);
+  });
+
+  it("of which no event says where it stands is one, behind thoughts that ended", async () => {
+    const thoughts = { type: "reasoning", id: "rs_1", summary: [] };
+    expect(
+      await heard(
+        { type: "response.output_item.added", item: thoughts },
+        { type: "response.reasoning_text.delta", delta: "hm" },
+        { type: "response.output_item.done", item: thoughts },
+        { type: "response.output_text.done", text: "Hello" },
+        { type: "response.output_item.done", item: item("Hello") },
+      ),
+    ).toBe("Hello");
+  });
+});

@@ -9,28 +9,8 @@ import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
+import { callOpaque, type Item, newItem, partKey } from "./item.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./told-items.ts";
-
-interface Item {
-  key: string;
-  /** The keys of its parts, made once: they are asked for with every delta. */
-  parts: string[];
-  type: string;
-  /** It was announced, and did not begin with a delta. */
-  added: boolean;
-  done: boolean;
-  callId: string | undefined;
-  /** Ids it was seen under: they may change. */
-  ids: Set<string>;
-  /** What it said as a whole, once it had ended. */
-  said: string | undefined;
-  /** Annotations told so far, by content part. */
-  cited: Map<number, number>;
-  /** The reasoning part last written to. */
-  reasoning: string | undefined;
-  /** Arguments came in pieces. */
-  pieces: boolean;
-}
 
 export class ResponseItems {
   readonly #answer: Answer;
@@ -63,7 +43,10 @@ export class ResponseItems {
     const delta = textIn(event.delta) ?? "";
     switch (type) {
       case "response.output_item.added":
-        if (item !== undefined) this.#open(index, item).added = true;
+        if (item !== undefined) {
+          this.#again(index);
+          this.#open(index, item).added = true;
+        }
         return;
       case "response.output_item.done":
         if (item !== undefined) this.#done(index, item);
@@ -72,7 +55,7 @@ export class ResponseItems {
         this.#answer.text(this.#part(index, event, "message"), delta);
         return;
       case "response.output_text.done":
-        this.#answer.textWhole(this.#part(index, event, "message"), "text", textIn(event.text) ?? "");
+        this.#whole(index, event, "text", textIn(event.text) ?? "");
         return;
       case "response.content_part.done":
         this.#partDone(index, event);
@@ -84,7 +67,7 @@ export class ResponseItems {
         this.#answer.refusal(this.#part(index, event, "message"), delta);
         return;
       case "response.refusal.done":
-        this.#answer.textWhole(this.#part(index, event, "message"), "refusal", textIn(event.refusal) ?? "");
+        this.#whole(index, event, "refusal", textIn(event.refusal) ?? "");
         return;
       case "response.reasoning_summary_text.delta":
         this.#reason(index, `summary ${countIn(event.summary_index) ?? 0}`, delta);
@@ -122,8 +105,16 @@ export class ResponseItems {
       if (item === undefined || known?.done === true) continue;
       if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
       // The list may leave out items and so move the others up: another type is another item.
-      else if (!isAmong(ids, item) && !taken(renamed, saidIn(item))) this.#done(this.#newPlace(index), item);
+      else if (!isAmong(ids, item) && !taken(renamed, saidIn(item)))
+        this.#done(this.#openMessage(item) ?? this.#newPlace(index), item);
     }
+  }
+
+  /** The place of a message that streamed and has not ended, for one that the list has elsewhere, and under another id. */
+  #openMessage(given: JsonObject): number | undefined {
+    if (given.type !== "message") return undefined;
+    for (const [place, item] of this.#items) if (item.type === "message" && !item.done) return place;
+    return undefined;
   }
 
   /** The place of the item an event is of: by output index, else by the id it was seen under, else the last one. */
@@ -141,8 +132,15 @@ export class ResponseItems {
     }
     const known = id === undefined ? undefined : this.#byId.get(id);
     if (known !== undefined) return known;
-    if (given !== undefined || this.#last === -1) this.#last = this.#free;
+    const isOver = this.#last === -1 || this.#items.get(this.#last)?.done === true;
+    if (isOver || (given !== undefined && !this.#isNameless(given))) this.#last = this.#free;
     return this.#last;
+  }
+
+  /** Whether the last item began with a delta that said neither where nor whose it is, and may be this one. */
+  #isNameless(given: JsonObject): boolean {
+    const item = this.#items.get(this.#last);
+    return item !== undefined && item.type === given.type && item.ids.size === 0 && !item.added && !item.done;
   }
 
   /** Of the places under one output index the one that is meant; undefined for an item that is new there (F068). */
@@ -182,19 +180,7 @@ export class ResponseItems {
   #item(index: number, type: string): Item {
     let item = this.#items.get(index);
     if (item === undefined) {
-      item = {
-        key: `item ${index}`,
-        parts: [],
-        type,
-        added: false,
-        done: false,
-        callId: undefined,
-        ids: new Set(),
-        said: undefined,
-        cited: new Map(),
-        reasoning: undefined,
-        pieces: false,
-      };
+      item = newItem(index, type);
       this.#items.set(index, item);
       this.#free = Math.max(this.#free, index + 1);
     }
@@ -207,7 +193,28 @@ export class ResponseItems {
   }
 
   #part(index: number, event: JsonObject, type: string): string {
-    return partKey(this.#item(index, type), countIn(event.content_index) ?? 0);
+    const item = this.#item(index, type);
+    const id = textIn(event.item_id);
+    if (id !== undefined && item.ids.size === 0) this.#seen(index, item, id);
+    return partKey(item, countIn(event.content_index) ?? 0);
+  }
+
+  /** A message that has ended and begins once more goes on: gateways make one of several that the model wrote. */
+  #again(index: number): void {
+    const item = this.#items.get(index);
+    if (item?.type !== "message" || !item.done) return;
+    Object.assign(item, { done: false, before: item.texts, texts: [] });
+  }
+
+  /** The final text of a part, behind what it said before it began once more, unless that stands in it. */
+  #whole(index: number, place: JsonObject, type: "text" | "refusal", text: string): void {
+    const key = this.#part(index, place, "message");
+    const { before, texts } = this.#item(index, "message");
+    const position = countIn(place.content_index) ?? 0;
+    const earlier = before[position] ?? "";
+    const whole = text === "" || text.startsWith(earlier) ? text : earlier + text;
+    if (whole !== "") texts[position] = whole;
+    this.#answer.textWhole(key, type, whole);
   }
 
   #call(index: number, event: JsonObject): string {
@@ -322,9 +329,10 @@ export class ResponseItems {
       const part = objectIn(one);
       if (part === undefined) continue;
       const key = partKey(item, position);
-      if (part.type === "refusal") this.#answer.textWhole(key, "refusal", textIn(part.refusal) ?? "");
-      else if (typeof part.text === "string") {
-        this.#answer.textWhole(key, "text", part.text);
+      const place = { content_index: position };
+      if (part.type === "refusal") this.#whole(index, place, "refusal", textIn(part.refusal) ?? "");
+      else if (typeof part.text === "string" || part.type === "output_text") {
+        this.#whole(index, place, "text", textIn(part.text) ?? "");
         const annotations = listIn(part.annotations);
         for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
           this.#cite(index, position, annotation);
@@ -344,11 +352,7 @@ export class ResponseItems {
     const type = part?.type;
     if (type !== "output_text" && type !== "refusal") return;
     const text = textIn(type === "refusal" ? part?.refusal : part?.text) ?? "";
-    this.#answer.textWhole(
-      this.#part(index, event, "message"),
-      type === "refusal" ? "refusal" : "text",
-      text,
-    );
+    this.#whole(index, event, type === "refusal" ? "refusal" : "text", text);
   }
 
   #cite(index: number, position: number, annotation: Json | undefined): void {
@@ -364,22 +368,3 @@ export class ResponseItems {
 /** Whether arguments are none, or an object without members. */
 const isEmptyArgs = (args: Json | undefined): boolean =>
   /^\s*(?:\{\s*\})?\s*$/.test(typeof args === "string" ? args : args ? JSON.stringify(args) : "");
-
-function partKey(item: Item, position: number): string {
-  let key = item.parts[position];
-  if (key === undefined) {
-    key = `${item.key} part ${position}`;
-    item.parts[position] = key;
-  }
-  return key;
-}
-
-/** What a call must bring along when it is sent back to where it came from. */
-function callOpaque(given: JsonObject, more: JsonObject): JsonObject {
-  const opaque: JsonObject = { ...more };
-  for (const member of ["id", "namespace", "caller"]) {
-    const value = given[member];
-    if (value !== undefined && value !== null) opaque[member] = value;
-  }
-  return opaque;
-}
