@@ -415,6 +415,14 @@ describe("a refusal of Converse tells", () => {
     expect(by({ message }, { cache: false })).toBeUndefined();
   });
 
+  it.each([
+    "messages.2.content: Conversation blocks and tool result blocks cannot be provided in the same turn.",
+    "messages.7.content: Conversation blocks and tool use blocks cannot be provided in the same turn.",
+  ])("that calls and results stand alone: %s", (message) => {
+    expect(by({ message })).toEqual({ callsAlone: true });
+    expect(by({ message }, { callsAlone: true })).toBeUndefined();
+  });
+
   it("and nothing where it is about something else", () => {
     expect(
       by({ message: "The content field in the Message object at messages.1 is empty." }),

@@ -376,3 +376,51 @@ describe("Converse tools and settings", () => {
     expect(mine.messages[0]?.content[1]).toEqual({ cachePoint: { type: "default", ttl: "1h" } });
   });
 });
+
+describe("where calls and results stand alone", () => {
+  const alone: Target = {
+    ...targetOf("bedrock-converse", "bedrock", "meta.llama3-3-70b"),
+    compat: { callsAlone: true },
+  };
+  const text = (words: string): Part => ({ type: "text", text: words });
+  const turn = (id: string): Message[] => [
+    answered([text("I look."), call(id)], alone.origin),
+    result(id),
+    userText("And now?"),
+  ];
+
+  it("nothing is left out: what shares their message is said in one before or behind it", () => {
+    const kinds = send([userText("Hi"), ...turn("t1")], { tools: [weather] }, alone).messages.map(
+      ({ role, content }) => [role, ...content.map((block) => Object.keys(block)[0] ?? "")],
+    );
+    expect(kinds).toEqual([
+      ["user", "text"],
+      ["assistant", "text"],
+      ["user", "text"],
+      ["assistant", "toolUse"],
+      ["user", "toolResult"],
+      ["assistant", "text"],
+      ["user", "text"],
+    ]);
+  });
+
+  it("a history that grows is sent as a new one would be, and only grows", () => {
+    const encoder = bedrockConverse.encoder(alone);
+    const messages: Message[] = [userText("Hi")];
+    let before = "";
+    for (let step = 0; step < 12; step++) {
+      messages.push(...turn(`t${step}`));
+      const request = {
+        messages: [...messages],
+        tools: [weather],
+        toolChoice: "auto" as const,
+        settings: {},
+      };
+      const { body } = encoder.encode(request);
+      expect(body).toBe(bedrockConverse.encoder(alone).encode(request).body);
+      expect(checkBedrockRequest(JSON.parse(body) as JsonObject)).toEqual([]);
+      expect(body.startsWith(before.slice(0, -2))).toBe(true);
+      before = body;
+    }
+  });
+});

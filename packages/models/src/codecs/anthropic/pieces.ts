@@ -13,6 +13,7 @@ import {
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { type Beginning, type BodyParts, bodyOf, KeptText } from "../../kept-text.ts";
+import { goOn, noted } from "../bridges.ts";
 import type { Warn, Warning, WarningCode } from "../warn.ts";
 import type { Block } from "./blocks.ts";
 import type { Marked } from "./cache.ts";
@@ -31,6 +32,8 @@ export interface Dialect {
   list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string;
   /** Roles must alternate: neighbours of one role become one message. */
   alternate: boolean;
+  /** Calls, and results, may share no message with anything else: told of a block. Absent: they may. */
+  standsAlone?(block: Block): boolean;
 }
 
 export interface WireMessage extends Marked {
@@ -113,13 +116,13 @@ export class Pieces {
     const messages: WireMessage[] = [];
     for (const [nth, one] of laid.entries()) this.#place(one, laid[nth + 1], messages);
     if (frozen === undefined && messages[0]?.role === "assistant")
-      messages.unshift(this.#user("(The beginning of this conversation is not shown.)"));
+      messages.unshift(this.#madeUp("user", "(The beginning of this conversation is not shown.)"));
     this.#freeze(turns, frozen, messages, laid, said);
     const last = messages.at(-1);
     const end = laid.at(-1);
     if (last?.role === "assistant" && end !== undefined && this.#isPaused(end))
       last.blocks = trimmed(last.blocks);
-    else if (last?.role !== "user") messages.push(this.#user("Continue."));
+    else if (last?.role !== "user") messages.push(this.#madeUp("user", goOn));
     return { before, messages };
   }
 
@@ -141,14 +144,44 @@ export class Pieces {
     const goesOn = this.#isPaused(one) && (next === undefined || next.turn.kind === "assistant");
     const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
     if (blocks.length === 0) return;
-    const role = isAnswer ? "assistant" : "user";
+    for (const [nth, some] of this.#apart(blocks).entries()) {
+      const hasResults = turn.kind === "results" && nth === 0;
+      const message: WireMessage = {
+        role: isAnswer ? "assistant" : "user",
+        blocks: some,
+        hasResults,
+        marks: new Map(),
+        ...(nth === 0 ? { turn: one.at } : {}),
+      };
+      this.#put(message, turn.kind === "user", messages);
+    }
+  }
+
+  /** The blocks as they may share a message: those of calls or results, and what stands before or behind them. */
+  #apart(blocks: readonly Block[]): (readonly Block[])[] {
+    const { standsAlone } = this.#dialect;
+    const alone = standsAlone === undefined ? [] : blocks.filter(standsAlone);
+    if (alone.length === 0 || alone.length === blocks.length) return [blocks];
+    const others = blocks.filter((block) => !alone.includes(block));
+    return others.some((block) => block.behind) ? [alone, others] : [others, alone];
+  }
+
+  #put(message: WireMessage, isPersons: boolean, messages: WireMessage[]): void {
+    const { role, blocks } = message;
     const last = messages.at(-1);
+    const { standsAlone } = this.#dialect;
+    if (
+      last?.role === role &&
+      standsAlone !== undefined &&
+      [last, message].some((one) => one.blocks.some(standsAlone))
+    )
+      messages.push(role === "user" ? this.#madeUp("assistant", noted) : this.#madeUp("user", goOn));
     // What a person says after results stays a message of its own: in the same message it teaches the model to end
     // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
-    const merges =
-      last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
-    if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
-    else messages.push({ role, blocks, hasResults: turn.kind === "results", marks: new Map(), turn: one.at });
+    const before = messages.at(-1);
+    const merges = before?.role === role && (this.#dialect.alternate || (isPersons && !before.hasResults));
+    if (merges && before !== undefined) before.blocks = [...before.blocks, ...blocks];
+    else messages.push(message);
   }
 
   /**
@@ -168,7 +201,7 @@ export class Pieces {
     for (; end > 0; end--) {
       const message = messages[end] as WireMessage;
       if (message.role === "user") users++;
-      else if (users >= 2 && messages[end - 1]?.role === "user") break;
+      else if (users >= 2 && message.turn !== undefined && messages[end - 1]?.role === "user") break;
     }
     const length = messages[end]?.turn;
     if (end <= 0 || length === undefined) return;
@@ -187,9 +220,9 @@ export class Pieces {
     });
   }
 
-  #user(text: string): WireMessage {
+  #madeUp(role: WireMessage["role"], text: string): WireMessage {
     return {
-      role: "user",
+      role,
       blocks: [{ json: this.#dialect.text(text) }],
       hasResults: false,
       marks: new Map(),

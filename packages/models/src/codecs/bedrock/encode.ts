@@ -95,7 +95,10 @@ const dialectOf = (target: Target): Dialect => ({
   text: (text) => jsonOf({ text }),
   list,
   alternate: true,
+  ...(target.compat?.callsAlone === true ? { standsAlone: isCallOrResult } : {}),
 });
+
+const isCallOrResult = ({ json }: Block): boolean => /^\{"tool(?:Use|Result)"/.test(json);
 
 /** The body before its first message. */
 function headOf({ fields, toolChoice }: BedrockOptions, tools: Block[], system: Block[]): string {

@@ -11,6 +11,9 @@ import { learned as learnedOfClaude, unless } from "../anthropic/learns.ts";
 const forcedTool: RegExp = /support the toolConfig\.toolChoice\b/i;
 const noCache: RegExp =
   /did not allow prompt caching|access to explicit prompt caching|support the cachePoint\b|extraneous key \[cachePoint\]|nothing available to cache/i;
+/** Models that take no text, or file, beside calls, and none beside results. Claude takes both. */
+const callsAlone: RegExp =
+  /conversation blocks and tool (?:use|result) blocks cannot be provided in the same turn/i;
 
 /** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
 export function learnedOfConverse(response: ErrorResponse, target: Target): Target["compat"] {
@@ -18,5 +21,6 @@ export function learnedOfConverse(response: ErrorResponse, target: Target): Targ
   const words = complaintOf(response.body);
   if ([400, 403].includes(response.status) && noCache.test(words)) return unless(compat, "cache", false);
   if (response.status === 400 && forcedTool.test(words)) return unless(compat, "forcedTools", false);
+  if (response.status === 400 && callsAlone.test(words)) return unless(compat, "callsAlone", true);
   return response.status === 400 ? learnedOfClaude(response, target) : undefined;
 }

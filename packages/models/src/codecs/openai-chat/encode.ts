@@ -8,6 +8,7 @@ import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
+import { goOn, noted } from "../bridges.ts";
 import { History } from "../history.ts";
 import { chatIds, mistralIds, nameTable } from "../openai/names.ts";
 import { bodyHead, jsonHeaders } from "../openai/settings.ts";
@@ -16,8 +17,8 @@ import { chatCompat } from "./compat.ts";
 import { type ChatPiece, type ChatRoom, chatPiece, systemPiece, userPiece } from "./messages.ts";
 import { ChatTools, chatBody } from "./settings.ts";
 
-const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: "Noted." }) };
-const onward: ChatPiece = userPiece([{ type: "text", text: "Continue." }]);
+const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: noted }) };
+const onward: ChatPiece = userPiece([{ type: "text", text: goOn }]);
 
 /** Messages joined so far, a comma behind each. The last stays apart, as a neighbour may be merged into it. */
 interface Joined {
