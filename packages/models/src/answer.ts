@@ -61,10 +61,16 @@ export class Answer {
   /** The call that was opened last, while nothing was told of it. */
   #untold: (CallBlock & { index: number }) | undefined;
   readonly #usage: Usage = {};
+  /** How many tokens were written, when that was told last; and whether anything was shown since. */
+  #written = 0;
+  #shown = true;
 
   constructor(origin: Origin, emit: (event: ModelEvent) => void) {
     this.#origin = origin;
-    this.#emit = emit;
+    this.#emit = (event) => {
+      this.#shown = true;
+      emit(event);
+    };
   }
 
   /** What was counted so far; undefined while nothing was. */
@@ -251,6 +257,15 @@ export class Answer {
         (value > 0 || !this.#usage[name as keyof Usage])
       )
         this.#usage[name as keyof Usage] = value;
+    this.writes(usage.outputTokens);
+  }
+
+  /** How many tokens were written so far: more of them of which nothing is shown are hidden thoughts, and a sign of life. */
+  writes(tokens: number | null | undefined): void {
+    if (typeof tokens !== "number") return;
+    if (!this.#shown && tokens > this.#written) this.#emit({ type: "progress" });
+    this.#shown = false;
+    this.#written = tokens;
   }
 
   /**

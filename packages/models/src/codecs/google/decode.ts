@@ -23,7 +23,7 @@ import { objectIn } from "../../json-values.ts";
 import { putMember } from "../../own-member.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { isFlatError } from "../flat-errors.ts";
-import { StreamedArgs } from "./args.ts";
+import { StreamedArgs, type StreamedCall } from "./args.ts";
 import { googleStreamError, notJson } from "./errors.ts";
 import { ownName } from "./names.ts";
 import { googleStop, isBrokenOff } from "./stops.ts";
@@ -45,15 +45,6 @@ import {
   unwrapped,
   wordOf,
 } from "./wire.ts";
-
-/** A call whose arguments arrive in pieces. */
-interface StreamedCall {
-  key: number;
-  id: string;
-  args: StreamedArgs;
-  /** True once there were pieces: a call without any has its arguments whole, or none. */
-  pieces: boolean;
-}
 
 export class GoogleDecoder implements Decoder {
   readonly #answer: Answer;
@@ -165,6 +156,8 @@ export class GoogleDecoder implements Decoder {
     if ((answer.error ?? null) !== null || (isOurs === undefined && isFlatError(value)))
       throw this.#refused(answer as unknown as Json);
     if (isObject(answer.usageMetadata)) this.#usage = latest(this.#usage, inCamel(answer.usageMetadata));
+    const { candidatesTokenCount = 0, thoughtsTokenCount = 0 } = this.#usage;
+    this.#answer.writes(candidatesTokenCount + thoughtsTokenCount);
     const feedback = isObject(answer.promptFeedback) ? inCamel(answer.promptFeedback) : {};
     const blockReason = wordOf(feedback.blockReason).replace(/^BLOCK_REASON_UNSPECIFIED$/, "");
     if (blockReason !== "") {
