@@ -17,7 +17,7 @@ const blocks: readonly RegExp[] = [
   /duplicate item found with id [`'"\\]*[a-z]{2,5}_/i,
   /item with id [`'"\\]*rs_\w* ?[`'"\\]* not found/i,
   /\binput\[\d+\]\.content[`'"\\]*: array too long[^{}]{0,80}maximum length 0\b/i,
-  /invalid_encrypted_content|encrypted[ _]content[^{}]{0,120} could not be (?:verified|decrypted|parsed)/i,
+  /invalid_encrypted_content|encrypted[ _]content[^{}]{0,120} (?:could not be (?:verified|decrypted|parsed)|did not match)/i,
   /thinking_signature_invalid|encrypted_content[`'"\\]* was not issued to this caller|conflicting authenticated continuation/i,
   /\breasoning_details\b[^{}]{0,60} has an invalid type/i,
   /could not (?:decrypt|decode) [^{}]{0,40}(?:encrypted[ _]content|compaction blob)/i,

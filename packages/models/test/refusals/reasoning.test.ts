@@ -88,6 +88,7 @@ describe("a refusal that is about reasoning in the history says so in the error"
     "Upstream request failed: [invalid_request_error] reasoning `encrypted_content` was not issued to this caller",
     "Duplicate item found with id msg_1. Remove duplicate items from your input and try again.",
     "The encrypted content gAAA... could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+    "Encrypted content item_id did not match the target item id.",
   ])("in the words of OpenAI Responses (F109, F111): %s", (message) => {
     expect(repairOf(openaiResponses, openai(message))).toBe("reasoning");
   });
