@@ -3,7 +3,7 @@
 // A repeat is the same call with the same outcome, and nothing new learnt in between: any outcome not seen before
 // starts the counts again, so that polling and re-reading after a change are no repeats, while A-B-A-B is one.
 // Arguments that do not fit are one outcome of a tool, whatever they are: each answer with such calls was told all that is
-// wrong with them, and learnt nothing from it.
+// wrong with them, and learnt nothing from it. So are calls of tools that do not exist, whatever their names.
 // The ladder is: say so, hide the tool, land.
 
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
@@ -24,10 +24,10 @@ export interface Repeats {
 
 interface Repeat {
   readonly tool: string;
-  /** What the repeated calls have in common: the tool and its arguments, or the tool alone. */
+  /** What the repeated calls have in common: the tool and its arguments, the tool alone, or that there is no such tool. */
   readonly call: string;
   readonly times: number;
-  /** Of calls that did not fit: the answer the last of them stood in. Those of one answer count once. */
+  /** Of calls that did not fit, or of no tool: the answer the last of them stood in. Those of one answer count once. */
   readonly unfitIn: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
   return {
     name: "repeats",
-    version: 3,
+    version: 4,
     init: () => ({ seen: Names.empty(), repeats: new Map(), nudged: [] }),
     fold(memory, record, before) {
       if (record.type === "noted" && record.rule === "repeats")
@@ -66,16 +66,18 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;
-      for (const [outcome, { tool, times, unfitIn }] of memory.repeats) {
+      for (const [outcome, { tool, call, times, unfitIn }] of memory.repeats) {
+        const isUnknown = call === anyUnknown;
         const evidence = { tool, times, outcome };
         if (times >= landAt) return { do: "land", reason: "no_progress", evidence };
-        if (times >= hideAt && run?.hidden.includes(tool) === false)
+        if (times >= hideAt && !isUnknown && run?.hidden.includes(tool) === false)
           return { do: "hide_tool", tool, evidence };
         if (times >= nudgeAt && times < hideAt && !memory.nudged.includes(outcome))
           return {
             do: "nudge",
-            text:
-              unfitIn === undefined
+            text: isUnknown
+              ? `${times} answers have called tools that do not exist, ${JSON.stringify(tool)} the last of them. Call one of those there are, or do without.`
+              : unfitIn === undefined
                 ? `${tool} has been called ${times} times with the same arguments and the same result. Calling it so again will not change the result.`
                 : `${times} answers have called ${tool} with arguments that do not fit.${schemaOf(tool, state)} Call it with what fits, or do without it.`,
             evidence,
@@ -95,9 +97,10 @@ function outcomeIn(record: LogRecord): { call: CallKey; result: CallResult } | u
 }
 
 function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {
-  const isUnfit = result.code === "invalid_args";
+  const isUnknown = result.code === "unknown_tool" && !hidden;
+  const isUnfit = isUnknown || result.code === "invalid_args";
   const args = call.argsError === undefined ? canonical(call.args) : call.rawArgs;
-  const name = isUnfit ? call.name : `${call.name}:${digest(args)}`;
+  const name = isUnknown ? anyUnknown : isUnfit ? call.name : `${call.name}:${digest(args)}`;
   // A hidden tool that is called all the same goes on counting where it was.
   const known = hidden
     ? [...memory.repeats].find(([, one]) => one.call === name || one.call === call.name)?.[0]
@@ -117,6 +120,9 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
     ? { ...memory, seen: memory.seen.add(outcome), repeats: new Map([[outcome, one]]) }
     : { ...memory, repeats: new Map(memory.repeats).set(outcome, one) };
 }
+
+/** No tool has such a name. */
+const anyUnknown = "(no tool)";
 
 /** A schema that is longer than this is not repeated: the model has it in front of it. */
 const mostSchemaChars = 2_000;

@@ -26,7 +26,7 @@ describe("repeats", () => {
     Array.from({ length: count }, () => [call, said]);
 
   test("are the same call with the same outcome, whatever the order of its arguments", () => {
-    expect(rule).toMatchObject({ name: "repeats", version: 3 });
+    expect(rule).toMatchObject({ name: "repeats", version: 4 });
     const one = { ...look, args: { a: 1, b: 2 } };
     const turned = { ...look, args: { b: 2, a: 1 } };
     expect(
@@ -129,6 +129,33 @@ describe("repeats", () => {
     );
     const back = { ...look, key: "7.2", args: { a: 1 } } as Call;
     expect(times(afterAll(rule, [ended(misfit("no"), "7.2")], acting([back]), fits))).toStrictEqual([1, 1]);
+  });
+
+  test("are calls of tools that do not exist, whatever their names and arguments, each answer once", () => {
+    const unknown = (...made: readonly (readonly [key: Call["key"], name: string, args: object])[]): Memory =>
+      made.reduce<Memory>((memory, [key, name, args]) => {
+        const said = saying(`unknown tool ${name}`, { isError: true, code: "unknown_tool" });
+        return afterAll(rule, [ended(said, key)], acting([{ ...look, key, name, args } as Call]), memory);
+      }, rule.init?.(emptyState) as Memory);
+    const three = unknown(["5.0", "a", { x: 1 }], ["7.0", "b", {}], ["9.0", "a", { x: 2 }]);
+    expect(times(three)).toStrictEqual([3]);
+    expect(times(unknown(["5.0", "a", {}], ["5.1", "b", {}], ["7.0", "a", {}]))).toStrictEqual([2]);
+    expect(rule.decide?.(three, stateOf())).toMatchObject({
+      do: "nudge",
+      text: '3 answers have called tools that do not exist, "a" the last of them. Call one of those there are, or do without.',
+    });
+    const four = unknown(["5.0", "a", {}], ["7.0", "b", {}], ["9.0", "c", {}], ["11.0", "d", {}]);
+    // There is nothing to hide.
+    expect(rule.decide?.(four, stateOf())).toBeUndefined();
+    expect(
+      rule.decide?.(
+        unknown(...["5.0", "7.0", "9.0", "11.0", "13.0"].map((key) => [key, key, {}] as never)),
+        stateOf(),
+      ),
+    ).toMatchObject({
+      do: "land",
+      reason: "no_progress",
+    });
   });
 
   test("of arguments that do not fit are told of with the schema, unless that is long", () => {
