@@ -10,8 +10,8 @@ import { openaiChat } from "../src/codecs/openai-chat.ts";
 function told(codec: Codec, frames: readonly Json[]): ModelEvent[] {
   const events: ModelEvent[] = [];
   const origin = { provider: "p", model: "m", api: codec.api };
-  const decoder = codec.decoder({ origin }, (event) => void events.push(event));
-  for (const frame of frames) decoder.push({ data: JSON.stringify(frame) });
+  const decoder = codec.decoder({ origin, facts: {} }, (event) => void events.push(event));
+  for (const frame of frames) decoder.push({ event: undefined, data: JSON.stringify(frame) });
   return events;
 }
 

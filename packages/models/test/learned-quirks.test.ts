@@ -123,6 +123,11 @@ describe("a refusal tells of a quirk", () => {
   ])("that a grammar says less than schemas do: %s", (message) => {
     expect(told({ message })).toEqual({ plainSchemas: true });
     expect(told({ message }, { plainSchemas: true })).toBeUndefined();
+    // Strict is what some of them cannot be.
+    const strict = { plainSchemas: true, strictTools: false };
+    expect(told({ message }, { strictTools: true })).toEqual(strict);
+    expect(toldBy(openaiResponses)({ message })).toEqual(strict);
+    expect(toldBy(openaiResponses)({ message }, strict)).toBeUndefined();
   });
 
   it.each([
@@ -276,8 +281,27 @@ describe("a refusal of a Gemini's tells what it thinks of signatures", () => {
     expect(by({ message }, without)).toBeUndefined();
   });
 
+  it.each([
+    "Unable to submit request because `look` functionDeclaration `parameters.at` schema didn't specify the schema type field.",
+    "* GenerateContentRequest.tools[0].function_declarations[3].parameters.properties[at].items: field predicate failed: == Type.ARRAY",
+    "Invalid JSON payload received. Unknown name \"uniqueItems\" at 'tools[0].function_declarations[4].parameters.properties[2].value': Cannot find field.",
+  ])("that a tool's schema is made into the older form on the way: %s", (message) => {
+    const by = toldBy(googleGenerativeAi, "gemini-3-pro");
+    expect(by({ message })).toEqual({ schemas: "openapi" });
+    expect(by({ message }, { schemas: "openapi" })).toBeUndefined();
+  });
+
+  it("that rules on values make a schema too much for it", () => {
+    const by = toldBy(googleGenerativeAi, "gemini-3-pro");
+    const message = "The specified schema produces a constraint that has too many states for serving.";
+    expect(by({ message })).toEqual({ schemas: "strict" });
+    expect(by({ message }, { schemas: "strict" })).toBeUndefined();
+  });
+
   it("and nothing where it speaks of something else", () => {
     const by = toldBy(googleGenerativeAi, "gemini-3-pro");
+    const badName = "tools[0].function_declarations[1].name: Invalid function name.";
+    expect(by({ message: badName })).toBeUndefined();
     expect(
       by({ message: "Please ensure that function call turn comes immediately after a user turn." }),
     ).toBeUndefined();

@@ -14,6 +14,7 @@ import { objectIn } from "../json-values.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
 import { refusedSystemRole } from "../refusals/roles.ts";
+import { refusesToolSchema } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
@@ -93,6 +94,8 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
     return { ...target.compat, encryptedReasoning: false };
   if (!compat.plainReasoning && missingReasoning.test(words))
     return { ...target.compat, plainReasoning: true };
+  if (!compat.plainSchemas && refusesToolSchema(words))
+    return { ...target.compat, plainSchemas: true, strictTools: false };
   const systemRole = refusedSystemRole(words, compat.systemRole);
   return systemRole === "system" ? { ...target.compat, systemRole } : undefined;
 }

@@ -1,7 +1,8 @@
-// The room of refusals that are about the schema of a typed output: a server that takes none, a model that takes none
-// beside tools, a schema that is too much for the grammar it is made into (F142).
+// The room of refusals that are about a schema. Of a typed output: a server that takes none, a model that takes none
+// beside tools, a schema that is too much for the grammar it is made into (F142). Of a tool: a schema in which the server's
+// own flavour of schemas has no such words (F137).
 //
-// The same value can be asked for in other ways, which is the loop's to choose.
+// The same value can be asked for in other ways, which is the loop's to choose; a tool's schema can say less.
 
 /** The fields of all protocols, and what people call them. Effort stands beside the schema in one of them. */
 const field: RegExp =
@@ -15,11 +16,17 @@ const ofTools: RegExp =
 const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|failed to initialize samplers/i;
 /** Groq's words for a model that did not keep to the schema. */
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
+/** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
+const toolSchema: RegExp =
+  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 /** Words between what is refused and why. */
 const near = 120;
 
 /** Whether a server failed over a grammar, whatever status it says so with. */
 export const failsGrammar = (words: string): boolean => noGrammar.test(words);
+
+/** Whether a server of OpenAI's protocols complains of the schema of a tool. */
+export const refusesToolSchema = (words: string): boolean => toolSchema.test(words);
 
 /** Whether the words of a refused request complain of the schema of its output. */
 export function refusesSchema(words: string): boolean {

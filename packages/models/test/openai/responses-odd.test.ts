@@ -130,7 +130,7 @@ describe("a message", () => {
     part("output_text.done", told),
     { type: "response.output_item.done", output_index: 0, item: item(told) },
   ];
-  const heard = async (...events: object[]): Promise<string> =>
+  const heard = async (...events: object[]): Promise<string | undefined> =>
     textOf(await play(created, ...events, completed()));
 
   it("that ends and begins once more goes on", async () => {

@@ -26,6 +26,11 @@ const noBudgets: RegExp =
 const neverOff: RegExp = /budget 0 is invalid|not support setting thinking_?budget to 0/i;
 const noPenalty: RegExp = /\bpenalty is not (?:enabled|supported)/i;
 const noJsonSchema: RegExp = /unknown name [`'"\\]*(?:parameters|response)_?json_?schema/i;
+/** A gateway, or a Vertex, that makes the older subset of the schemas itself and fails at it (F137). */
+const noSuchSchema: RegExp =
+  /function_?declarations\[\d+\](?:\.value)?\.parameters\b|function_?declaration\b[^{}]{0,160}\bschema\b/i;
+/** Rules on values, such as the lengths of lists, make what the model is held to grow beyond measure. */
+const heavySchema: RegExp = /too many states for serving|\bschema is too (?:complex|large)\b/i;
 /** What a tool returns stands in the user's next turn, where it may not stand in the response. */
 const noMediaInResults: RegExp =
   /not supported in [`'"\\]*function_?response\.parts|unknown name [`'"\\]*parts[^.]{0,60}function_?response/i;
@@ -76,8 +81,10 @@ function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined
   if (traits.penalties && noPenalty.test(words)) return { penalties: false };
   if (traits.systemRole === "system" && refusedSystemRole(words, "system") === "user")
     return { systemRole: "user" };
-  if (traits.schemas.field === "parametersJsonSchema" && noJsonSchema.test(words))
+  const { field, tools } = traits.schemas;
+  if (field === "parametersJsonSchema" && (noJsonSchema.test(words) || noSuchSchema.test(words)))
     return { schemas: "openapi" };
+  if (tools === "tool" && heavySchema.test(words)) return { schemas: "strict" };
   if (traits.mediaInResults && noMediaInResults.test(words)) return { mediaInResults: false };
   return undefined;
 }

@@ -7,6 +7,7 @@ import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
+import { refusesToolSchema } from "../../refusals/schema.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
@@ -29,10 +30,6 @@ const noForcing: RegExp =
 
 /** Tools and thinking, each taken without the other. */
 const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
-
-/** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
-const noGrammar: RegExp =
-  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 
 /** What stands for a text beside calls where there is none: an empty one is refused here, null there (F122, F124). */
 const noEmptyContent: RegExp =
@@ -78,8 +75,8 @@ export function learned(
     if (quirks !== undefined) return { ...target.compat, ...quirks };
   }
   // A local server finds out as it goes, and says so with a 500.
-  if (!compat.plainSchemas && [400, 422, 500].includes(status) && noGrammar.test(words))
-    return { ...target.compat, plainSchemas: true };
+  if (!compat.plainSchemas && [400, 422, 500].includes(status) && refusesToolSchema(words))
+    return { ...target.compat, plainSchemas: true, ...(compat.strictTools ? { strictTools: false } : {}) };
   if (![400, 404, 422].includes(status)) return undefined;
   if (compat.forcedChoice !== "never" && noForcing.test(words))
     return { ...target.compat, forcedChoice: "never" };

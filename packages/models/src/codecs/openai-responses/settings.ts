@@ -33,6 +33,8 @@ export interface OpenaiResponsesCompat {
   encryptedReasoning: boolean;
   /** Ask for strict tools where the schema allows it. Default: true. */
   strictTools: boolean;
+  /** Schemas of tools say shapes and enums alone, no rules on values. Default: false (F137). */
+  plainSchemas: boolean;
   /**
    * Bend schemas to strict mode where only rules on values are lost: members that were optional may then be null, and
    * null is read as absent. Default: false.
@@ -56,6 +58,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     plainReasoning: given.plainReasoning === true,
     encryptedReasoning: given.encryptedReasoning !== false,
     strictTools: given.strictTools !== false,
+    plainSchemas: given.plainSchemas === true,
     adaptStrict: given.adaptStrict === true,
     describeLostRules: given.describeLostRules === true,
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
@@ -218,7 +221,8 @@ export class ResponsesTools {
 
   #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
     const as = this.#compat.strictTools ? strictTool : sentTool;
-    const { description, schema, strict } = as(tool, "tool", schemaRoom(this.#target, warnings));
+    const mode = this.#compat.plainSchemas ? "google-strict" : "tool";
+    const { description, schema, strict } = as(tool, mode, schemaRoom(this.#target, warnings));
     return {
       type: "function",
       name: this.#names.wire(tool.name),
