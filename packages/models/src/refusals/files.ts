@@ -2,18 +2,20 @@
 // this server takes none. It stays in the history, so that every later request would be refused as well (F117, F118).
 
 const file: RegExp =
-  /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
+  /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\bmedia(?= (?:exceeds|(?:file )?size|is too)\b)|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
 const refused: RegExp =
-  /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required|modality is not enabled|no pages|not represent a valid|password protected|not meet the model restrictions|add-on is not loaded|input should be [`'"\\]*text\b/i;
+  /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required|modality is not enabled|no pages|not represent a valid|password protected|not meet the model restrictions|add-on is not loaded|input should be [`'"\\]*text\b|\bunknown content\b/i;
 /** A server that takes text alone says so of the list that holds a file. */
 const textOnly: RegExp =
-  /\bcontent\b[^{}]{0,40}(?:must be a string|should be a valid string)|\bcontent\.type[^{}]{0,40}\['text'\]/i;
+  /\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)|\bcontent\.type[^{}]{0,40}\['text'\]/i;
 /** Bytes that a local server could not read, whatever status it says so with. */
 const unreadable: RegExp =
   /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b/i;
 /** An address from which nothing came, or nothing that could be read: words of OpenAI's, Anthropic's, xAI's, Alibaba's and Z.ai's that name no image, or in their own way. */
 const unreached: RegExp =
   /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b|\bdisallowed by the website's robots\.txt\b|\bwhen downloading image\b|\bdownload multimodal \w+ timed out\b|\bprovided URL does not appear to be valid\b|图片[^。{}]{0,12}(?:错误|失败)/i;
+/** A gateway that gives up on a body as large as files make it, with a 400; what broke it would stand behind a colon. */
+const unread: RegExp = /\b(?:failed|unable) to read (?:the )?request body\b(?!:)/i;
 /** Words between what is refused and why. */
 const near = 120;
 
@@ -28,5 +30,5 @@ export function refusesFiles(said: string): boolean {
   const words = said.replace(listed, "");
   for (const { 0: found, index } of words.matchAll(new RegExp(file, "gi")))
     if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
-  return textOnly.test(words) || unreached.test(words) || failsFile(words);
+  return textOnly.test(words) || unreached.test(words) || unread.test(words) || failsFile(words);
 }

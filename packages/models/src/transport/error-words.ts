@@ -91,6 +91,9 @@ export const otherApiWords: RegExp =
  */
 export const templateWords: RegExp =
   /failed to parse tool call arguments|only supports? single tool[- ]?calls? at once|\bsystem message must be at the begin|can only get item pairs from a mapping|filter 'items' for type string|unknown method: items\b|cannot pass both content and thinking|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|repetitive tool calls detected|failed to (?:parse grammar|initialize samplers)|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
+/** A body of too many bytes, whatever status says so. */
+export const bodyWords: RegExp =
+  /(?:payload|body) size exceeds the limit: \d+ bytes|payload is below \d+ bytes|total message size \d+ exceeds|\b(?:request|payload) body (?:is )?(?:too large|exceeds)\b|\brequest body: length limit exceeded/i;
 /** OpenAI's words for a field that it does not know, or not with this model. */
 export const fieldWords: RegExp =
   /\b(?:unknown|unsupported) parameter: ?[`'"]|\bunrecognized request argument supplied\b/i;

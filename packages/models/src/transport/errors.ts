@@ -11,6 +11,7 @@ import { familyOf } from "./code-families.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { isFieldCode, isRequestCode, kindOfCode } from "./error-codes.ts";
 import {
+  bodyWords,
   brokenWords,
   busyWords,
   callWords,
@@ -209,12 +210,7 @@ function kindOfWords(
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";
-  if (
-    /(?:payload|body) size exceeds the limit: \d+ bytes|payload is below \d+ bytes|total message size \d+ exceeds/i.test(
-      text,
-    )
-  )
-    return "payload_too_large";
+  if (bodyWords.test(text)) return "payload_too_large";
   // Whatever status Alibaba, or who stands before it, says it with.
   if (/request rate increased too quickly/i.test(text)) return "rate_limit";
   if (permissionWords.test(text)) return "permission";

@@ -32,6 +32,10 @@ describe("a refusal that is about a file in the history says so in the error", (
       "messages.8.content.0.image.source.base64: image exceeds 5 MB maximum: 5923816 bytes > 5242880 bytes",
     ],
     [anthropicMessages, "Could not process image"],
+    [anthropicMessages, "media exceeds size limit: max 10485760 bytes (2013)"],
+    [openaiChat, "failed to read request body"],
+    [openaiChat, 'unknown content part type: "image_url"'],
+    [openaiChat, "messages[1]: content should be a string or a list"],
     [
       anthropicMessages,
       "messages.0.content.1.document.source.base64.data: The PDF specified is password protected.",

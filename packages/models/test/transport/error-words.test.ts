@@ -357,6 +357,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       400,
       says("total message size 10176584 exceeds limit 2097152", { type: "invalid_request_error" }),
     ],
+    ["a gateway", 400, says("Request body too large")],
     ["NVIDIA", 400, says("Please make sure your payload is below 26214400 bytes in size")],
   ],
   malformed_tool_call: [
