@@ -36,6 +36,12 @@ describe("null where a member may be absent (F098)", () => {
     expect(await made(schema).check({ path: null })).toMatchObject({ ok: false });
   });
 
+  it("is read as absent from its word where the member is no text", async () => {
+    const given = { path: "null", limit: "null", unit: "None", either: "null", free: "null" };
+    const args = { path: "null", either: "null", free: "null" };
+    expect(await made(schema).check(given)).toMatchObject({ ok: true, args });
+  });
+
   it("leaves a member called __proto__ alone", async () => {
     const given = JSON.parse('{"path":"a","limit":null,"__proto__":{"x":1}}') as JsonObject;
     const checked = await made(schema).check(given);

@@ -133,7 +133,7 @@ function ofValues(value: Json, schema: JsonObject): Json {
 function ofText(text: string, original: string, wanted: readonly string[]): Json {
   // Python's words among them: models write those, too.
   if (wanted.includes("boolean") && /^(?:[Tt]rue|[Ff]alse)$/.test(text)) return text.endsWith("rue");
-  if (wanted.includes("null") && (text === "null" || text === "None")) return null;
+  if (wanted.includes("null") && isNullWord(text)) return null;
   if (wanted.includes("integer") && /^-?(0|[1-9]\d*)(\.0+)?$/.test(text)) {
     const number = Number(text);
     if (Number.isSafeInteger(number)) return number;
@@ -149,6 +149,8 @@ function ofText(text: string, original: string, wanted: readonly string[]): Json
   return parsed ?? original;
 }
 
+const isNullWord = (value: Json): boolean => typeof value === "string" && /^\s*(?:null|None)\s*$/.test(value);
+
 // ---- what is inside ------------------------------------------------------------------------------------------------
 
 function items(list: Json[], schema: JsonObject, inner: Place): Json[] {
@@ -163,8 +165,16 @@ function members(value: JsonObject, schema: JsonObject, inner: Place): JsonObjec
   let changed = false;
   const mended = Object.entries(value).flatMap(([key, before]): [string, Json][] => {
     const own = ownMember(named, key);
-    // Null for a member that may be absent and may not be null: absent is what it means (strict modes demand every key).
-    if (before === null && own !== undefined && !demanded.includes(key) && !takesNull(own, inner)) {
+    // Null for a member that may be absent and may not be null: absent is what it means (strict modes demand every key),
+    // and so does the word for it where the member is no text (parsers that make text of what they read).
+    const isNull = before === null || isNullWord(before);
+    if (
+      isNull &&
+      own !== undefined &&
+      !demanded.includes(key) &&
+      !takes(before, own, inner) &&
+      !takes(null, own, inner)
+    ) {
       changed = true;
       return [];
     }
@@ -184,18 +194,18 @@ function matches(pattern: string, key: string): boolean {
   }
 }
 
-/** Whether null is a value of the schema, as far as it says so. */
-function takesNull(schema: Json, { root, trail }: Place): boolean {
+/** Whether the value is one of the schema's, as far as its type and listed values say so. */
+function takes(value: Json, schema: Json, { root, trail }: Place): boolean {
   if (!isObject(schema)) return schema === true;
   if (trail.includes(schema)) return true;
-  if (schema.const !== undefined) return schema.const === null;
-  if (Array.isArray(schema.enum)) return schema.enum.includes(null);
+  if (schema.const !== undefined) return schema.const === value;
+  if (Array.isArray(schema.enum)) return schema.enum.includes(value);
   const types = typesOf(schema);
-  if (types.length > 0) return types.includes("null");
+  if (types.length > 0) return types.includes(typeOf(value));
   const here: Place = { root, trail: [...trail, schema] };
   const branches = branchesOf(schema);
-  if (branches.length > 0) return branches.some((branch) => takesNull(branch, here));
-  if (schema.$ref === undefined) return listOf(schema.allOf).every((part) => takesNull(part, here));
+  if (branches.length > 0) return branches.some((branch) => takes(value, branch, here));
+  if (schema.$ref === undefined) return listOf(schema.allOf).every((part) => takes(value, part, here));
   const found = referred(schema, root);
-  return found !== undefined && takesNull(found, here);
+  return found !== undefined && takes(value, found, here);
 }
