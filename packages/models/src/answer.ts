@@ -67,10 +67,7 @@ export class Answer {
 
   constructor(origin: Origin, emit: (event: ModelEvent) => void) {
     this.#origin = origin;
-    this.#emit = (event) => {
-      this.#shown = true;
-      emit(event);
-    };
+    this.#emit = emit;
   }
 
   /** What was counted so far; undefined while nothing was. */
@@ -112,12 +109,12 @@ export class Answer {
     if (text === "") return;
     if (this.#untold !== undefined) this.#tellCall(this.#untold);
     block.pieces.push(text);
-    this.#emit({ type, index: block.index, text });
+    this.#tell({ type, index: block.index, text });
   }
 
   refusal(key: BlockKey, text: string): void {
     this.#textBlock(key, "refusal").pieces.push(text);
-    this.#emit({ type: "progress" });
+    this.#tell({ type: "progress" });
   }
 
   /**
@@ -130,9 +127,9 @@ export class Answer {
     if (shown === text || text === "") return;
     block.pieces = [text];
     const rest = text.startsWith(shown) ? text.slice(shown.length) : "";
-    if (type === "refusal" || rest === "") this.#emit({ type: "progress" });
+    if (type === "refusal" || rest === "") this.#tell({ type: "progress" });
     else
-      this.#emit({
+      this.#tell({
         type: type === "text" ? "text_delta" : "reasoning_delta",
         index: block.index,
         text: rest,
@@ -163,7 +160,7 @@ export class Answer {
     // A value that more comes behind was not all: what the pieces are together is judged at the end.
     block.value = undefined;
     block.pieces.push(delta);
-    this.#emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
+    this.#tell({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
   }
 
   /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text, which takes nothing back when it is empty. */
@@ -181,7 +178,7 @@ export class Answer {
   /** That there is a call: what comes behind it is told as what it is, also where its arguments are no text at all. */
   #tellCall({ index, id, name }: CallBlock & { index: number }, delta: string = ""): void {
     this.#untold = undefined;
-    this.#emit({ type: "tool_args_delta", index, id, name, delta });
+    this.#tell({ type: "tool_args_delta", index, id, name, delta });
   }
 
   /** The protocol said that this call is whole. */
@@ -222,7 +219,7 @@ export class Answer {
   /** Any whole part, in its place. Given again under the same key it replaces the first. */
   part(key: BlockKey, part: Part): void {
     this.#blocks.set(key, { type: "part", part, index: this.#blocks.get(key)?.index ?? this.#opened++ });
-    this.#emit({ type: "progress" });
+    this.#tell({ type: "progress" });
   }
 
   /**
@@ -260,10 +257,15 @@ export class Answer {
     this.writes(usage.outputTokens);
   }
 
+  #tell(event: ModelEvent): void {
+    this.#shown = true;
+    this.#emit(event);
+  }
+
   /** How many tokens were written so far: more of them of which nothing is shown are hidden thoughts, and a sign of life. */
   writes(tokens: number | null | undefined): void {
     if (typeof tokens !== "number") return;
-    if (!this.#shown && tokens > this.#written) this.#emit({ type: "progress" });
+    if (!this.#shown && tokens > this.#written) this.#tell({ type: "progress" });
     this.#shown = false;
     this.#written = tokens;
   }
