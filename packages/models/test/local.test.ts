@@ -29,6 +29,8 @@ const openaiServer =
   (request, response) => {
     if (request.url === "/v1/models")
       response.end(JSON.stringify({ object: "list", data: ids.map((id) => ({ id })) }));
+    // llama.cpp also answers without the version; LM Studio and vLLM do not.
+    else if (request.url !== "/v1/chat/completions") response.writeHead(404).end();
     else if (refuses !== undefined && request.body.includes('"tools"'))
       response.writeHead(refuses.status, { "content-type": "application/json" }).end(refuses.body);
     else {
@@ -217,6 +219,18 @@ describe("the model nobody named", () => {
 });
 
 describe("a model of a local server", () => {
+  it("is spoken to below /v1, whether its address says so or not", async () => {
+    await withServer(openaiServer(["q"]), async ({ url, seen }) => {
+      for (const kind of ["llamacpp", "lmstudio", "vllm"] as const)
+        for (const baseURL of [url, `${url}/`, `${url}/v1`])
+          expect((await hear(localModel(kind, "q", { baseURL }), ask)).text).toBe("from llama.cpp");
+      expect(new Set(seen.map((one) => one.url))).toEqual(new Set(["/v1/chat/completions"]));
+      const below = localModel("vllm", "q", { baseURL: `${url}/behind` });
+      expect((await errorFrom(hear(below, ask))).kind).toBe("invalid_request");
+      expect(seen.at(-1)?.url).toBe("/behind/chat/completions");
+    });
+  });
+
   it("of a kind there is not is refused with those there are", () => {
     const none = localModel as (kind?: unknown) => unknown;
     expect(() => none()).toThrow(

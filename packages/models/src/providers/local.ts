@@ -97,7 +97,7 @@ export async function findLocal(options: LocalOptions = {}): Promise<LocalSearch
 
 /**
  * A model of a server on this machine: tools natively where it takes them, as text where it refuses them or cannot read
- * the model's calls.
+ * the model's calls. `baseURL` may be a `LocalServer`'s, without the version.
  * @throws RondoError `invalid_request` for a kind of server there is not; `findLocal` tells which one is there, and its models
  */
 export function localModel(kind: LocalKind, model: string, options: ProviderOptions = {}): Model {
@@ -107,14 +107,20 @@ export function localModel(kind: LocalKind, model: string, options: ProviderOpti
       `localModel: one of ${Object.keys(titles).join(", ")} is needed, not ${JSON.stringify(kind)}; chooseModel() takes what is there`,
     );
   if (kind === "ollama") return ollama(model, options);
+  const baseURL = versioned(options.baseURL ?? compatibleServers[kind]?.baseURL ?? "");
   const wire = compatibleModel({
     ...options,
-    ...directly(options, options.baseURL ?? compatibleServers[kind]?.baseURL ?? ""),
+    ...directly(options, baseURL),
+    baseURL,
     provider: kind,
     model,
   });
   return nativeOrPrompted(wire, neutralTokens(wire), promptedJson(wire, { origin: wire.origin }));
 }
+
+/** A server is found by where it listens; the protocol is below `/v1`. An address that goes on by itself is left alone. */
+const versioned = (baseURL: string): string =>
+  /^https?:\/\/[^/?#]+\/?$/i.test(baseURL) ? `${baseURL.replace(/\/$/, "")}/v1` : baseURL;
 
 async function look(
   place: LocalPlace,
