@@ -178,11 +178,30 @@ describe("the model nobody named", () => {
       "offline",
       "OPENROUTER_API_KEY is set: choose a model, as openrouter/NAME",
     ]);
+    const google = { GOOGLE_GENERATIVE_AI_API_KEY: "k" };
+    expect((await chooseModel(google, { find })).name).toBe("google/gemini-flash-latest");
     const off = await chooseModel({ RONDO_LOCAL: "off" }, { find });
     expect([off.name, off.why]).toEqual([
       "offline",
       "no key is set, and RONDO_LOCAL switches local servers off",
     ]);
+  });
+
+  it("is told with a key that leaves the model open, which nobody calls no key", async () => {
+    const { name, why } = await chooseModel({ GROQ_API_KEY: "k" }, { find: none });
+    expect(name).toBe("offline");
+    expect(why).toBe(
+      "GROQ_API_KEY is set, which chooses no model (groq/NAME would), and no model server answers",
+    );
+    await withServer(ollamaServer(qwen), async ({ url }) => {
+      const find = (): ReturnType<typeof findLocal> =>
+        findLocal({ timeoutMs, places: [place("ollama", url)] });
+      const local = await chooseModel({ HF_TOKEN: "k" }, { find });
+      expect([local.name, local.why]).toEqual([
+        "ollama/qwen3:8b",
+        `HF_TOKEN is set, which chooses no model (huggingface/NAME would), and Ollama answers at ${url}`,
+      ]);
+    });
   });
 
   it("is a local server's first, and says which and why; it works in a run", async () => {

@@ -4,6 +4,7 @@
 // reason is always said: nobody may take a planner for a language model, or send a text to a server by surprise.
 
 import type { Model } from "@rondo/core";
+import { compatibleServers } from "../compat/choose.ts";
 import { type Environment, processEnvironment } from "../credentials.ts";
 import { offline } from "../offline/offline.ts";
 import { modelFromName } from "./from-name.ts";
@@ -29,6 +30,7 @@ const byKey: readonly { variable: string; name: string }[] = [
   { variable: "OPENAI_API_KEY", name: "openai/gpt-5.2" },
   { variable: "GEMINI_API_KEY", name: "google/gemini-flash-latest" },
   { variable: "GOOGLE_API_KEY", name: "google/gemini-flash-latest" },
+  { variable: "GOOGLE_GENERATIVE_AI_API_KEY", name: "google/gemini-flash-latest" },
 ];
 
 /** Keys of providers whose model somebody has to choose. */
@@ -55,17 +57,26 @@ export async function chooseModel(
   if (other !== undefined)
     return planner(`${other.variable} is set: choose a model, as ${other.provider}/NAME`);
   if (/^(?:off|0|no|false)$/i.test(env.RONDO_LOCAL?.trim() ?? ""))
-    return planner("no key is set, and RONDO_LOCAL switches local servers off");
+    return planner(`${keyless(env)}, and RONDO_LOCAL switches local servers off`);
   const { find = findLocal, signal } = options;
   const { server, why } = await find({ env, ...(signal === undefined ? {} : { signal }) });
   const first = server?.models[0];
-  if (server === undefined || first === undefined) return planner(`no key is set, and ${why}`);
+  if (server === undefined || first === undefined) return planner(`${keyless(env)}, and ${why}`);
   const others = server.models.length - 1;
   return {
     model: localModel(server.kind, first, { baseURL: server.baseURL }),
     name: `${server.kind}/${first}`,
-    why: `no key is set, and ${why}${others === 0 ? "" : ` (with ${others} more model${others === 1 ? "" : "s"})`}`,
+    why: `${keyless(env)}, and ${why}${others === 0 ? "" : ` (with ${others} more model${others === 1 ? "" : "s"})`}`,
   };
+}
+
+/** Why no key chose: there is none, or the one there is leaves the model open. */
+function keyless(env: Environment): string {
+  for (const [provider, { keyVariables }] of Object.entries(compatibleServers)) {
+    const variable = keyVariables.find((name) => env[name]?.trim());
+    if (variable !== undefined) return `${variable} is set, which chooses no model (${provider}/NAME would)`;
+  }
+  return "no key is set";
 }
 
 function planner(why: string): ModelChoice {

@@ -3,7 +3,7 @@
 import { type Model, RondoError } from "@rondo/core";
 import { nearest } from "@rondo/core/checks";
 import { compatibleServers, serverAliases } from "../compat/choose.ts";
-import { type Environment, processEnvironment } from "../credentials.ts";
+import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
 
 type Maker = (model: string, options: ProviderOptions) => Promise<Model>;
@@ -88,13 +88,19 @@ export async function modelFromName(
     throw unknownName(name, model, provider);
   const host =
     provider === "ollama" && env.OLLAMA_HOST ? (await import("./ollama.ts")).ollamaURL(env) : undefined;
-  const moved = env[`${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`]?.trim() || host;
+  const moved = fromEnvironment(env, addressVariables(provider)) ?? host;
   const all: ProviderOptions = { ...(moved ? { baseURL: moved } : {}), ...options };
   if (maker !== undefined) return await maker(model, all);
   const { openaiCompatible } = await import("./compatible.ts");
   const keyVariables = compatibleServers[provider]?.keyVariables ?? [];
   return openaiCompatible({ ...all, provider, model, keyVariables });
 }
+
+/** Where the environment may say that a provider is. Both of OpenAI's protocols are at its address, as under its key. */
+const addressVariables = (provider: string): string[] => [
+  `${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`,
+  ...(provider === "openai-chat" ? ["OPENAI_BASE_URL"] : []),
+];
 
 const isKnown = (provider: string): boolean =>
   [aliases, makers, compatibleServers].some((names) => Object.hasOwn(names, provider));

@@ -406,6 +406,16 @@ describe("names", () => {
       process.env.GROQ_API_KEY = "gsk-key";
       expect(await says(model)).toBe("hello");
       expect(seen[0]?.url).toBe("/v1/chat/completions");
+      // Whoever moved OpenAI did not mean one of its two protocols: its key would go to the old address.
+      process.env.OPENAI_API_KEY = "sk-key";
+      const own = `${url}/own`;
+      for (const [env, path] of [
+        [{ OPENAI_BASE_URL: `${url}/v1` }, "/v1/chat/completions"],
+        [{ OPENAI_BASE_URL: `${url}/v1`, OPENAI_CHAT_BASE_URL: own }, "/own/chat/completions"],
+      ] as const) {
+        expect(await says(await modelFromName("openai-chat/gpt-5.2", env))).toBe("hello");
+        expect(seen.at(-1)?.url).toBe(path);
+      }
       expect(await says(await modelFromName("lmstudio/q", { LMSTUDIO_BASE_URL: `${url}/v1` }))).toBe("hello");
     });
   });
