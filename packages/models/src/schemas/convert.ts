@@ -142,7 +142,10 @@ class Conversion implements Walk {
       if (merged.clash) this.losses.lose("$ref", path, ref);
       return this.node(merged.node, path, [...trail, ref]);
     }
-    if (trail.includes(ref) || --this.#followsLeft < 0) this.losses.lose("$ref", path, ref);
+    if (trail.includes(ref)) this.losses.circle(path, ref);
+    else if (--this.#followsLeft < 0) this.losses.lose("$ref", path, ref);
+    else if (trail.every((followed) => followed === ""))
+      this.losses.following(() => this.node(found, path, [...trail, ref]));
     else this.node(found, path, [...trail, ref]);
     if (open) return { ...objectOf(this.node(beside, path, trail)), $ref: ref };
     this.losses.loseAll(beside, path);
@@ -338,7 +341,9 @@ class Conversion implements Walk {
         if (word === "allOf") return inner();
         const kept = this.losses.within(word, value, path, inner, node);
         // A "not" that says less refuses more: without its rules it would refuse everything.
-        return word === "not" && this.losses.has(word, path, value) ? undefined : kept;
+        if (word !== "not" || !this.losses.has(word, path, value)) return kept;
+        this.losses.lose(word, path, value);
+        return undefined;
       }
     } else if (!rules.has(word)) return dialect.open && dialect.allows(word, value) ? value : undefined;
     else if (

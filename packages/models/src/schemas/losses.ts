@@ -13,6 +13,8 @@ export class Losses {
   readonly narrowed: string[] = [];
   /** Words that are left out without a word. */
   readonly #silent: readonly string[];
+  /** Those that stand only for what lies beyond a circle. */
+  readonly #circles = new Set<Removed>();
 
   constructor(silent: readonly string[]) {
     this.#silent = silent;
@@ -23,9 +25,9 @@ export class Losses {
     const kept = this.removed;
     this.removed = [];
     const done = inside();
-    const lost = this.removed.length > 0;
+    const lost = this.removed;
     this.removed = kept;
-    if (lost) this.lose(word, path, value, node);
+    if (lost.length > 0) this.#lose(word, path, value, node, this.#onlyCircles(lost));
     return done;
   }
 
@@ -40,15 +42,34 @@ export class Losses {
     return done;
   }
 
+  /**
+   * Follows a reference that stays, from outside of any other. Where nothing is lost on the way, there is nothing to lose
+   * beyond the circles in it either, for what lies there is the same once more.
+   */
+  following(inside: () => void): void {
+    const before = this.removed.length;
+    inside();
+    if (this.#onlyCircles(this.removed.slice(before))) this.removed.length = before;
+  }
+
+  /** A reference that stays and leads back into what is being followed: it stands for what is lost on the way, at every depth. */
+  circle(path: string, ref: string): void {
+    this.#note("$ref", path, ref, true);
+  }
+
   /** @param node what the keyword stands in, where its partners stand beside it */
   lose(word: string, path: string, value: Json, node?: JsonObject): void {
+    this.#lose(word, path, value, node, false);
+  }
+
+  #lose(word: string, path: string, value: Json, node: JsonObject | undefined, circle: boolean): void {
     if (annotations.has(word) || definitions.has(word) || this.#silent.includes(word)) return;
     const head = partnerOf(word);
     if (head !== undefined && node !== undefined) {
       if (node[head] === undefined) return;
       const group = (partners[head] ?? []).filter((one) => node[one] !== undefined);
-      this.#note(head, path, Object.fromEntries(group.map((one) => [one, node[one] as Json])));
-    } else this.#note(word, path, value);
+      this.#note(head, path, Object.fromEntries(group.map((one) => [one, node[one] as Json])), circle);
+    } else this.#note(word, path, value, circle);
   }
 
   /** Whatever stands beside a reference and goes with it. */
@@ -57,9 +78,7 @@ export class Losses {
   }
 
   has(type: string, fieldPath: string, value: Json): boolean {
-    return this.removed.some(
-      (rule) => rule.type === type && rule.fieldPath === fieldPath && same(rule.value, value),
-    );
+    return this.#known(type, fieldPath, value) !== undefined;
   }
 
   /** Whether anything of a keyword was lost at a path. */
@@ -67,7 +86,21 @@ export class Losses {
     return this.removed.some((rule) => rule.fieldPath === fieldPath && rule.type === type);
   }
 
-  #note(type: string, fieldPath: string, value: Json): void {
-    if (!this.has(type, fieldPath, value)) this.removed.push({ type, fieldPath, value });
+  #known(type: string, fieldPath: string, value: Json): Removed | undefined {
+    return this.removed.find(
+      (rule) => rule.type === type && rule.fieldPath === fieldPath && same(rule.value, value),
+    );
+  }
+
+  #onlyCircles(rules: readonly Removed[]): boolean {
+    return rules.every((rule) => this.#circles.has(rule));
+  }
+
+  #note(type: string, fieldPath: string, value: Json, circle: boolean): void {
+    const known = this.#known(type, fieldPath, value);
+    const rule = known ?? { type, fieldPath, value };
+    if (known === undefined) this.removed.push(rule);
+    if (!circle) this.#circles.delete(rule);
+    else if (known === undefined) this.#circles.add(rule);
   }
 }

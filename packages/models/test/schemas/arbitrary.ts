@@ -56,7 +56,7 @@ const plain: fc.Arbitrary<JsonObject> = fc.oneof(
     { type: ["string", "null"], enum: ["a"] },
     {},
   ),
-  fc.constantFrom<JsonObject>({ $ref: "#/$defs/x" }, { $ref: "#/$defs/y" }, { $ref: "#/$defs/tree" }),
+  ...["x", "y", "tree", "ring"].map((name) => fc.constant<JsonObject>({ $ref: `#/$defs/${name}` })),
 );
 
 const definitions = (inner: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> =>
@@ -68,6 +68,17 @@ const definitions = (inner: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> 
         type: "object",
         properties: { a: { $ref: "#/$defs/tree" }, b: { type: "string", minLength: 1 } },
         required: ["b"],
+      },
+      // Whether anything of this one is lost is up to chance.
+      ring: {
+        type: "object",
+        properties: {
+          a: { anyOf: [{ $ref: "#/$defs/ring" }, { type: "null" }] },
+          b: x,
+          type: { $ref: "#/$defs/y" },
+        },
+        required: ["a"],
+        additionalProperties: false,
       },
     }),
   );

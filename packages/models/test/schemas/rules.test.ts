@@ -597,3 +597,61 @@ describe("lists", () => {
     },
   );
 });
+
+describe("a schema that holds itself", () => {
+  const tree = (label: JsonObject): JsonObject => ({
+    type: "object",
+    properties: { label, kids: { type: "array", items: { $ref: "#" } } },
+    required: ["label", "kids"],
+    additionalProperties: false,
+  });
+  /** The same by a definition, and one that leads to the other within alternatives. */
+  const list = (label: JsonObject): JsonObject => ({
+    type: "object",
+    properties: { first: { $ref: "#/$defs/one" } },
+    required: ["first"],
+    additionalProperties: false,
+    $defs: {
+      one: {
+        type: "object",
+        properties: { label, next: { $ref: "#/$defs/more" } },
+        required: ["label", "next"],
+      },
+      more: { anyOf: [{ $ref: "#/$defs/one" }, { type: "null" }] },
+    },
+  });
+  const keeping = ["anthropic", "openai-strict", "xai"] as const;
+
+  test.each(keeping)("loses nothing for %s, which takes references, where no rule of it is lost", (mode) => {
+    for (const schema of [tree({ type: "string" }), list({ type: "string" })])
+      expect(adaptSchema(schema, mode).removed).toEqual([]);
+    expect(schemaTroubles(tree({ type: "string" })).filter(({ modes }) => modes.includes(mode))).toEqual([]);
+  });
+
+  test.each(keeping)("loses for %s a rule at every depth: the reference stands for those below", (mode) => {
+    const rule = { type: "string", maxLength: 9 };
+    expect(adaptSchema(tree(rule), mode).removed).toEqual([
+      { type: "maxLength", fieldPath: "label", value: 9 },
+      { type: "maxLength", fieldPath: "kids[].label", value: 9 },
+      { type: "$ref", fieldPath: "kids[].kids[]", value: "#" },
+    ]);
+    const { removed } = adaptSchema(list(rule), mode);
+    expect(removed).toContainEqual({ type: "maxLength", fieldPath: "first.label", value: 9 });
+    expect(removed).toContainEqual({
+      type: "anyOf",
+      fieldPath: "first.next",
+      value: [{ $ref: "#/$defs/one" }, { type: "null" }],
+    });
+  });
+
+  test.each(keeping)("loses for %s a refusal that cannot be said without it", (mode) => {
+    const not = { properties: { deeper: { $ref: "#/$defs/node" } }, required: ["deeper"] };
+    const $defs = { node: { type: "object", properties: { deeper: { type: "string" } }, not } };
+    const schema = { type: "object", properties: { a: { $ref: "#/$defs/node" } }, $defs } as JsonObject;
+    const { schema: adapted, removed } = adaptSchema(schema, mode);
+    const stays = JSON.stringify(adapted).includes('"not"');
+    expect([stays, removed.some(({ type }) => type === "not")]).toEqual(
+      stays ? [true, false] : [false, true],
+    );
+  });
+});
