@@ -87,14 +87,22 @@ function isOther(branch: JsonObject): boolean {
   return types.length > 0 && !types.includes("object");
 }
 
-/** One object for alternatives: the members of all; required is what the object itself requires, else what all do. */
+/**
+ * One object for alternatives: the members of all, under what the object itself says of them; required is what it requires
+ * itself, else what all do.
+ */
 function joined(whole: JsonObject, branches: readonly JsonObject[]): JsonObject {
-  const properties = new Map(Object.entries(objectOf(whole.properties)));
+  const properties = new Map<string, Json>();
   for (const branch of branches)
     for (const [name, property] of Object.entries(objectOf(branch.properties))) {
       const known = properties.get(name);
       properties.set(name, known === undefined ? property : either(known, property));
     }
+  for (const [name, own] of Object.entries(objectOf(whole.properties))) {
+    // An alternative that does not name a member says nothing of it.
+    const told = branches.every(({ properties }) => Object.hasOwn(objectOf(properties), name));
+    properties.set(name, told ? both(own, properties.get(name)) : own);
+  }
   const lists = branches.map((branch) => listIn(branch.required));
   const common = (lists[0] ?? []).filter((name) => lists.every((list) => list.includes(name)));
   const { required: own, additionalProperties: free, ...rest } = whole;
@@ -106,6 +114,13 @@ function joined(whole: JsonObject, branches: readonly JsonObject[]): JsonObject 
     ...(required.length > 0 ? { required } : {}),
     ...(free === undefined ? {} : { additionalProperties: free }),
   };
+}
+
+/** What holds for every value, and beside it what the alternatives say, where that can be said in one. */
+function both(own: Json, told: Json | undefined): Json {
+  if (!isObject(own) || !isObject(told)) return own;
+  const { node, clash } = merge(own, told);
+  return clash ? own : node;
 }
 
 /** A schema for values of either. Lists of values are united. */

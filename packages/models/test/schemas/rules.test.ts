@@ -504,6 +504,27 @@ describe("C6: Google's strict servers and xAI", () => {
   });
 });
 
+describe("a tool's object above alternatives", () => {
+  const topOf = (own: JsonObject, ...anyOf: JsonObject[]): Json | undefined => {
+    const branches = anyOf.map((properties) => ({ type: "object", properties }));
+    return adaptToolSchema({ type: "object", properties: own, anyOf: branches }, "tool").schema.properties;
+  };
+  const text: JsonObject = { type: "string", minLength: 1 };
+
+  test("keeps what it says of a member itself, whatever an alternative says of it", () => {
+    expect(topOf({ b: text }, {}, { b: { type: "boolean" } })).toEqual({ b: text });
+    expect(topOf({ b: text }, { b: { maxLength: 2 } }, {})).toEqual({ b: text });
+  });
+
+  test("says beside it what all of them say, where that is one schema", () => {
+    expect(topOf({ kind: { type: "string" } }, { kind: { const: "a" } }, { kind: { const: "b" } })).toEqual({
+      kind: { type: "string", enum: ["a", "b"] },
+    });
+    const short = { b: { maxLength: 2 } };
+    expect(topOf({ b: text }, short, short)).toEqual({ b: { ...text, maxLength: 2 } });
+  });
+});
+
 describe("the troubles of a schema", () => {
   test("are none for objects of plain members", () => {
     expect(
