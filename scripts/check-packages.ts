@@ -2,14 +2,23 @@
 //
 //   node scripts/run.mjs scripts/check-packages.ts TARBALLS
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { tarballsIn } from "./pack.ts";
 import { publishedPackages } from "./packages.ts";
 import { mustRun, run } from "./run-command.ts";
 
+// attw brings a TypeScript of its own: in the root it would take the install over its 150 MB.
+const attwFolder = join(import.meta.dirname, "attw");
+const attwBin = join(attwFolder, "node_modules/.bin/attw");
+
 const folder = process.argv[2];
 if (folder === undefined) throw new Error("say in which folder the tarballs are");
+
+if (!existsSync(attwBin))
+  await mustRun("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: attwFolder });
 
 let failed = 0;
 const fail = (name: string, what: string): void => {
@@ -23,7 +32,7 @@ for (const [name, tarball] of tarballsIn(folder)) {
   for (const message of messages)
     fail(name, formatMessage(message, one.manifest, { color: false }) ?? message.code);
 
-  const attw = await run("attw", ["--profile", "esm-only", "--no-color", "--no-emoji", tarball]);
+  const attw = await run(attwBin, ["--profile", "esm-only", "--no-color", "--no-emoji", tarball]);
   if (attw.code !== 0) fail(name, `attw says\n${attw.text}`);
 
   const { stdout } = await mustRun("tar", ["-tzf", tarball]);
