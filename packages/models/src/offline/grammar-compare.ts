@@ -40,7 +40,9 @@ export const weighRule: Rule = (clause) => {
           ? "fewer"
           : "more";
   const parts = things.map(([place, filter]) => tally(unit, place, filter, clause.deep));
-  const asksWhether = /^(is|are|doe|do|ha|has|have)\b/.test(skeleton);
+  // "is a.ts or b.ts longer" asks which.
+  const asksWhich = /\bor (?:\w+ )?(?:PATH|FILTER)\b/.test(skeleton);
+  const asksWhether = /^(is|are|doe|do|ha|has|have)\b/.test(skeleton) && !asksWhich;
   return [{ do: "weigh", parts, ask, ...(asksWhether ? { whether: true } : {}) }];
 };
 

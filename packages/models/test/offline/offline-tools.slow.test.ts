@@ -245,6 +245,8 @@ describe("what it tells", () => {
     ["list the headings of docs/guide.md", "First (line 3)", "Second (line 5)"],
     ["which is longer, README.md or LICENSE?", /^\*\*`README.md`\*\* is longer, by 8 lines/],
     ["is LICENSE longer than README.md?", /^No\./],
+    ["is LICENSE or README.md longer?", /^\*\*`README\.md`\*\* is longer/],
+    ["are there more .ts or .md files?", /^\*\*`\.ts` files\*\* has more/],
     [
       "what is the longest file in packages/core/src?",
       /longest file .* \*\*`packages\/core\/src\/tree.ts`\*\* with 9 lines/,
