@@ -206,10 +206,17 @@ describe("any answer", () => {
     fc.constant<JsonObject>({ inlineData: { mimeType: "image/png", data: "AAAA" }, thoughtSignature: "I" }),
   );
 
-  /** Neighbours that decoding joins, joined. */
+  /** As decoding has them: neighbours that it joins, joined, and a call that was told twice once. */
   function joined(parts: readonly JsonObject[]): JsonObject[] {
     const out: JsonObject[] = [];
+    const told = new Set<string>();
     for (const one of parts) {
+      const mark = (one.functionCall as JsonObject | undefined)?.id ?? one.thoughtSignature;
+      if (one.functionCall !== undefined && mark !== undefined) {
+        const said = JSON.stringify([mark, (one.functionCall as JsonObject).args]);
+        if (told.has(said)) continue;
+        told.add(said);
+      }
       const last = out.at(-1);
       const joins =
         typeof one.text === "string" &&

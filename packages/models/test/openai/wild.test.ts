@@ -7,7 +7,8 @@ import { openaiResponses } from "../../src/codecs/openai-responses.ts";
 import { target } from "./corpus.ts";
 
 // Anything may stand where anything else belongs; now and then it is what belongs there.
-const wild = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>;
+// As it comes over a wire: a journal keeps no -0 apart from 0, and neither does JSON.stringify.
+const wild = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
 const or = (usual: fc.Arbitrary<Json>): fc.Arbitrary<Json> =>
   fc.oneof({ weight: 4, arbitrary: usual }, { weight: 1, arbitrary: wild });
 const text = fc.constantFrom<Json>(
