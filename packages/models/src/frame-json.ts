@@ -10,7 +10,7 @@
 // each frame that is like it. Who cuts frames out of a stream then need not even cut that one.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { literal } from "./literal.ts";
+import { literal } from "./patterns.ts";
 
 /** Where the piece of text that a frame brings stands in it. Nothing else in a frame may be kept by whoever reads it. */
 export type TextPath = readonly (string | number)[];

@@ -2,8 +2,8 @@
 
 import { type Json, type JsonObject, RondoError } from "@rondo/core";
 import { listIn, objectIn } from "../json-values.ts";
-import { literal } from "../literal.ts";
 import { putMember } from "../own-member.ts";
+import { literal } from "../patterns.ts";
 import type { Goal } from "./goal.ts";
 import type { Finding } from "./plan.ts";
 import { clip } from "./solve/words.ts";

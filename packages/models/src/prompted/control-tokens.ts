@@ -13,6 +13,7 @@ import {
   modelFace,
   type Part,
 } from "@rondo/core";
+import { anyOf } from "../patterns.ts";
 
 /** `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, Gemma's with half of them, and those that stand in no bars. */
 const tokens: RegExp =
@@ -69,10 +70,32 @@ export function neutralTokens(model: Model): Model {
 }
 
 /** What ends a turn, or begins one that is not the assistant's: nothing after it is the model's answer. */
-const turnEnds: RegExp =
-  /<\|(?:im_end|end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|return|user|system|observation)\|>|<turn\|>|<\|turn>(?!model)|<\|im_start\|>(?!assistant)|<\|start_header_id\|>(?!assistant)|<end_of_turn>|<｜end▁of▁sentence｜>|<\/s>$/;
-const leaks: RegExp =
-  /\]<\]minimax\[>\[|<\|(?:open|close)\|>\w{1,16}<\|sep\|>|<\|[A-Za-z0-9_ ]{1,64}\|>(?:assistant\b[ \t]*\n?)?|<\|(?:channel|turn|tool_call|tool_response)>(?:model\n)?|<(?:channel|tool_call|tool_response)\|>|<(?:start|end)_function_call>|<｜[^｜<>\n]{1,64}｜>|<start_of_turn>model\n?|<\/?s>$|^<s>/g;
+const turnEnds: RegExp = anyOf(
+  "",
+  /<\|(?:im_end|end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|return|user|system|observation)\|>/,
+  /<turn\|>/,
+  /<\|turn>(?!model)/,
+  /<\|im_start\|>(?!assistant)/,
+  /<\|start_header_id\|>(?!assistant)/,
+  /<end_of_turn>/,
+  /<｜end▁of▁sentence｜>/,
+  /<\/s>$/,
+);
+
+/** What a server left of its template in an answer, and is no word of it. */
+const leaks: RegExp = anyOf(
+  "g",
+  /\]<\]minimax\[>\[/,
+  /<\|(?:open|close)\|>\w{1,16}<\|sep\|>/,
+  /<\|[A-Za-z0-9_ ]{1,64}\|>(?:assistant\b[ \t]*\n?)?/,
+  /<\|(?:channel|turn|tool_call|tool_response)>(?:model\n)?/,
+  /<(?:channel|tool_call|tool_response)\|>/,
+  /<(?:start|end)_function_call>/,
+  /<｜[^｜<>\n]{1,64}｜>/,
+  /<start_of_turn>model\n?/,
+  /<\/?s>$/,
+  /^<s>/,
+);
 
 /** An answer's text without leaked control tokens, and without what a model wrote for others after its turn was over. */
 export function withoutLeaks(text: string): string {

@@ -3,14 +3,32 @@
 // A server without tools for a model hands its words on as they are, and a model falls back to what it was trained on.
 // Here is told what such a call says and where it ends; whether it may run is for who reads the answer (`read-answer.ts`).
 
+import { anyOf } from "../patterns.ts";
 import { type CutCall, type OwnCall, plainName } from "./calls.ts";
 import { elementCall, pairedCall } from "./element-calls.ts";
 import { gemmaCall, pythonCall } from "./loose-notation.ts";
 import { found, parsed, valueEnd } from "./scan.ts";
 
 /** What opens calls, whatever stands in it: in prose nothing else is looked at. */
-export const opening: RegExp =
-  /(?:\]<\]minimax\[>\[)?<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>|<\|open\|>(?:tools|call tool=)|<TOOLCALL>|<[｜|]DSML[｜|](?:tool|function)_calls>|<tool_use>|<\|function_call\|>|<\|(?:start\|>assistant|channel\|>commentary) to=functions\.|```tool_code\b|<function(?:=| name=)|<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=|<start_function_call>|<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>|<\|tool_call>|<｜tool[▁_]calls?[▁_]begin｜>|\[(?:TOOL_CALLS|TOOL_REQUEST)\]|\b(?:functools(?=\[)|function call(?=\{))/;
+export const opening: RegExp = anyOf(
+  "",
+  /(?:\]<\]minimax\[>\[)?<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>/,
+  /<\|open\|>(?:tools|call tool=)/,
+  /<TOOLCALL>/,
+  /<[｜|]DSML[｜|](?:tool|function)_calls>/,
+  /<tool_use>/,
+  /<\|function_call\|>/,
+  /<\|(?:start\|>assistant|channel\|>commentary) to=functions\./,
+  /```tool_code\b/,
+  /<function(?:=| name=)/,
+  /<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=/,
+  /<start_function_call>/,
+  /<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>/,
+  /<\|tool_call>/,
+  /<｜tool[▁_]calls?[▁_]begin｜>/,
+  /\[(?:TOOL_CALLS|TOOL_REQUEST)\]/,
+  /\b(?:functools(?=\[)|function call(?=\{))/,
+);
 
 /** Whether a text begins with what opens calls. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
@@ -28,8 +46,26 @@ export function firstNamed(text: string, known: ReadonlySet<string>): string | u
 }
 
 /** What stands around and between calls and says nothing by itself. */
-export const around: RegExp =
-  /\s+|[,;]|```[A-Za-z_]*|\]<\]minimax\[>\[|<\|(?:open|close)\|>tools<\|sep\|>|<\/?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)>|<\/?TOOLCALL>|<\/?｜DSML｜(?:tool|function)_calls>|<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix)\|>|<\|tool_call>|<tool_call\|>|<(?:start|end)_function_call>|<｜tool▁calls▁(?:begin|end)｜>|\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])|\[(?:END_)?TOOL_REQUEST\]|functools(?=\[)|function call(?=\{)/y;
+export const around: RegExp = anyOf(
+  "y",
+  /\s+/,
+  /[,;]/,
+  /```[A-Za-z_]*/,
+  /\]<\]minimax\[>\[/,
+  /<\|(?:open|close)\|>tools<\|sep\|>/,
+  /<\/?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)>/,
+  /<\/?TOOLCALL>/,
+  /<\/?｜DSML｜(?:tool|function)_calls>/,
+  /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix)\|>/,
+  /<\|tool_call>/,
+  /<tool_call\|>/,
+  /<(?:start|end)_function_call>/,
+  /<｜tool▁calls▁(?:begin|end)｜>/,
+  /\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])/,
+  /\[(?:END_)?TOOL_REQUEST\]/,
+  /functools(?=\[)/,
+  /function call(?=\{)/,
+);
 
 /** Of those, what closes. */
 export const closing: RegExp = /^(?:<\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>)/;

@@ -4,7 +4,9 @@
 // `response` as it is written. The rest waits for the end, when the whole is read. Whitespace at the end waits too, because
 // it is no part of a finished answer. Each character is looked at once, and those that begin nothing are taken together.
 
-import { literal } from "../literal.ts";
+import { literal } from "../patterns.ts";
+import { ResponseWatch } from "./response-watch.ts";
+import { found } from "./scan.ts";
 
 /** Beginnings after which nothing more is shown: calls, leaked control tokens, thoughts that were closed late. */
 const stops: readonly string[] = [
@@ -76,7 +78,7 @@ export class AnswerWatch {
     if (this.#mode === "envelope") return this.#envelope.push(at === 0 ? text : text.slice(at));
     let show = "";
     while (at < text.length && this.#mode === "prose") {
-      const run = this.#lineStart ? undefined : matchAt(plain, text, at);
+      const run = this.#lineStart ? undefined : found(plain, text, at)?.[0];
       const taken = run ?? text.charAt(at);
       if (run === undefined && isBlank(taken)) {
         this.#blank += taken;
@@ -113,7 +115,7 @@ export class AnswerWatch {
       "<[]f◁".includes(char) ||
       (this.#lineStart && (char === "`" || ("Ac".includes(char) && !this.#inFence)));
     if (!mayStop) return undefined;
-    const whole = matchAt(wholeStop, text, at);
+    const whole = found(wholeStop, text, at)?.[0];
     if (whole !== undefined) return whole;
     return text.length - at < longestStop && mayBecomeStop(text.slice(at)) ? "open" : undefined;
   }
@@ -135,8 +137,8 @@ const stopsAt: ReadonlyMap<string, readonly string[]> = new Map(
 );
 /** A prefix of a family's own, as far as it has come. */
 const ownPrefix = /^<[a-z]{1,24}(?:[:_]|$)/;
-const anyOf = (words: readonly string[]): string => words.map(literal).join("|");
-const wholeStop = new RegExp(`${anyOf([...stops, ...lines])}|<[a-z]{1,24}[:_](?:${anyOf(prefixed)})`, "y");
+const oneOf = (words: readonly string[]): string => words.map(literal).join("|");
+const wholeStop = new RegExp(`${oneOf([...stops, ...lines])}|<[a-z]{1,24}[:_](?:${oneOf(prefixed)})`, "y");
 /** None of them is longer, nor is one with a prefix of a family's own. */
 const longestStop = 40;
 
@@ -145,116 +147,6 @@ function mayBecomeStop(mark: string): boolean {
   const own = ownPrefix.exec(mark)?.[0];
   if (own === undefined || own === mark) return own !== undefined;
   return prefixed.some((name) => name.startsWith(mark.slice(own.length)));
-}
-
-const longestKey = 32;
-/** What stands in a string for itself, and is no half of a character. */
-const simple = /[^"\\\ud800-\udfff]+/y;
-
-/** Reads the text of `response` out of an object that is still being written. */
-class ResponseWatch {
-  begun: string | undefined;
-  #depth = 0;
-  #inString = false;
-  #escape = "";
-  #isKey = false;
-  #key = "";
-  #over = false;
-  #inResponse = false;
-  /** The first half of a character that is written as two escapes. */
-  #half = "";
-  #blank = "";
-
-  push(piece: string): string {
-    let show = "";
-    for (let at = 0; at < piece.length && !this.#over; ) {
-      simple.lastIndex = at;
-      const run =
-        this.#inString && this.#escape === "" && this.#half === "" ? simple.exec(piece)?.[0] : undefined;
-      show += run === undefined ? this.#take(piece.charAt(at)) : this.#said(run);
-      at += run?.length ?? 1;
-    }
-    if (show === "") return "";
-    this.begun = (this.begun ?? "") + show;
-    // Blanks at the end wait: a finished answer may have none there.
-    const kept = show.trimEnd();
-    const before = this.#blank;
-    this.#blank = kept === "" ? before + show : show.slice(kept.length);
-    return kept === "" ? "" : before + kept;
-  }
-
-  #take(char: string): string {
-    if (this.#inString) return this.#inside(char);
-    if (char === '"') {
-      this.#inString = true;
-      this.#inResponse = this.#depth === 1 && !this.#isKey && this.#key === "response";
-      if (this.#inResponse) this.begun ??= "";
-      if (this.#depth === 1 && this.#isKey) this.#key = "";
-    } else if (char === "{" || char === "[") {
-      this.#depth += 1;
-      if (this.#depth === 1) this.#isKey = true;
-    } else if (char === "}" || char === "]") {
-      this.#depth -= 1;
-      if (this.#depth <= 0) this.#over = true;
-    } else if (this.#depth === 1 && char === ":") {
-      this.#isKey = false;
-      // A call is coming: its thought is text, its response is not.
-      if (this.#key.startsWith("tool_call") || this.#key === "function_call") this.#over = true;
-    } else if (this.#depth === 1 && char === ",") this.#isKey = true;
-    return "";
-  }
-
-  #inside(char: string): string {
-    const text = this.#escape === "" ? this.#plain(char) : this.#anyOf(char);
-    return text === undefined ? "" : this.#said(text);
-  }
-
-  /** What a string says. Of a key no more is kept than tells the names apart. */
-  #said(text: string): string {
-    if (!this.#inResponse) {
-      if (this.#depth === 1 && this.#isKey && this.#key.length < longestKey)
-        this.#key += text.slice(0, longestKey - this.#key.length);
-      return "";
-    }
-    const whole = this.#half + text;
-    this.#half = "";
-    if (/[\ud800-\udbff]$/.test(whole)) {
-      this.#half = whole.slice(-1);
-      return whole.slice(0, -1);
-    }
-    return whole;
-  }
-
-  #plain(char: string): string | undefined {
-    if (char === "\\") {
-      this.#escape = char;
-      return undefined;
-    }
-    if (char !== '"') return char;
-    this.#inString = false;
-    if (this.#inResponse) this.#over = true;
-    return undefined;
-  }
-
-  #anyOf(char: string): string | undefined {
-    this.#escape += char;
-    if (this.#escape.startsWith("\\u") && this.#escape.length < 6) return undefined;
-    const written = this.#escape;
-    this.#escape = "";
-    try {
-      return JSON.parse(`"${written}"`) as string;
-    } catch {
-      // No JSON: what is shown of it is decided at the end.
-      this.#over = true;
-      return undefined;
-    }
-  }
-}
-
-/** What a sticky pattern finds at a place. */
-function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0];
 }
 
 function isBlank(char: string): boolean {

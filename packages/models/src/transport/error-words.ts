@@ -1,6 +1,11 @@
 // The room of the words that providers and the servers around them have for what went wrong.
 //
-// Each list has one meaning. Which of them is asked, and after what else, is decided in `errors.ts`.
+// Each list has one meaning. Which list is asked, and in which order, is decided in `errors.ts`.
+
+import { anyOf } from "../patterns.ts";
+
+/** Any of these phrases, in capitals or small letters. */
+const phrases = (...list: readonly RegExp[]): RegExp => anyOf("i", ...list);
 
 /**
  * True when the words say that the prompt does not fit the model's window, and not that a rate limit was hit.
@@ -10,106 +15,290 @@ export function isOverflowText(text: string): boolean {
   return overflowWords.test(text) && !rateWords.test(text);
 }
 
-const overflowWords: RegExp = new RegExp(
-  [
-    "(?:prompts?|inputs?|request|conversation|messages)(?: tokens?| length)?(?: \\([^)]{1,40}\\))? (?:is |was |are )?too long",
-    "max(?:imum)? (?:context|prompt|input|model|sequence)(?: tokens?)? (?:length|limit|characters)",
-    "maximum number of (?:input |prompt |total )?tokens",
-    "context length is only",
-    "context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed",
-    "exceed[^.]{0,80}context[ _](?:length|window|size|limit)",
-    "(?:greater|longer|larger) than the (?:maximum )?(?:context|model(?:'s context)?) (?:length|window|size)",
-    "exceeds the maximum (?:number of tokens|allowed (?:input )?(?:length|token))",
-    "token count[^.]{0,60}(?:exceeds|only supports up to)",
-    "prompt_tokens[^.]{0,40} must be less than",
-    "inputs[`'\"]* must have less than \\d+ tokens",
-    "when (?:the )?context (?:the )?overflows",
-    "(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出|超限)",
-    "exceeded (?:the )?model(?:'s)? token limit",
-    "(?:prompt|input|total) tokens[^.]{0,60}exceed(?:s|ed)?\\b",
-    "tokens in (?:the|your) (?:prompt|input|messages|request)[^.]{0,40}exceeds?\\b",
-    "(?<!daily |monthly )\\btoken limit exceeded",
-    "too many total text bytes",
-    "(?:prompt|input)(?: length)? exceeds? max",
-    "(?:prompt|input|message)(?: token)? length[^.]{0,40}exceeds?\\b",
-    "tokens in (?:the|your) (?:prompt|input|messages|request)[^.]{0,40}(?:larger|greater|more) than",
-    "(?:request|prompt|input) contains [\\d,]+ tokens?,? exceeding",
-    "(?:prompt|input|request) has [\\d,]+ tokens?, but",
-    "max tokens of \\d+ exceeded",
-    "tokens in (?:the )?request more than max",
-    "range of input length should be",
-    "max_new_tokens[`'\"]* must be <=",
-    "reduce the length of the (?:messages|prompt|input)",
-    "too many (?:input )?tokens",
-    "too (?:large|long|big) for (?:model with \\d+|(?:the |this )?(?:model'?s? )?context)",
-    "(?:exceeds?|than)[^.]{0,20} (?:max_(?:seq_len|num_tokens|model_len)|the engine's max)",
-    "\\bcontext[ _](?:is |was )?(?:too (?:long|large)|overflow)",
-    "(?:messages|input|prompt)\\S*[`'\"]*: string too long\\. Expected a string with maximum length \\d{5,}",
-    "string value length \\(\\d+\\) exceeds the maximum",
-    // So many messages that there may be no more: only fewer of them mend it.
-    "['\"`](?:messages|input)['\"`]: array too long\\. Expected an array with maximum length \\d{3,}",
-    // TensorRT-LLM and vLLM, of what is left for the answer.
-    "\\bmax_(?:completion_)?tokens must be at least \\d+, got -\\d",
-    "\\bdefault_max_tokens \\(-\\d+\\)",
-  ].join("|"),
-  "i",
+const overflowWords: RegExp = phrases(
+  /(?:prompts?|inputs?|request|conversation|messages)(?: tokens?| length)?(?: \([^)]{1,40}\))? (?:is |was |are )?too long/,
+  /max(?:imum)? (?:context|prompt|input|model|sequence)(?: tokens?)? (?:length|limit|characters)/,
+  /maximum number of (?:input |prompt |total )?tokens/,
+  /context length is only/,
+  /context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed/,
+  /exceed[^.]{0,80}context[ _](?:length|window|size|limit)/,
+  /(?:greater|longer|larger) than the (?:maximum )?(?:context|model(?:'s context)?) (?:length|window|size)/,
+  /exceeds the maximum (?:number of tokens|allowed (?:input )?(?:length|token))/,
+  /token count[^.]{0,60}(?:exceeds|only supports up to)/,
+  /prompt_tokens[^.]{0,40} must be less than/,
+  /inputs[`'"]* must have less than \d+ tokens/,
+  /when (?:the )?context (?:the )?overflows/,
+  /(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出|超限)/,
+  /exceeded (?:the )?model(?:'s)? token limit/,
+  /(?:prompt|input|total) tokens[^.]{0,60}exceed(?:s|ed)?\b/,
+  /tokens in (?:the|your) (?:prompt|input|messages|request)[^.]{0,40}exceeds?\b/,
+  /(?<!daily |monthly )\btoken limit exceeded/,
+  /too many total text bytes/,
+  /(?:prompt|input)(?: length)? exceeds? max/,
+  /(?:prompt|input|message)(?: token)? length[^.]{0,40}exceeds?\b/,
+  /tokens in (?:the|your) (?:prompt|input|messages|request)[^.]{0,40}(?:larger|greater|more) than/,
+  /(?:request|prompt|input) contains [\d,]+ tokens?,? exceeding/,
+  /(?:prompt|input|request) has [\d,]+ tokens?, but/,
+  /max tokens of \d+ exceeded/,
+  /tokens in (?:the )?request more than max/,
+  /range of input length should be/,
+  /max_new_tokens[`'"]* must be <=/,
+  /reduce the length of the (?:messages|prompt|input)/,
+  /too many (?:input )?tokens/,
+  /too (?:large|long|big) for (?:model with \d+|(?:the |this )?(?:model'?s? )?context)/,
+  /(?:exceeds?|than)[^.]{0,20} (?:max_(?:seq_len|num_tokens|model_len)|the engine's max)/,
+  /\bcontext[ _](?:is |was )?(?:too (?:long|large)|overflow)/,
+  /(?:messages|input|prompt)\S*[`'"]*: string too long\. Expected a string with maximum length \d{5,}/,
+  /string value length \(\d+\) exceeds the maximum/,
+  // So many messages that there may be no more: only fewer of them mend it.
+  /['"`](?:messages|input)['"`]: array too long\. Expected an array with maximum length \d{3,}/,
+  // TensorRT-LLM and vLLM, of what is left for the answer.
+  /\bmax_(?:completion_)?tokens must be at least \d+, got -\d/,
+  /\bdefault_max_tokens \(-\d+\)/,
 );
-export const rateWords: RegExp =
-  /rate[ _-]?limit|throttl|too many requests|(?<!\blocal total )request limit reached|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
-export const moneyWords: RegExp =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?quota|欠费|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|used up your [^.]{0,20}\bfree allocation|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required|budget has been exceeded|exceeded ?(?:token ?)?budget|\bover budget\b|credits are depleted|spending cap|out of call volume|\bextra usage\b|requires available credits|balance is too low|额度不足|额度失败|(?:额度|余额)已(?:用尽|用完|耗尽)|account is in good standing|reached (?:its|your) (?:token )?quota|(?:hour|week|month) allocated quota exceeded/i;
-export const keyWords: RegExp =
-  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key|\bnot authenticated\b/i;
-export const filterWords: RegExp =
-  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|rejected (?:as a result of|by) (?:our|the) safety system|responsible ai practices|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b|unsafe or sensitive content|may contain sensitive information|sensitive words? detected/i;
+
+/** A rate limit, whatever else is said beside it: these words veto every pattern of an overflow. */
+export const rateWords: RegExp = phrases(
+  /rate[ _-]?limit/,
+  /throttl/,
+  /too many requests/,
+  /(?<!\blocal total )request limit reached/,
+  /per[ _](?:minute|second|hour|day)\b/,
+  /\b[TR]P[MD]\b/,
+  /wait before/,
+  /quota/,
+  /try again (?:in \d|later)/,
+);
+
+/** Money, credits or an allowance that is used up. */
+export const moneyWords: RegExp = phrases(
+  /exceeded your (?:current|monthly) quota/,
+  /billing/,
+  /credit balance/,
+  /insufficient (?:account )?quota/,
+  /欠费/,
+  /(?:out of|no|not enough|more|any) credits/,
+  /credits[^.]{0,20}(?:exhausted|used up)/,
+  /free (?:tier|quota|trial)[^.]{0,30}exhausted/,
+  /used up your [^.]{0,20}\bfree allocation/,
+  /overdue (?:balance|payment)/,
+  /spending limit/,
+  /key limit exceeded/,
+  /usage limit[^.]{0,20}(?:reached|exceeded)/,
+  /reached[^.]{0,30}usage limit/,
+  /使用上限/,
+  /(?:weekly|monthly)[^.]{0,12} limit/,
+  /account is suspended/,
+  /payment required/,
+  /budget has been exceeded/,
+  /exceeded ?(?:token ?)?budget/,
+  /\bover budget\b/,
+  /credits are depleted/,
+  /spending cap/,
+  /out of call volume/,
+  /\bextra usage\b/,
+  /requires available credits/,
+  /balance is too low/,
+  /额度不足/,
+  /额度失败/,
+  /(?:额度|余额)已(?:用尽|用完|耗尽)/,
+  /account is in good standing/,
+  /reached (?:its|your) (?:token )?quota/,
+  /(?:hour|week|month) allocated quota exceeded/,
+);
+
+/** A key that is missing, wrong or expired. */
+export const keyWords: RegExp = phrases(
+  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)/,
+  /(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/,
+  /\bnot authenticated\b/,
+);
+
+/** A filter of the provider's that took offence at the prompt or the answer. */
+export const filterWords: RegExp = phrases(
+  /content[ _-](?:filter|management policy|policy violation)/,
+  /flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)/,
+  /limited access to this content for safety/,
+  /input was flagged/,
+  /rejected (?:as a result of|by) (?:our|the) safety system/,
+  /responsible ai practices/,
+  /violates? (?:our |the )?usage (?:guidelines|polic)/,
+  /content exists risk/,
+  /considered high risk/,
+  /may contain inappropriate content/,
+  /敏感内容/,
+  /\bnew_sensitive\b/,
+  /unsafe or sensitive content/,
+  /may contain sensitive information/,
+  /sensitive words? detected/,
+);
+
 /**
- * Alibaba's words for its tokens of a minute, and the place in its documents that it points to: beside them stands OpenAI's code for
- * an account without money.
+ * Alibaba's words for a quota per minute, and the place in its documents that they point to. The code beside them is OpenAI's for an
+ * account without money.
  */
-export const minuteQuotaWords: RegExp =
-  /(?<!free |hour |week |month )\ballocated quota exceeded\b|\berror-code#token-limit\b|\brequests rate limit exceeded\b/i;
+export const minuteQuotaWords: RegExp = phrases(
+  /(?<!free |hour |week |month )\ballocated quota exceeded\b/,
+  /\berror-code#token-limit\b/,
+  /\brequests rate limit exceeded\b/,
+);
+
 /**
- * A plan, an allowance or a balance that is used up, or over, whatever status says it: Claude's and ChatGPT's plans, Ollama's,
- * Volcengine's, Copilot's, free tiers; MiniMax says it with a 500.
+ * A plan, an allowance or a balance that is used up or has ended, with whatever status: Claude's and ChatGPT's plans, Ollama's,
+ * Volcengine's, Copilot's, free tiers. MiniMax answers so with a 500.
  */
-export const planWords: RegExp =
-  /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b|usage limit is set to|\busage quota\b|\brun out of (?:\w+ )?requests\b|\bused (?:up )?all (?:of )?your\b|\bfree tier limit reached\b|\b(?:subscription|trial)(?: has)? (?:expired|ended)\b|\bno active subscription\b|\binsufficient (?:account )?(?:balance|credits?|funds)\b|\bbalance is insufficient\b|余额不足/i;
-/** A limit of a moment, whatever status it is said with. */
-export const passingLimitWords: RegExp =
-  /\btoo many (?:concurrent )?requests\b|\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b|exceeded your current request limit/i;
-/** What an account may not do, or not from where it is. */
-export const permissionWords: RegExp =
-  /\b(?:location|region|country) is not supported\b|\borganization has been disabled\b|\bmatching your (?:data policy|guardrail)/i;
-export const capabilityWords: RegExp =
-  /\bunsupported param(?:eter)?: [`'"]?tools\b|(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that (?:support|can handle)|requires --enable-auto-tool-choice|tools param requires --jinja|missing data required for image/i;
+export const planWords: RegExp = phrases(
+  /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b/,
+  /usage limit is set to/,
+  /\busage quota\b/,
+  /\brun out of (?:\w+ )?requests\b/,
+  /\bused (?:up )?all (?:of )?your\b/,
+  /\bfree tier limit reached\b/,
+  /\b(?:subscription|trial)(?: has)? (?:expired|ended)\b/,
+  /\bno active subscription\b/,
+  /\binsufficient (?:account )?(?:balance|credits?|funds)\b/,
+  /\bbalance is insufficient\b/,
+  /余额不足/,
+);
+
+/** A limit that passes in a moment, with whatever status. */
+export const passingLimitWords: RegExp = phrases(
+  /\btoo many (?:concurrent )?requests\b/,
+  /\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/,
+  /exceeded your current request limit/,
+);
+
+/** What an account may not do, or not from this place in the world. */
+export const permissionWords: RegExp = phrases(
+  /\b(?:location|region|country) is not supported\b/,
+  /\borganization has been disabled\b/,
+  /\bmatching your (?:data policy|guardrail)/,
+);
+
+/** Something that the model, or its server, cannot do at all: tools, files, streams, schemas. */
+export const capabilityWords: RegExp = phrases(
+  /\bunsupported param(?:eter)?: [`'"]?tools\b/,
+  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)/,
+  /(?:tools?|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not supported/,
+  /no endpoints found that (?:support|can handle)/,
+  /requires --enable-auto-tool-choice/,
+  /tools param requires --jinja/,
+  /missing data required for image/,
+);
+
 /** A model that its provider serves through another protocol alone: OpenAI, Copilot. */
-export const otherApiWords: RegExp =
-  /\bnot accessible via the \/?\S+ endpoint|\bonly supported in v1\/\w+ and not in\b|\bnot supported in the v1\/\S+ endpoint|\bmodel does not support the (?:chat completions|responses|messages) api\b/i;
+export const otherApiWords: RegExp = phrases(
+  /\bnot accessible via the \/?\S+ endpoint/,
+  /\bonly supported in v1\/\w+ and not in\b/,
+  /\bnot supported in the v1\/\S+ endpoint/,
+  /\bmodel does not support the (?:chat completions|responses|messages) api\b/,
+);
+
 /**
- * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know; what it can
- * make no grammar of; and what Alibaba's guard against loops finds. Sent again unchanged it fails again, for ever (F097, F128, F129).
+ * What a server's chat template chokes on (arguments in the history, the order of roles, a role it does not know), what it cannot
+ * make a grammar of, and what Alibaba's guard against loops finds. Sent again unchanged, the request fails for ever (F097, F128, F129).
  */
-export const templateWords: RegExp =
-  /failed to parse tool call arguments|only supports? single tool[- ]?calls? at once|\bsystem message must be at the begin|can only get item pairs from a mapping|filter 'items' for type string|unknown method: items\b|cannot pass both content and thinking|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|repetitive tool calls detected|failed to (?:parse grammar|initialize samplers)|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
+export const templateWords: RegExp = phrases(
+  /failed to parse tool call arguments/,
+  /only supports? single tool[- ]?calls? at once/,
+  /\bsystem message must be at the begin/,
+  /can only get item pairs from a mapping/,
+  /filter 'items' for type string/,
+  /unknown method: items\b/,
+  /cannot pass both content and thinking/,
+  /\broles must alternate\b/,
+  /\bsystem role (?:is )?not supported\b/,
+  /\bno user query found\b/,
+  /repetitive tool calls detected/,
+  /failed to (?:parse grammar|initialize samplers)/,
+  /\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/,
+);
+
 /** A body of too many bytes, whatever status says so. */
-export const bodyWords: RegExp =
-  /(?:payload|body) size exceeds the limit: \d+ bytes|payload is below \d+ bytes|total message size \d+ exceeds|\b(?:request|payload) body (?:is )?(?:too large|exceeds)\b|\brequest body: length limit exceeded/i;
+export const bodyWords: RegExp = phrases(
+  /(?:payload|body) size exceeds the limit: \d+ bytes/,
+  /payload is below \d+ bytes/,
+  /total message size \d+ exceeds/,
+  /\b(?:request|payload) body (?:is )?(?:too large|exceeds)\b/,
+  /\brequest body: length limit exceeded/,
+);
+
 /** OpenAI's words for a field that it does not know, or not with this model. */
-export const fieldWords: RegExp =
-  /\b(?:unknown|unsupported) parameter: ?[`'"]|\bunrecognized request argument supplied\b/i;
-/** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio, vLLM. */
-export const callWords: RegExp =
-  /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)|error parsing tool call|tool call(?:s|ing)? could not be parsed|xml syntax error on line \d|expected element type <\w+> but have|unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/i;
-/** What a gateway says of the server behind it, and a server of the model it had loaded, whatever status it says it with. */
-export const upstreamWords: RegExp =
-  /\bdegraded function cannot be invoked\b|\bmodel has crashed\b|^model unloaded\b|failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
+export const fieldWords: RegExp = phrases(
+  /\b(?:unknown|unsupported) parameter: ?[`'"]/,
+  /\bunrecognized request argument supplied\b/,
+);
+
+/** The server's own parser could not read a call as the model wrote it: llama.cpp, Ollama, LM Studio, vLLM. */
+export const callWords: RegExp = phrases(
+  /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)/,
+  /error parsing tool call/,
+  /tool call(?:s|ing)? could not be parsed/,
+  /xml syntax error on line \d/,
+  /expected element type <\w+> but have/,
+  /unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/,
+);
+
+/** What a gateway says of the server behind it, or a server of the model it had loaded, with whatever status. */
+export const upstreamWords: RegExp = phrases(
+  /\bdegraded function cannot be invoked\b/,
+  /\bmodel has crashed\b/,
+  /^model unloaded\b/,
+  /failed to get response from provider/,
+  /no healthy upstream/,
+  /upstream (?:connect error|unreachable|http\/2 stream failed)/,
+);
+
 /**
  * What a gateway says where its own connection to the server behind it broke, or never came about, whatever status it says it with:
  * in the words of Go's, Node's and Python's clients, and of the SDKs of OpenAI and Anthropic.
  */
-export const brokenWords: RegExp =
-  /\bunexpected EOF\b|\bconnection (?:error\b|(?:was )?(?:reset|refused|closed|aborted|lost|broken)|timed out|attempts? failed)|\bconnection by the remote\b|\bclosed connection (?:before|without)\b|\bsocket hang up\b|\bfetch failed\b|\bbroken pipe\b|\bno such host\b|\bi\/o timeout\b|\bdial tcp\b|\bcontext deadline exceeded\b|\bTLS handshake\b|\breceived from peer\b|\bincomplete chunked read\b|\bdisconnected without sending\b|\bcannot connect to host\b|\bname resolution\b|\bnetwork is unreachable\b|\bno route to host\b|\bread operation timed out\b|\b(?:ECONNRE(?:SET|FUSED)|ECONNABORTED|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|UND_ERR_\w+)\b|\bupstream request (?:timed out|timeout)\b/i;
-export const overloadWords: RegExp =
-  /\boverload(?:ed)?\b|at (?:maximum )?capacity|high demand|\btoo busy\b|\bmodel is (?:currently |still )?(?:being )?load(?:ing|ed)\b|负载(?:已饱和|过高)|访问量过大|(?:系统|服务器?)繁忙/i;
-export const busyWords: RegExp =
-  /\boverload(?:ed)?\b|unavailable|high demand|at (?:maximum )?capacity|timed out|timeout|temporarily|\btoo busy\b|resource[ _]?exhausted/i;
+export const brokenWords: RegExp = phrases(
+  /\bunexpected EOF\b/,
+  /\bconnection (?:error\b|(?:was )?(?:reset|refused|closed|aborted|lost|broken)|timed out|attempts? failed)/,
+  /\bconnection by the remote\b/,
+  /\bclosed connection (?:before|without)\b/,
+  /\bsocket hang up\b/,
+  /\bfetch failed\b/,
+  /\bbroken pipe\b/,
+  /\bno such host\b/,
+  /\bi\/o timeout\b/,
+  /\bdial tcp\b/,
+  /\bcontext deadline exceeded\b/,
+  /\bTLS handshake\b/,
+  /\breceived from peer\b/,
+  /\bincomplete chunked read\b/,
+  /\bdisconnected without sending\b/,
+  /\bcannot connect to host\b/,
+  /\bname resolution\b/,
+  /\bnetwork is unreachable\b/,
+  /\bno route to host\b/,
+  /\bread operation timed out\b/,
+  /\b(?:ECONNRE(?:SET|FUSED)|ECONNABORTED|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|UND_ERR_\w+)\b/,
+  /\bupstream request (?:timed out|timeout)\b/,
+);
+
+/** Too much load on the server, which is nobody's own limit. */
+export const overloadWords: RegExp = phrases(
+  /\boverload(?:ed)?\b/,
+  /at (?:maximum )?capacity/,
+  /high demand/,
+  /\btoo busy\b/,
+  /\bmodel is (?:currently |still )?(?:being )?load(?:ing|ed)\b/,
+  /负载(?:已饱和|过高)/,
+  /访问量过大/,
+  /(?:系统|服务器?)繁忙/,
+);
+
+/** The same in vaguer words, for an error that says nothing else. */
+export const busyWords: RegExp = phrases(
+  /\boverload(?:ed)?\b/,
+  /unavailable/,
+  /high demand/,
+  /at (?:maximum )?capacity/,
+  /timed out/,
+  /timeout/,
+  /temporarily/,
+  /\btoo busy\b/,
+  /resource[ _]?exhausted/,
+);

@@ -1,6 +1,6 @@
 // The room of searching: a text in files, where it is defined, and where it is used.
 
-import { literal } from "../../literal.ts";
+import { literal } from "../../patterns.ts";
 import type { SearchGoal } from "../goal.ts";
 import { type Asking, type Finding, type Got, hitsOf, wholeFile } from "../plan.ts";
 import type { Hit, Hits } from "../results.ts";
