@@ -26,6 +26,7 @@ import {
   opaqueIn,
   stopKind,
   type TextBlock,
+  textPart,
 } from "./answer/blocks.ts";
 import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
 import type { Target } from "./codec.ts";
@@ -39,7 +40,7 @@ export interface AnswerEnd {
   detail?: string;
 }
 
-/** What an answer ends with that its length tells to be a cut one. */
+/** The end of an answer whose length shows that it was cut. */
 export const cutAtLimit: AnswerEnd = {
   wire: "max_tokens",
   detail: "the answer is as long as the output limit: it was cut",
@@ -55,11 +56,11 @@ export type BlockKey = string | number;
 export class Answer {
   readonly #origin: Origin;
   readonly #emit: (event: ModelEvent) => void;
-  readonly #blocks = new Map<BlockKey, Block & { index: number }>();
+  readonly #blocks = new Map<BlockKey, Block>();
   /** How many blocks were opened, those that were dropped among them: no index is given twice. */
   #opened = 0;
   /** The call that was opened last, while nothing was told of it. */
-  #untold: (CallBlock & { index: number }) | undefined;
+  #untold: CallBlock | undefined;
   readonly #usage: Usage = {};
   /** How many tokens were written, when that was told last; and whether anything was shown since. */
   #written = 0;
@@ -75,7 +76,7 @@ export class Answer {
     return Object.keys(this.#usage).length === 0 ? undefined : { ...this.#usage };
   }
 
-  /** True while nothing at all has arrived. */
+  /** Whether nothing at all has arrived. */
   get empty(): boolean {
     return this.#blocks.size === 0;
   }
@@ -98,14 +99,14 @@ export class Answer {
     this.#addText(this.#textBlock(key, "reasoning"), "reasoning_delta", text);
   }
 
-  /** What `text` or `reasoning` does with a key, for as long as its block is that one: it is not looked for again. */
+  /** `text` or `reasoning` for a run of pieces: its block is looked up once, and must stay the one of this key. */
   moreText(key: BlockKey, kind: "text" | "reasoning"): (text: string) => void {
     const block = this.#textBlock(key, kind);
     const type = kind === "text" ? "text_delta" : "reasoning_delta";
     return (text) => this.#addText(block, type, text);
   }
 
-  #addText(block: TextBlock & { index: number }, type: "text_delta" | "reasoning_delta", text: string): void {
+  #addText(block: TextBlock, type: "text_delta" | "reasoning_delta", text: string): void {
     if (text === "") return;
     if (this.#untold !== undefined) this.#tellCall(this.#untold);
     block.pieces.push(text);
@@ -148,16 +149,16 @@ export class Answer {
     this.#addArgs(this.#callBlock(key), delta);
   }
 
-  /** What `args` does with a key, for as long as its block is that one: it is not looked for again. */
+  /** `args` for a run of pieces: its block is looked up once, and must stay the one of this key. */
   moreArgs(key: BlockKey): (delta: string) => void {
     const block = this.#callBlock(key);
     return (delta) => this.#addArgs(block, delta);
   }
 
-  #addArgs(block: CallBlock & { index: number }, delta: string): void {
+  #addArgs(block: CallBlock, delta: string): void {
     if (delta === "") return;
     this.#untold = undefined;
-    // A value that more comes behind was not all: what the pieces are together is judged at the end.
+    // A value that is followed by more was not all of it: what the pieces are together is judged at the end.
     block.value = undefined;
     block.pieces.push(delta);
     this.#tell({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
@@ -175,8 +176,8 @@ export class Answer {
     if (!shown) this.#tellCall(block, text);
   }
 
-  /** That there is a call: what comes behind it is told as what it is, also where its arguments are no text at all. */
-  #tellCall({ index, id, name }: CallBlock & { index: number }, delta: string = ""): void {
+  /** Tells that there is a call, before anything that follows it is told: its arguments may never come as text. */
+  #tellCall({ index, id, name }: CallBlock, delta: string = ""): void {
     this.#untold = undefined;
     this.#tell({ type: "tool_args_delta", index, id, name, delta });
   }
@@ -229,7 +230,7 @@ export class Answer {
    */
   settleCalls(stray: boolean): boolean {
     const calls = [...this.#blocks].filter(
-      (entry): entry is [BlockKey, CallBlock & { index: number }] => entry[1].type === "tool_call",
+      (entry): entry is [BlockKey, CallBlock] => entry[1].type === "tool_call",
     );
     for (const key of toldTwice(calls)) this.#blocks.delete(key);
     faultUnheard(
@@ -239,13 +240,13 @@ export class Answer {
     return stray && calls.length === 0;
   }
 
-  /** Forgets a block, e.g. one that turned out to be unfinished. */
+  /** Forgets a block, such as one that turned out to be unfinished. */
   drop(key: BlockKey): void {
     if (this.#untold === this.#blocks.get(key)) this.#untold = undefined;
     this.#blocks.delete(key);
   }
 
-  /** Numbers the provider told; the last word on each wins, what it does not tell changes nothing, and nor does a zero behind a number. */
+  /** Counts that the provider told. The last of each wins; one that is missing changes nothing, nor does a zero after a number. */
   count(usage: { [K in keyof Usage]: number | null | undefined }): void {
     for (const [name, value] of Object.entries(usage))
       if (
@@ -271,8 +272,8 @@ export class Answer {
   }
 
   /**
-   * The whole answer. Servers and routers call one that was cut a tool turn (F006): broken arguments and its length give it away.
-   * @param limit tokens it could have at most
+   * The whole answer. Some servers end a cut answer as if it had ended for its calls (F006): broken arguments and its length give it away.
+   * @param limit the most tokens it could have
    * @throws RondoError `context_overflow` where the window was full before anything was said
    */
   finish(end: AnswerEnd, limit: number = Number.POSITIVE_INFINITY): AssistantMessage {
@@ -303,12 +304,17 @@ export class Answer {
     return usage === undefined ? message : { ...message, usage };
   }
 
+  /** The model, as errors name it. */
+  get #who(): string {
+    return `${this.#origin.provider}/${this.#origin.model}`;
+  }
+
   /** The error for a stream that ended without its finish signal. */
   truncated(protocol: string): RondoError {
     return this.failed(
       new RondoError(
         "stream_truncated",
-        `the ${protocol} stream of ${this.#origin.provider}/${this.#origin.model} ended without its finish signal`,
+        `the ${protocol} stream of ${this.#who} ended without its finish signal`,
       ),
     );
   }
@@ -318,11 +324,10 @@ export class Answer {
     return errorWith(error, { partial: this.partial(kind), usage: this.usage });
   }
 
-  /** What left no room for a single word has to become smaller, like one that is refused for its length. */
+  /** The error of a conversation that leaves no room for a single word: it must become smaller, like one refused for its length. */
   #leftNoRoom({ raw }: AnswerEnd): RondoError {
-    const who = `${this.#origin.provider}/${this.#origin.model}`;
     return this.failed(
-      new RondoError("context_overflow", `the conversation leaves ${who} no room for an answer`, {
+      new RondoError("context_overflow", `the conversation leaves ${this.#who} no room for an answer`, {
         ...(raw === undefined ? {} : { raw: { finish_reason: raw } }),
       }),
     );
@@ -331,35 +336,32 @@ export class Answer {
   /** The error for an answer that its server broke off, by a word of its own. */
   brokenOff(word: string): RondoError {
     return this.failed(
-      new RondoError(
-        "server_error",
-        `${this.#origin.provider}/${this.#origin.model} broke its answer off with "${word}"`,
-        { retryable: true, raw: { finish_reason: word } },
-      ),
+      new RondoError("server_error", `${this.#who} broke its answer off with "${word}"`, {
+        retryable: true,
+        raw: { finish_reason: word },
+      }),
     );
   }
 
-  #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
+  #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock {
     const known = this.#blocks.get(key);
-    if (known?.type === type) return known as TextBlock & { index: number };
+    if (known?.type === type) return known as TextBlock;
     if (known === undefined) return this.#openText(key, type);
     // A server may mix kinds under one key: each kind then has a block of its own.
     const own = `${key}/${type}`;
-    return (
-      (this.#blocks.get(own) as (TextBlock & { index: number }) | undefined) ?? this.#openText(own, type)
-    );
+    return (this.#blocks.get(own) as TextBlock | undefined) ?? this.#openText(own, type);
   }
 
-  #openText(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
+  #openText(key: BlockKey, type: TextBlock["type"]): TextBlock {
     const block = { type, pieces: [], index: this.#opened++ };
     this.#blocks.set(key, block);
     return block;
   }
 
-  #callBlock(key: BlockKey): CallBlock & { index: number } {
+  #callBlock(key: BlockKey): CallBlock {
     const known = this.#blocks.get(key);
     if (known?.type === "tool_call") return known;
-    const block: CallBlock & { index: number } = {
+    const block: CallBlock = {
       type: "tool_call",
       id: "",
       name: "",
@@ -376,22 +378,15 @@ export class Answer {
   #parts(isCut: (block: CallBlock) => boolean): Part[] {
     const parts: Part[] = [];
     for (const block of this.#blocks.values()) {
-      // Digits are kept for the arguments of calls, and what a provider calls itself has such as well.
+      // Long digits were kept for the arguments of calls; the provider's own blocks may hold some too, and are plain JSON.
       asNumbers(opaqueIn(block) ?? null);
-      if (block.type === "part") parts.push(block.part);
-      else if (block.type === "tool_call") parts.push(callPart(block, isCut(block)));
-      else {
-        const text = block.pieces.join("");
-        if (text === "" && block.opaque === undefined) continue;
-        if (block.type === "refusal") parts.push({ type: "refusal", text });
-        else
-          parts.push({
-            type: block.type,
-            text,
-            ...(block.citations === undefined ? {} : { citations: block.citations }),
-            ...(block.opaque === undefined ? {} : { opaque: block.opaque }),
-          });
-      }
+      const part =
+        block.type === "part"
+          ? block.part
+          : block.type === "tool_call"
+            ? callPart(block, isCut(block))
+            : textPart(block);
+      if (part !== undefined) parts.push(part);
     }
     return parts;
   }

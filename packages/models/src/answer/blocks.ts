@@ -7,14 +7,19 @@ import type { Json, Opaque, Part, StopKind } from "@rondo/core";
 import { parseArgs } from "./call-args.ts";
 import { textOfPieces } from "./told-so-far.ts";
 
-export interface TextBlock {
+/** What every block has: the place that its events name. */
+interface Indexed {
+  index: number;
+}
+
+export interface TextBlock extends Indexed {
   type: "text" | "reasoning" | "refusal";
   pieces: string[];
   citations?: Json[];
   opaque?: Opaque;
 }
 
-export interface CallBlock {
+export interface CallBlock extends Indexed {
   type: "tool_call";
   id: string;
   name: string;
@@ -28,7 +33,13 @@ export interface CallBlock {
   fault?: string;
 }
 
-export type Block = TextBlock | CallBlock | { type: "part"; part: Part };
+/** A part that came whole. */
+interface PartBlock extends Indexed {
+  type: "part";
+  part: Part;
+}
+
+export type Block = TextBlock | CallBlock | PartBlock;
 
 export function opaqueIn(block: Block): Opaque | undefined {
   if (block.type !== "part") return block.opaque;
@@ -38,6 +49,19 @@ export function opaqueIn(block: Block): Opaque | undefined {
 /** Reasoning is no answer, nor are blanks. */
 export const isSaid = (part: Part): boolean =>
   part.type === "text" ? part.text.trim() !== "" : part.type !== "reasoning";
+
+/** A text as it is kept; undefined where there is nothing of it to keep. */
+export function textPart({ type, pieces, citations, opaque }: TextBlock): Part | undefined {
+  const text = pieces.join("");
+  if (text === "" && opaque === undefined) return undefined;
+  if (type === "refusal") return { type, text };
+  return {
+    type,
+    text,
+    ...(citations === undefined ? {} : { citations }),
+    ...(opaque === undefined ? {} : { opaque }),
+  };
+}
 
 export function callPart(block: CallBlock, cut: boolean): Part {
   const rawArgs = textOfPieces(block.pieces);
