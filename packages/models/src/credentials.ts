@@ -142,15 +142,15 @@ function faultOf(given: unknown): string | undefined {
   return fault === undefined ? undefined : `option ${fault.at.slice(1)}: ${fault.says}`;
 }
 
-/** What the host's own function gives. @throws RondoError `auth` where it fails, or gives what is none */
+/** What the host's own function gives. @throws RondoError `auth` where it fails, or gives no credentials */
 export async function asked(
   credentials: CredentialCallback,
-  refresh: boolean,
+  need: Parameters<CredentialCallback>[0],
   id: string,
 ): Promise<Credentials | string> {
   let given: Credentials | string;
   try {
-    given = await credentials({ refresh });
+    given = await credentials(need);
   } catch (thrown) {
     if (thrown instanceof RondoError) throw thrown;
     throw new RondoError("auth", `the credentials callback of ${id} failed: ${messageOf(thrown)}`, {

@@ -1,10 +1,12 @@
 // The room of the model over HTTP: a codec, an address and credentials make a `Model`.
 //
-// One call is one attempt: encode, send, decode. (Two exceptions, and no retries: where a token is refused, the credential
-// callback is asked for another, and the request goes again if it really is one; and what a refusal shows of the server,
-// whatever it came in, or what an answer that says nothing lets one suspect, is kept, for this model and for good, and sent
-// again if that makes another request, unless that shows that it is not so.) Clocks between events, retries and fall-backs
-// are the loop's.
+// One call is one attempt: encode, send, decode. Retries, fall-backs and the clocks between events are the loop's. A second
+// request is sent in two cases alone:
+//
+// - a token was refused, and the credential callback gives another one;
+// - a refusal, or an answer that says nothing, shows a quirk of the server with which the request is a different one. The
+//   quirk is kept for this model from then on, unless the second request shows that it was none.
+//
 // Every error that leaves names the model and holds no key.
 
 import {
@@ -21,29 +23,22 @@ import {
 } from "@rondo/core";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
-import {
-  asked,
-  type Credentials,
-  checkedKey,
-  missingKey,
-  redacted,
-  redactedJson,
-  secretsOf,
-} from "./credentials.ts";
+import { type Credentials, redacted, redactedJson, secretsOf } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
 import { KnownServer, type Made } from "./known-server.ts";
 import { loadOnce } from "./load-once.ts";
+import { ModelCredentials } from "./model-credentials.ts";
 import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { forRequest, unrepaired } from "./refusals/for-request.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
 import { refusalIn, responseIn } from "./refusals/told-otherwise.ts";
-import { bearer, hasAuthorization, joinURL, merged } from "./request-head.ts";
+import { bearer, joinURL, merged } from "./request-head.ts";
 import { defaultClient } from "./transport/default-client.ts";
-import { bodyText, type HttpClient, type HttpClocks } from "./transport/http.ts";
+import { bodyText, type HttpClient, type HttpClocks, type HttpResponse } from "./transport/http.ts";
 import { fetchClient } from "./transport/http-fetch.ts";
-import { abortedError, codeOf, networkError, unlessAborted } from "./transport/network.ts";
+import { abortedError, codeOf, networkError } from "./transport/network.ts";
 
 /** A model that speaks `codec`'s protocol with the server at `baseURL`. */
 export function createModel(options: ModelOptions): Model {
@@ -58,9 +53,10 @@ class HttpModel implements Model {
   readonly clocks?: HttpClocks;
   readonly #options: ModelOptions;
   readonly #server: KnownServer;
+  readonly #credentials: ModelCredentials;
   #codec: Promise<Codec> | undefined;
   #client: HttpClient | undefined;
-  /** The last request's: mostly the next one's as well. */
+  /** The last request's, which mostly is the next one's as well. */
   #address: { path: string; url: string } | undefined;
 
   constructor(options: ModelOptions) {
@@ -69,6 +65,7 @@ class HttpModel implements Model {
     this.id = `${provider}/${model}`;
     this.origin = { api: codec.api, provider, model };
     this.#options = options;
+    this.#credentials = new ModelCredentials(options, this.id);
     if (options.clocks !== undefined) this.clocks = options.clocks;
     const target: Target = {
       origin: this.origin,
@@ -90,9 +87,9 @@ class HttpModel implements Model {
       const codec = await this.#loaded();
       const made = this.#server.make(request, codec);
       warnOf(made.wire.warnings, io);
-      if (this.#options.send !== undefined)
-        return await this.#sendBy(this.#options.send, codec, made, request, io);
-      const credentials = await this.#credentials(false, io.signal);
+      const { send } = this.#options;
+      if (send !== undefined) return await this.#sendBy(send, askedOf({ codec, request, io }, made));
+      const credentials = await this.#credentials.get({ refresh: false }, io.signal);
       const call: Call = { codec, request, made, credentials, io, sent };
       const first = await this.#attempt(call);
       if ("answer" in first) return await this.#unsuspected(first.answer, call);
@@ -102,7 +99,7 @@ class HttpModel implements Model {
     }
   }
 
-  /** The answer, or the one to another request where it lets one suspect what the server is and that one bears it out. */
+  /** The answer; or, where it makes a quirk of the server likely, the answer to the request with that quirk, if it bears that out. */
   async #unsuspected(answer: AssistantMessage, call: Call): Promise<AssistantMessage> {
     const { codec, request, made, io } = call;
     const suspicion = codec.suspected?.(answer, made.target);
@@ -122,7 +119,7 @@ class HttpModel implements Model {
     return answer;
   }
 
-  /** The answer to the request as the refusal teaches to make it. None where that is the same request. */
+  /** The answer to the request as the refusal teaches to make it; undefined where that is the same request. */
   async #taught({ refused, response }: Refusal, call: Call): Promise<AssistantMessage | undefined> {
     const { codec, request, made, io } = call;
     const server = this.#server;
@@ -153,7 +150,7 @@ class HttpModel implements Model {
     // A 401 may speak of money: that no other token mends.
     const renews = refused.kind === "auth" || (refused.status === 401 && refused.kind !== "quota_exhausted");
     if (!renews || this.#options.credentials === undefined) throw refused;
-    const fresh = await this.#credentials(true, call.io.signal);
+    const fresh = await this.#credentials.get({ refresh: true }, call.io.signal);
     if (JSON.stringify(fresh) === JSON.stringify(call.credentials)) throw refused;
     const second = await this.#attempt({ ...call, credentials: fresh });
     if ("answer" in second) return second.answer;
@@ -173,36 +170,50 @@ class HttpModel implements Model {
     return this.#codec;
   }
 
-  async #attempt(call: Call, { wire, target: known }: Made = call.made): Promise<Attempt> {
-    const { codec, request, credentials, io } = call;
-    const { clocks, authorize = bearer, headers = {} } = this.#options;
-    const target = limited(known, request);
+  async #attempt(call: Call, made: Made = call.made): Promise<Attempt> {
+    const asked = askedOf(call, made);
+    const response = await this.#response(call, made.wire);
+    const isSuccess = response.status >= 200 && response.status < 300;
+    return isSuccess ? await this.#answered(response, asked) : await this.#refused(response, asked);
+  }
+
+  /** What comes of a request that is signed and sent. */
+  async #response({ credentials, request, io, sent }: Call, wire: WireRequest): Promise<HttpResponse> {
+    const { clocks, authorize = bearer, headers: own = {} } = this.#options;
     const url = this.#urlOf(wire.path);
-    const plain = merged({ "content-type": "application/json" }, wire.headers, headers);
-    call.sent.push({ credentials, headers: {} });
+    const plain = merged({ "content-type": "application/json" }, wire.headers, own);
+    sent.push({ credentials, headers: {} });
     const signed = await authorize(credentials, { url, headers: plain, body: wire.body });
-    const sent = merged(plain, signed, credentials.headers ?? {}, request.settings.headers ?? {});
-    call.sent.push({ credentials: {}, headers: sent });
-    const response = await this.#http().request({
+    const headers = merged(plain, signed, credentials.headers ?? {}, request.settings.headers ?? {});
+    sent.push({ credentials: {}, headers });
+    return await this.#http().request({
       method: "POST",
       url,
-      headers: sent,
+      headers,
       body: wire.body,
       ...(wire.parts === undefined ? {} : { parts: wire.parts }),
       signal: io.signal,
       clocks: { ...io.clocks, ...clocks },
     });
-    if (response.status >= 200 && response.status < 300) {
-      const heard = listening(io);
-      try {
-        return { answer: this.#roomed(await receive(response, codec, target, heard.io), io) };
-      } catch (thrown) {
-        // What was told of an answer would be told again.
-        const refusal = heard.anything() ? undefined : refusalIn(thrown);
-        if (refusal === undefined) throw thrown;
-        return { refused: this.#refusedFor(thrown as RondoError, refusal, wire, call), response: refusal };
-      }
+  }
+
+  /** The answer in a successful response, or the refusal that came as one. */
+  async #answered(response: HttpResponse, asked: Asked): Promise<Attempt> {
+    const { codec, target, io } = asked;
+    const heard = listening(io);
+    try {
+      return { answer: this.#roomed(await receive(response, codec, target, heard.io), io) };
+    } catch (thrown) {
+      // What was told of an answer would be told again.
+      const refusal = heard.anything() ? undefined : refusalIn(thrown);
+      if (refusal === undefined) throw thrown;
+      return { refused: this.#refusedFor(thrown as RondoError, refusal, asked), response: refusal };
     }
+  }
+
+  /** The refusal in a response that is no success, or the answer that came as one. */
+  async #refused(response: HttpResponse, asked: Asked): Promise<Attempt> {
+    const { codec, target, wire } = asked;
     let body = "";
     try {
       body = await bodyText(response, maxErrorChars);
@@ -213,11 +224,11 @@ class HttpModel implements Model {
     const refusal = { status: response.status, header: (name: string) => response.header(name), body };
     const answer = codec.answerOf?.(refusal, target);
     if (answer !== undefined) return { answer };
-    const error = this.#refusedFor(codec.errorOf(refusal), refusal, wire, call);
+    const error = this.#refusedFor(codec.errorOf(refusal), refusal, asked);
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
   }
 
-  /** The answer, where the prompt left room for one; told with it, where some of the prompt may have been left out. */
+  /** The answer, where the prompt left room for one. Warns where some of the prompt may have been left out. */
   #roomed(answer: AssistantMessage, io: ModelIo): AssistantMessage {
     demandRoom(this.id, answer, this.facts);
     warnOverWindow(this.id, answer, this.facts, io);
@@ -229,13 +240,8 @@ class HttpModel implements Model {
     return this.#address.url;
   }
 
-  /** The error, with its repair as this very request can be repaired. */
-  #refusedFor(
-    error: RondoError,
-    { body }: ErrorResponse,
-    wire: WireRequest,
-    { request, codec }: Pick<Call, "request" | "codec">,
-  ): RondoError {
+  /** The error, with the repair that this very request allows. */
+  #refusedFor(error: RondoError, { body }: ErrorResponse, { request, codec, wire }: Asked): RondoError {
     return forRequest(error, body, wire, request, (other) => this.#server.make(other, codec).wire);
   }
 
@@ -247,14 +253,8 @@ class HttpModel implements Model {
     return errorWith(error, { kind: "context_overflow", retryable: false });
   }
 
-  async #sendBy(
-    send: Send,
-    codec: Codec,
-    { wire, target: known }: Made,
-    request: ModelRequest,
-    io: ModelIo,
-  ): Promise<AssistantMessage> {
-    const target = limited(known, request);
+  async #sendBy(send: Send, asked: Asked): Promise<AssistantMessage> {
+    const { codec, wire, target, io } = asked;
     try {
       const sent = await send(wire, io);
       if (!(Symbol.asyncIterator in sent))
@@ -267,25 +267,10 @@ class HttpModel implements Model {
       if (response !== undefined) {
         const answer = codec.answerOf?.(response, target);
         if (answer !== undefined) return answer;
-        throw this.#refusedFor(codec.errorOf(response), response, wire, { request, codec });
+        throw this.#refusedFor(codec.errorOf(response), response, asked);
       }
       throw codeOf(thrown) === undefined ? thrown : networkError(thrown, this.#options.baseURL);
     }
-  }
-
-  async #credentials(refresh: boolean, signal: AbortSignal): Promise<Credentials> {
-    const { credentials, apiKey, environmentKey, keyVariables = [], keyless } = this.#options;
-    let found: Credentials | undefined;
-    if (credentials !== undefined) {
-      const given = await unlessAborted(asked(credentials, refresh, this.id), signal);
-      found = typeof given === "string" ? { apiKey: given } : given;
-    } else if (apiKey !== undefined) found = { apiKey };
-    else found = environmentKey?.();
-    if (found === undefined) {
-      if (keyless === true || hasAuthorization(this.#options.headers)) return {};
-      throw missingKey(this.id, keyVariables);
-    }
-    return found.apiKey === undefined ? found : { ...found, apiKey: checkedKey(found.apiKey, this.id) };
   }
 
   #http(): HttpClient {
@@ -303,7 +288,7 @@ class HttpModel implements Model {
     else if (!words.includes(this.id)) words = `${this.id}: ${words}`;
     const names = this.#options.keyVariables ?? [];
     if (error.kind === "auth" && error.status !== undefined && names.length > 0)
-      words += ` Check the key: it comes from ${this.#keySource(names)}.`;
+      words += ` Check the key: it comes from ${this.#credentials.source}.`;
     const { raw } = error;
     // "ollama" is a common key for Ollama, and no secret: what stands in the model's own name stays readable.
     const known = `${this.id} ${this.#options.baseURL}`;
@@ -313,13 +298,6 @@ class HttpModel implements Model {
       message: redacted(words, hidden),
       raw: raw === undefined ? undefined : redactedJson(raw, hidden),
     });
-  }
-
-  #keySource(variables: readonly string[]): string {
-    const { credentials, apiKey } = this.#options;
-    if (credentials !== undefined) return "the credentials callback";
-    if (apiKey !== undefined) return "the option apiKey";
-    return `the environment (${variables.join(" or ")})`;
   }
 }
 
@@ -331,7 +309,7 @@ interface Refusal {
   response: ErrorResponse;
 }
 
-/** What a call asks, and by whom: as it is sent first. */
+/** A call, with the request as it is sent first. */
 interface Call {
   codec: Codec;
   request: ModelRequest;
@@ -342,13 +320,16 @@ interface Call {
   sent: Sent[];
 }
 
-/** What went out that may hold secrets. They are looked for when there is an error to take them out of. */
+/** One request of a call. */
+interface Asked extends Pick<Call, "codec" | "request" | "io">, Made {}
+
+/** What went out that may hold secrets. They are looked for only when there is an error to take them out of. */
 interface Sent {
   credentials: Credentials;
   headers: Readonly<Record<string, string>>;
 }
 
-/** The same, and whether anything of an answer was told. */
+/** The same `io`, and whether anything of an answer was told through it. */
 function listening(io: ModelIo): { io: ModelIo; anything(): boolean } {
   let anything = false;
   const emit = (event: ModelEvent): void => {
@@ -366,10 +347,11 @@ const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
 const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
   warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));
 
-/** The target, with the limit that a request has for its answer. */
-function limited(target: Target, { settings }: ModelRequest): Target {
-  const { maxOutputTokens: outputLimit } = settings;
-  return outputLimit === undefined ? target : { ...target, outputLimit };
+/** The target knows the limit that the request has for its answer. */
+function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">, made: Made): Asked {
+  const { maxOutputTokens: outputLimit } = request.settings;
+  const target = outputLimit === undefined ? made.target : { ...made.target, outputLimit };
+  return { codec, request, io, wire: made.wire, target };
 }
 
 const loads = new WeakMap<LazyCodec, () => Promise<Codec>>();
