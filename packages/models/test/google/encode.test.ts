@@ -303,6 +303,17 @@ describe("turns", () => {
     expect(body("not json } {")).toContain(`"args":${JSON.stringify(args)}`);
   });
 
+  it("send a long integer with its digits also where a text beside it holds a control character (F093)", () => {
+    const rawArgs = String.raw`{"id":2512292042121000001,"text":"\u001b[1m"}`;
+    const args = JSON.parse(rawArgs) as JsonObject;
+    const messages = [
+      userText("go"),
+      answer([{ type: "tool_call", id: "1", name: "f", args, rawArgs }]),
+      result("1", "f", "ok"),
+    ];
+    expect(googleGenerativeAi.encoder(target()).encode(asks(messages)).body).toContain(`"args":${rawArgs}`);
+  });
+
   it("are valid text whatever half of an emoji a tool left in them (F094)", () => {
     const { body } = sent(
       asks([

@@ -16,11 +16,12 @@ import {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
+import { argsJson } from "../args-json.ts";
 import { isAccepted, textOfFile } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import type { Warn } from "../warn.ts";
+import { isBlank } from "./blank.ts";
 import { isContainer } from "./container.ts";
-import { argsJson, isBlank, wellFormed } from "./json.ts";
 import { nameToWire } from "./names.ts";
 import { type Answered, noResult } from "./turns.ts";
 
@@ -133,7 +134,7 @@ function fileSource(file: FilePart): JsonObject | undefined {
     return undefined;
   if (typeof data === "string") {
     if (mediaType.startsWith("text/"))
-      return { type: "text", media_type: "text/plain", data: wellFormed(textOfFile(data)) };
+      return { type: "text", media_type: "text/plain", data: textOfFile(data).toWellFormed() };
     return mediaType === "image/*" ? undefined : { type: "base64", media_type: mediaType, data };
   }
   return url === undefined || mediaType.startsWith("text/") ? undefined : { type: "url", url };

@@ -15,9 +15,9 @@ import { jsonOf, objectIn } from "../../json-values.ts";
 import { type Beginning, type BodyParts, bodyOf, KeptText } from "../../kept-text.ts";
 import { goOn, noted } from "../bridges.ts";
 import type { Warn, Warning, WarningCode } from "../warn.ts";
+import { isBlank } from "./blank.ts";
 import type { Block } from "./blocks.ts";
 import type { Marked } from "./cache.ts";
-import { isBlank } from "./json.ts";
 import { type Laid, pairServerTools, type Waiting } from "./server-tools.ts";
 import type { Answered, Turn } from "./turns.ts";
 

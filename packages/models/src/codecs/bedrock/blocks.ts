@@ -6,6 +6,7 @@
 import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
+import { isBlank } from "../anthropic/blank.ts";
 import {
   type AnswerWords,
   answeredFileNote,
@@ -15,10 +16,10 @@ import {
   resultContent,
   withLastMark,
 } from "../anthropic/blocks.ts";
-import { argsJson, isBlank } from "../anthropic/json.ts";
 import { hash, nameToWire } from "../anthropic/names.ts";
 import { claudeVersion } from "../anthropic/traits.ts";
 import type { Answered } from "../anthropic/turns.ts";
+import { argsJson } from "../args-json.ts";
 import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import type { Warn } from "../warn.ts";

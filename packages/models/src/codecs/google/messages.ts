@@ -22,6 +22,7 @@ import {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
+import { argsJson } from "../args-json.ts";
 import { isAccepted } from "../files.ts";
 import { knownType } from "../media-types.ts";
 import { foreignSignature } from "../thought-signatures.ts";
@@ -201,7 +202,7 @@ export class GoogleTurns {
     const id = this.#idOf(call, own);
     const head = `${id === undefined ? "" : `"id":${jsonOf(id)},`}"name":${jsonOf(wireName(call.name))}`;
     const tail = signature === undefined ? "" : `,"thoughtSignature":${jsonOf(signature.thoughtSignature)}`;
-    return `{"functionCall":{${head},"args":${argsText(call)}}${tail}}`;
+    return `{"functionCall":{${head},"args":${argsJson(call)}}${tail}}`;
   }
 
   #idOf(call: ToolCallPart, own: boolean): string | undefined {
@@ -321,20 +322,6 @@ function signatureOf(part: Part): { thoughtSignature: string } | undefined {
   const opaque = "opaque" in part ? part.opaque : undefined;
   const signature = opaque?.thoughtSignature;
   return typeof signature === "string" && signature !== "" ? { thoughtSignature: signature } : undefined;
-}
-
-/** The arguments as JSON text: the provider's own where it means the same, so that long integers keep their digits. */
-function argsText(call: ToolCallPart): string {
-  if (call.argsError !== undefined) return "{}";
-  const text = JSON.stringify(call.args);
-  if (call.rawArgs !== "" && call.rawArgs !== text && !`${call.rawArgs}${text}`.includes("\\u")) {
-    try {
-      if (JSON.stringify(JSON.parse(call.rawArgs)) === text) return call.rawArgs;
-    } catch {
-      // Not JSON: the parsed arguments speak.
-    }
-  }
-  return jsonOf(call.args);
 }
 
 function textPart(text: string, signature?: { thoughtSignature: string }): string {

@@ -18,7 +18,7 @@ import {
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { bodyOf, KeptText } from "../../kept-text.ts";
-import { argsJson } from "../anthropic/json.ts";
+import { argsJson } from "../args-json.ts";
 import { isAccepted } from "../files.ts";
 import { History } from "../history.ts";
 import { knownType } from "../media-types.ts";
