@@ -22,6 +22,7 @@ import {
   type Block,
   type CallBlock,
   callPart,
+  cutFault,
   isSaid,
   opaqueIn,
   stopKind,
@@ -191,6 +192,11 @@ export class Answer {
   /** This call must not run, and why: its arguments were refused or cut by the provider itself. */
   callFault(key: BlockKey, why: string): void {
     this.#callBlock(key).fault = why;
+  }
+
+  /** This call was cut at the output limit, though its block is closed. */
+  callCut(key: BlockKey): void {
+    this.callFault(key, cutFault);
   }
 
   /** Opaque data and citations of a text, reasoning or call block that is already open. */

@@ -63,9 +63,12 @@ export function textPart({ type, pieces, citations, opaque }: TextBlock): Part |
   };
 }
 
+/** Why a call that reached the output limit must not run. */
+export const cutFault = "the arguments were cut off at the output limit";
+
 export function callPart(block: CallBlock, cut: boolean): Part {
   const rawArgs = textOfPieces(block.pieces);
-  const fault = cut ? "the arguments were cut off at the output limit" : block.fault;
+  const fault = cut ? cutFault : block.fault;
   const parsed = fault === undefined ? parseArgs(block.value ?? rawArgs) : { args: {}, argsError: fault };
   return {
     type: "tool_call",

@@ -15,7 +15,7 @@ import {
 import { isNothing } from "../../answer/call-args.ts";
 import { Answer, answerLimit } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { countIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError, told } from "../flat-errors.ts";
@@ -178,7 +178,7 @@ export class AnthropicAnswer {
     this.#container = message.container;
     this.#tellDropped(message.input_transformations);
     // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
-    const content = Array.isArray(message.content) ? message.content : [];
+    const content = listIn(message.content);
     for (const [index, block] of content.entries()) {
       this.#open(index, objectIn(block) ?? {});
       this.#close(index);
@@ -189,7 +189,7 @@ export class AnthropicAnswer {
 
   /** Thinking that was sent, and that the provider left out without refusing the request. */
   #tellDropped(transformations: Json | undefined): void {
-    const dropped = (Array.isArray(transformations) ? transformations : []).flatMap((one) =>
+    const dropped = listIn(transformations).flatMap((one) =>
       objectIn(one)?.type === "thinking_dropped" ? [textIn(objectIn(one)?.reason) ?? "no reason given"] : [],
     );
     if (dropped.length === 0) return;
@@ -205,8 +205,7 @@ export class AnthropicAnswer {
       case "text":
         this.#blocks.set(index, { kind: "text", input: "" });
         answer.text(index, textIn(block.text) ?? "");
-        for (const citation of Array.isArray(block.citations) ? block.citations : [])
-          answer.attach(index, { citation });
+        for (const citation of listIn(block.citations)) answer.attach(index, { citation });
         return;
       case "thinking":
         this.#blocks.set(index, { kind: "thinking", input: "" });
@@ -372,7 +371,7 @@ export class AnthropicAnswer {
   #cutLastCall(): void {
     const last = [...this.#blocks].at(-1);
     if (last?.[1].kind === "call" && last[1].input.trim() === "" && last[1].startInput === undefined)
-      this.#answer.callFault(last[0], "the arguments were cut off at the output limit");
+      this.#answer.callCut(last[0]);
   }
 
   #ending(delta: JsonObject): void {

@@ -6,6 +6,7 @@
 
 import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
+import { listIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 
 const missingThinking: RegExp =
@@ -81,6 +82,6 @@ export function unless(compat: Compat, quirk: string, value: Json): Compat {
 }
 
 function withoutBlocks(type: string, compat: Compat): Compat {
-  const known = Array.isArray(compat?.refusedBlocks) ? compat.refusedBlocks : [];
+  const known = listIn(compat?.refusedBlocks);
   return known.includes(type) ? undefined : { ...compat, refusedBlocks: [...known, type] };
 }

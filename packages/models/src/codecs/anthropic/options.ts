@@ -1,7 +1,7 @@
 // The room of Anthropic's settings: what the request asks for, in the members of its body.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { jsonOf, objectIn } from "../../json-values.ts";
+import { jsonOf, listIn, objectIn } from "../../json-values.ts";
 import { longestName } from "./blocks.ts";
 import type { Carried } from "./carried.ts";
 import { nameToWire } from "./names.ts";
@@ -57,7 +57,7 @@ export function optionsOf(asked: Asked, { container, serverTools }: Carried): Op
   if (fields.thinking === undefined && thinking !== undefined) fields.thinking = thinking;
   const output = outputConfig(asked, effort);
   if (Object.keys(output).length > 0) fields.output_config = output;
-  const betas = Array.isArray(told.betas) ? told.betas.filter((beta) => typeof beta === "string") : [];
+  const betas = listIn(told.betas).filter((beta) => typeof beta === "string");
   if (target.compat?.unbindsThinking === true) unbind(fields, betas);
   const isThinking = thinks(fields.thinking);
   sampling(asked, isThinking, fields);

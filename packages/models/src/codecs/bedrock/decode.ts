@@ -14,7 +14,7 @@ import {
 } from "@rondo/core";
 import { Answer, type AnswerEnd, answerLimit } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
-import { countIn, numberIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, listIn, numberIn, objectIn, textIn } from "../../json-values.ts";
 import { frameObject } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { bareName } from "../bare-name.ts";
@@ -108,8 +108,7 @@ class BedrockAnswer implements Decoder {
 
   whole(body: JsonObject): AssistantMessage {
     const content = objectIn(objectIn(body.output)?.message)?.content;
-    for (const [index, one] of (Array.isArray(content) ? content : []).entries())
-      this.#block(index, objectIn(one) ?? {});
+    for (const [index, one] of listIn(content).entries()) this.#block(index, objectIn(one) ?? {});
     this.#ending(body);
     this.#metadata(body);
     return this.end();
@@ -121,7 +120,7 @@ class BedrockAnswer implements Decoder {
     if (wire === "error") throw this.#answer.brokenOff(this.#word);
     // Closed though it was cut: without any arguments it would look like `{}`.
     if ((wire === "max_tokens" || wire === "context_overflow") && this.#calls.get(this.#last)?.trim() === "")
-      this.#answer.callFault(this.#last, "the arguments were cut off at the output limit");
+      this.#answer.callCut(this.#last);
     const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
     const detail = wire === "content_filter" ? (this.#guarded ?? this.#detail) : this.#detail;
     const end: AnswerEnd = {
@@ -218,7 +217,7 @@ class BedrockAnswer implements Decoder {
       native.block[kind] = inner;
       const input = textIn(objectIn(told)?.input);
       if (Array.isArray(told)) {
-        const content = Array.isArray(inner.content) ? inner.content : [];
+        const content = listIn(inner.content);
         for (const one of told) content.push(one);
         inner.content = content;
       } else if (input !== undefined) native.input += input;
@@ -257,10 +256,9 @@ class BedrockAnswer implements Decoder {
     } else if (reasoning !== undefined)
       this.#reasoning(index, { ...objectIn(reasoning.reasoningText), ...reasoning });
     else if (cited !== undefined) {
-      const pieces = Array.isArray(cited.content) ? cited.content : [];
+      const pieces = listIn(cited.content);
       this.#answer.text(index, pieces.map((piece) => textIn(objectIn(piece)?.text) ?? "").join(""));
-      for (const citation of Array.isArray(cited.citations) ? cited.citations : [])
-        this.#answer.attach(index, { citation });
+      for (const citation of listIn(cited.citations)) this.#answer.attach(index, { citation });
     } else this.#native(index, Object.keys(block)[0] ?? "unknown", { ...block });
   }
 

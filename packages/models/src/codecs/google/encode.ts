@@ -5,7 +5,7 @@
 
 import type { JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
-import { jsonOf, objectIn } from "../../json-values.ts";
+import { jsonOf, listIn, objectIn } from "../../json-values.ts";
 import { sentOutput, sentTool } from "../../schemas/codecs.ts";
 import type { Warn, Warning } from "../warn.ts";
 import { GoogleTurns } from "./messages.ts";
@@ -73,7 +73,7 @@ export class GoogleEncoder implements Encoder {
       tools.push(
         `{"functionDeclarations":[${request.tools.map((tool) => this.#declaration(tool, warn)).join(",")}]}`,
       );
-    const own = Array.isArray(options.tools) ? options.tools : [];
+    const own = listIn(options.tools);
     const mixed = own.length > 0 && tools.length > 0;
     if (mixed && !this.#traits.mixedTools)
       warn(
