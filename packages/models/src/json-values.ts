@@ -35,7 +35,7 @@ export function countIn(value: Json | undefined): number | undefined {
 }
 
 /** The value of a frame that may be anything. Undefined when it is no JSON. */
-export function parsed(frames: FrameJson, data: string): Json | undefined {
+export function parsedFrame(frames: FrameJson, data: string): Json | undefined {
   try {
     const value = frames.parse(data);
     // Quoted once more on the way.

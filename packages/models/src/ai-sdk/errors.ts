@@ -5,6 +5,7 @@
 
 import { causesOf, type ErrorKind, errorWith, type Json, messageOf, RondoError } from "@rondo/core";
 import { withRepair } from "../codecs/with-repair.ts";
+import { ownMember } from "../own-member.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { codeOf, networkError } from "../transport/network.ts";
 import { asRecord } from "./words.ts";
@@ -43,7 +44,7 @@ export function errorFrom(thrown: unknown, id: string, inStream: boolean = false
       typeof isRetryable === "boolean" && isRetryable !== usual ? isRetryable : error.retryable;
     return errorWith(error, { retryable, cause: thrown });
   }
-  const kind = typeof name === "string" && Object.hasOwn(byName, name) ? byName[name] : undefined;
+  const kind = typeof name === "string" ? ownMember(byName, name) : undefined;
   if (kind !== undefined) return new RondoError(kind, `${id}: ${messageOf(thrown)}`, { cause: thrown });
   if (typeof isRetryable === "boolean" || codeOf(thrown) !== undefined || thrown instanceof TypeError) {
     const error = networkError(thrown, typeof url === "string" ? url : "");

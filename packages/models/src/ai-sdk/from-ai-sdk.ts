@@ -24,6 +24,7 @@ import {
 } from "@rondo/core/checks";
 import { factsOf } from "../catalogue/catalogue.ts";
 import { loadOnce } from "../load-once.ts";
+import { ownMember } from "../own-member.ts";
 import type { ForeignCalls } from "./foreign-calls.ts";
 import type { AiSdkModelLike } from "./spec.ts";
 import type { ProviderTool } from "./write-options.ts";
@@ -127,5 +128,5 @@ function catalogueName(provider: string): string {
     provider.startsWith("google.vertex") || provider.startsWith("vertex")
       ? "vertex"
       : (provider.split(".")[0] ?? "");
-  return Object.hasOwn(known, house) ? (known[house] ?? house) : house;
+  return ownMember(known, house) ?? house;
 }

@@ -4,6 +4,7 @@
 // time. What it does not know stays unknown: no default, no zero, no guess from a similar name.
 
 import type { ModelFacts } from "@rondo/core";
+import { ownMember } from "../own-member.ts";
 import { anthropicName, type Found, resolveIn } from "./names.ts";
 import { date, snapshot, source } from "./snapshot.generated.ts";
 
@@ -67,7 +68,7 @@ export function listModels(filter: string = ""): CatalogueEntry[] {
 }
 
 function lookUp(provider: string, model: string): Found | undefined {
-  const rows = Object.hasOwn(snapshot, provider) ? snapshot[provider] : undefined;
+  const rows = ownMember(snapshot, provider);
   // A name with a separator in it would match across cells.
   if (rows === undefined || /[|\n]/.test(model)) return undefined;
   return resolveIn(provider, model, (name) => {

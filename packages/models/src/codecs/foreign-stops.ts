@@ -4,6 +4,7 @@
 // answer would be a whole one, and its last call would run.
 
 import type { StopKind } from "@rondo/core";
+import { ownMember } from "../own-member.ts";
 import { openaiChatStops, stopOf } from "./openai/stops.ts";
 
 /** Chat Completions' table has the words of all houses, for its routers hand them all through. */
@@ -11,4 +12,4 @@ export const foreignStop = (word: string): StopKind => stopOf(openaiChatStops, w
 
 /** What a word means by a protocol's own table, and by the others' where it is not in that. */
 export const stopIn = (own: { readonly [word: string]: StopKind }, word: string): StopKind =>
-  Object.hasOwn(own, word) ? (own[word] as StopKind) : foreignStop(word);
+  ownMember(own, word) ?? foreignStop(word);

@@ -5,6 +5,7 @@
 // and last of all, field by field, what the user said.
 
 import type { Json, ModelFacts } from "@rondo/core";
+import { ownMember } from "../own-member.ts";
 import { hostedServers } from "./hosted.ts";
 import { selfHostedServers, unknownServer } from "./self-hosted.ts";
 import type { CompatibleServer, HostedServer, SelfHostedServer } from "./server.ts";
@@ -59,8 +60,8 @@ export function chooseServer(provider: string | undefined, baseURL: string | und
   for (const [name, server] of Object.entries(compatibleServers))
     if (server.hosts.some((known) => host === known || host.endsWith(`.${known}`))) return { name, server };
   const given = provider?.toLowerCase() ?? "";
-  const name = Object.hasOwn(serverAliases, given) ? (serverAliases[given] ?? given) : given;
-  const server = Object.hasOwn(compatibleServers, name) ? compatibleServers[name] : undefined;
+  const name = ownMember(serverAliases, given) ?? given;
+  const server = ownMember(compatibleServers, name);
   return server === undefined ? { name: undefined, server: unknownServer } : { name, server };
 }
 

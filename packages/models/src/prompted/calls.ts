@@ -5,7 +5,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn, parseJson, textIn } from "../json-values.ts";
-import { member } from "./scan.ts";
+import { ownMember } from "../own-member.ts";
 
 export interface WrittenCall {
   name: string;
@@ -52,9 +52,9 @@ const parallel = "multi_tool_use.parallel";
 export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boolean = false): Meaning {
   if (Array.isArray(value)) return meaningOfList(value, known, tagged);
   if (!isObject(value)) return { kind: "other" };
-  const thought = textIn(member(value, "thought")) ?? "";
+  const thought = textIn(ownMember(value, "thought")) ?? "";
   for (const key of ["tool_call", "tool_calls", "function_call"]) {
-    const told = member(value, key);
+    const told = ownMember(value, key);
     if (!told || (Array.isArray(told) && told.length === 0)) continue;
     const calls: WrittenCall[] = [];
     for (const one of Array.isArray(told) ? told : [told]) {
@@ -62,7 +62,7 @@ export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boole
       if (written === undefined) return { kind: "malformed", thought, why: `"${key}" names no tool` };
       calls.push(...written);
     }
-    const response = member(value, "response");
+    const response = ownMember(value, "response");
     return {
       kind: "calls",
       explicit: true,
@@ -71,7 +71,7 @@ export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boole
       ...(response === undefined ? {} : { response: shown(response) }),
     };
   }
-  const response = member(value, "response");
+  const response = ownMember(value, "response");
   const isEnvelope = Object.keys(value).every(
     (key) => key === "response" || key === "thought" || key === "tool_call",
   );
@@ -120,7 +120,7 @@ function isBare(value: JsonObject, known: ReadonlySet<string>, tagged: boolean):
 /** The calls one object stands for; several only where it is a wrapper. Undefined when it names nothing. */
 function callsIn(value: Json, known: ReadonlySet<string>): WrittenCall[] | undefined {
   if (!isObject(value)) return undefined;
-  const inner = member(value, "function");
+  const inner = ownMember(value, "function");
   if (isObject(inner)) return callsIn(inner, known);
   const told = nameIn(value);
   if (told === undefined) return undefined;
@@ -132,7 +132,7 @@ function callsIn(value: Json, known: ReadonlySet<string>): WrittenCall[] | undef
 /** The wrapper some models were trained on: several calls as the arguments of one (F239). */
 function unfolded(args: Json, known: ReadonlySet<string>): WrittenCall[] {
   const value = typeof args === "string" ? parseJson(args) : args;
-  const uses = isObject(value) ? member(value, "tool_uses") : undefined;
+  const uses = isObject(value) ? ownMember(value, "tool_uses") : undefined;
   const calls = listIn(uses).flatMap((use) => callsIn(use, known) ?? []);
   return calls.length > 0
     ? calls
@@ -141,16 +141,16 @@ function unfolded(args: Json, known: ReadonlySet<string>): WrittenCall[] {
 
 function nameIn(value: JsonObject): string | undefined {
   for (const key of nameKeys) {
-    const told = member(value, key);
+    const told = ownMember(value, key);
     if (typeof told === "string" && told.trim() !== "") return told;
   }
-  const inner = member(value, "function");
+  const inner = ownMember(value, "function");
   return isObject(inner) ? nameIn(inner) : undefined;
 }
 
 function argsIn(value: JsonObject): Json {
   for (const key of argKeys) {
-    const told = member(value, key);
+    const told = ownMember(value, key);
     if (told !== undefined) return told ?? {};
   }
   return {};

@@ -8,7 +8,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { putMember } from "../own-member.ts";
 import type { CutCall, OwnCall } from "./calls.ts";
-import { found, parsed, valueEnd } from "./scan.ts";
+import { found, parsedLoosely, valueEnd } from "./scan.ts";
 
 const prefix = "(?:[a-z]{1,24}:|｜DSML｜)?";
 const opener = new RegExp(
@@ -114,7 +114,7 @@ function markedMembers(
 
 /** A value of Kimi's says what it is: a string stands there as it is, anything else as JSON. */
 function typedMember([, key = "", attributes = ""]: RegExpExecArray, value: string): [string, Json] {
-  return [unescaped(key), /type="(?!string")/.test(attributes) ? (parsed(value) ?? value) : value];
+  return [unescaped(key), /type="(?!string")/.test(attributes) ? (parsedLoosely(value) ?? value) : value];
 }
 
 /** What stands in an attribute, as it was before. */
@@ -128,7 +128,7 @@ function jsonCall(name: string, text: string, from: number): OwnCall | CutCall {
   const args = text.slice(from, end);
   return {
     name,
-    args: parsed(args) ?? args,
+    args: parsedLoosely(args) ?? args,
     end: end + (over?.[0].length ?? 0),
     closed: over !== null,
   };
@@ -170,7 +170,7 @@ function members(
 
 /** A tag on a line of its own has its line breaks beside the value. `string="false"` says that the value is JSON. */
 function unpadded(written: string, attributes: string): Json {
-  if (/string=["']false["']/.test(attributes)) return parsed(written) ?? written;
+  if (/string=["']false["']/.test(attributes)) return parsedLoosely(written) ?? written;
   const [, literal] = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/.exec(written) ?? [];
   if (literal !== undefined) return literal;
   return written.startsWith("\n") ? written.slice(1).replace(/\n$/, "") : written;

@@ -5,8 +5,7 @@
 
 import type { Json, JsonObject, ToolChoice, ToolDefinition } from "@rondo/core";
 import { isObject } from "../json-values.ts";
-import { putMember } from "../own-member.ts";
-import { member } from "./scan.ts";
+import { ownMember, putMember } from "../own-member.ts";
 
 /** The schema of an answer: `oneOf` a call of each tool that may be called, and a response where one may be given. */
 export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolChoice): JsonObject {
@@ -59,22 +58,22 @@ export function grammarSchema(
 ): JsonObject {
   budget.left -= 1;
   if (!isObject(schema) || depth > maxDepth || budget.left < 0) return anyValue();
-  const ref = member(schema, "$ref");
+  const ref = ownMember(schema, "$ref");
   if (typeof ref === "string") return grammarSchema(referred(ref, root), root, budget, depth + 1);
-  const constant = member(schema, "const");
+  const constant = ownMember(schema, "const");
   if (constant !== undefined && (typeof constant !== "object" || constant === null))
     return { const: constant };
-  const words = member(schema, "enum");
+  const words = ownMember(schema, "enum");
   if (Array.isArray(words)) {
     const plain = words.filter((word) => typeof word !== "object" || word === null);
     if (plain.length > 0) return { enum: plain };
   }
-  const ways = member(schema, "oneOf") ?? member(schema, "anyOf");
+  const ways = ownMember(schema, "oneOf") ?? ownMember(schema, "anyOf");
   if (Array.isArray(ways) && ways.length > 0)
     return { oneOf: ways.map((way) => grammarSchema(way, root, budget, depth + 1)) };
-  const all = member(schema, "allOf");
+  const all = ownMember(schema, "allOf");
   if (Array.isArray(all) && all.length === 1) return grammarSchema(all[0], root, budget, depth + 1);
-  const type = member(schema, "type");
+  const type = ownMember(schema, "type");
   if (Array.isArray(type))
     return { oneOf: type.map((one) => grammarSchema({ ...schema, type: one }, root, budget, depth + 1)) };
   switch (type) {
@@ -94,7 +93,9 @@ export function grammarSchema(
     case "null":
       return { type };
     default:
-      return isObject(member(schema, "properties")) ? objectSchema(schema, root, budget, depth) : anyValue();
+      return isObject(ownMember(schema, "properties"))
+        ? objectSchema(schema, root, budget, depth)
+        : anyValue();
   }
 }
 
@@ -105,8 +106,8 @@ function itemsSchema(
   budget: { left: number },
   depth: number,
 ): JsonObject {
-  const items = member(schema, "items");
-  const places = Array.isArray(items) ? items : member(schema, "prefixItems");
+  const items = ownMember(schema, "items");
+  const places = Array.isArray(items) ? items : ownMember(schema, "prefixItems");
   if (!Array.isArray(places) || places.length === 0) return grammarSchema(items, root, budget, depth);
   const rest = isObject(items) && Object.keys(items).length > 0 ? [items] : [];
   const each = [...places, ...rest].map((one) => grammarSchema(one, root, budget, depth));
@@ -119,15 +120,15 @@ function objectSchema(
   budget: { left: number },
   depth: number,
 ): JsonObject {
-  const own = member(schema, "properties");
-  const required = member(schema, "required");
+  const own = ownMember(schema, "properties");
+  const required = ownMember(schema, "required");
   const properties: { [name: string]: JsonObject } = {};
   for (const [name, value] of isObject(own) ? Object.entries(own) : []) {
     const one = grammarSchema(value, root, budget, depth + 1);
     const needed = Array.isArray(required) && required.includes(name);
     putMember(properties, name, needed ? one : { oneOf: [one, { type: "null" }] });
   }
-  const more = member(schema, "additionalProperties");
+  const more = ownMember(schema, "additionalProperties");
   const free = Object.keys(properties).length === 0 && more !== false;
   return {
     type: "object",
@@ -156,14 +157,14 @@ function referred(ref: string, root: JsonObject): Json | undefined {
   if (!ref.startsWith("#/")) return ref === "#" ? root : undefined;
   let at: Json | undefined = root;
   for (const step of ref.slice(2).split("/"))
-    at = isObject(at) ? member(at, step.replaceAll("~1", "/").replaceAll("~0", "~")) : undefined;
+    at = isObject(at) ? ownMember(at, step.replaceAll("~1", "/").replaceAll("~0", "~")) : undefined;
   return at;
 }
 
 function numbers(schema: JsonObject, names: readonly string[]): JsonObject {
   const out: JsonObject = {};
   for (const name of names) {
-    const value = member(schema, name);
+    const value = ownMember(schema, name);
     if (typeof value === "number" && value >= 0 && value <= 4096) out[name] = value;
   }
   return out;
@@ -172,17 +173,17 @@ function numbers(schema: JsonObject, names: readonly string[]): JsonObject {
 /** Arguments without the nulls that a grammar made the model write for what may be left out (F098). */
 export function withoutFillers(args: Json, schema: JsonObject): Json {
   if (!isObject(args)) return args;
-  const properties = member(schema, "properties");
+  const properties = ownMember(schema, "properties");
   if (!isObject(properties)) return args;
-  const required = member(schema, "required");
+  const required = ownMember(schema, "required");
   const kept = Object.entries(args).filter(([name, value]) => {
     if (value !== null || (Array.isArray(required) && required.includes(name))) return true;
-    const own = member(properties, name);
+    const own = ownMember(properties, name);
     return own === undefined || takesNull(own);
   });
   return Object.fromEntries(
     kept.map(([name, value]) => {
-      const own = member(properties, name);
+      const own = ownMember(properties, name);
       return [name, isObject(own) ? withoutFillers(value, own) : value];
     }),
   );
@@ -190,10 +191,10 @@ export function withoutFillers(args: Json, schema: JsonObject): Json {
 
 function takesNull(schema: Json): boolean {
   if (!isObject(schema)) return true;
-  const type = member(schema, "type");
+  const type = ownMember(schema, "type");
   if (type === "null" || (Array.isArray(type) && type.includes("null"))) return true;
-  const words = member(schema, "enum");
+  const words = ownMember(schema, "enum");
   if (Array.isArray(words) && words.includes(null)) return true;
-  const ways = member(schema, "anyOf") ?? member(schema, "oneOf");
-  return member(schema, "const") === null || (Array.isArray(ways) && ways.some(takesNull));
+  const ways = ownMember(schema, "anyOf") ?? ownMember(schema, "oneOf");
+  return ownMember(schema, "const") === null || (Array.isArray(ways) && ways.some(takesNull));
 }

@@ -4,7 +4,7 @@
 // not fit is no call. One pass, bounded depth. A text that ends in the middle is told apart from one that is wrong.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { putMember } from "../own-member.ts";
+import { ownMember, putMember } from "../own-member.ts";
 import type { CutCall, OwnCall } from "./calls.ts";
 import { found } from "./scan.ts";
 
@@ -178,7 +178,7 @@ class Notation {
 function escaped(letter: string): string {
   if (letter === "\n") return "";
   if (/["'\\/]/.test(letter)) return letter;
-  return Object.hasOwn(escapes, letter) ? (escapes[letter] ?? "") : `\\${letter}`;
+  return ownMember(escapes, letter) ?? `\\${letter}`;
 }
 
 /** What a number would lose stays as it was written: the tool's schema says what becomes of it. */

@@ -7,7 +7,7 @@ import { anyOf } from "../patterns.ts";
 import { type CutCall, type OwnCall, plainName } from "./calls.ts";
 import { elementCall, pairedCall } from "./element-calls.ts";
 import { gemmaCall, pythonCall } from "./loose-notation.ts";
-import { found, parsed, valueEnd } from "./scan.ts";
+import { found, parsedLoosely, valueEnd } from "./scan.ts";
 
 /** What opens calls, whatever stands in it: in prose nothing else is looked at. */
 export const opening: RegExp = anyOf(
@@ -117,7 +117,7 @@ function tokenCall(text: string, at: number): OwnCall | CutCall | undefined {
     const over = found(tail, text, end);
     const args = text.slice(from, end);
     // What is no JSON stays the text it is, which is judged where all arguments are.
-    return { name, args: parsed(args) ?? args, end: end + (over?.[0].length ?? 0), closed: true };
+    return { name, args: parsedLoosely(args) ?? args, end: end + (over?.[0].length ?? 0), closed: true };
   }
   return undefined;
 }

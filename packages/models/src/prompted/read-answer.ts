@@ -9,7 +9,7 @@ import type { StopKind } from "@rondo/core";
 import { type CutCall, type Meaning, meaningOf, type OwnCall, plainName, type WrittenCall } from "./calls.ts";
 import { withoutLeaks } from "./control-tokens.ts";
 import { around, bareCalls, closing, firstNamed, opening, opensCalls, ownCall } from "./own-calls.ts";
-import { found, parsed, valueEnd } from "./scan.ts";
+import { found, parsedLoosely, valueEnd } from "./scan.ts";
 
 export interface Reading {
   text: string;
@@ -188,7 +188,7 @@ class AnswerReader {
   /** What stands between brackets, which may be no JSON. */
   #meaning(written: string, inTag: boolean): Meaning {
     const { known } = this.#context;
-    const value = parsed(written);
+    const value = parsedLoosely(written);
     if (value !== undefined) return meaningOf(value, known, inTag);
     const name = attemptedName(written, known, inTag);
     return name === undefined

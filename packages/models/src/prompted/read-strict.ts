@@ -2,9 +2,9 @@
 
 import { type Json, RondoError } from "@rondo/core";
 import { isObject, textIn } from "../json-values.ts";
+import { ownMember } from "../own-member.ts";
 import { shown, type WrittenCall } from "./calls.ts";
 import type { Reading } from "./read-answer.ts";
-import { member } from "./scan.ts";
 
 /**
  * One call or one response.
@@ -20,23 +20,23 @@ export function readStrict(text: string): Reading {
   }
   if (!isObject(value))
     throw new RondoError("protocol", "the answer is JSON but no object with tool_call or response");
-  const call = member(value, "tool_call");
+  const call = ownMember(value, "tool_call");
   if (isTrue(call)) {
     const calls = [callOf(call)];
-    return { text: textIn(member(value, "thought")) ?? "", calls, warnings: [] };
+    return { text: textIn(ownMember(value, "thought")) ?? "", calls, warnings: [] };
   }
-  const response = member(value, "response");
+  const response = ownMember(value, "response");
   if (response === undefined) return { text, calls: [], warnings: [] };
   return { text: shown(response), calls: [], warnings: [] };
 }
 
 function callOf(call: Json | undefined): WrittenCall {
-  const name = isObject(call) ? member(call, "name") : undefined;
+  const name = isObject(call) ? ownMember(call, "name") : undefined;
   if (!isObject(call) || typeof name !== "string" || name === "")
     throw new RondoError("malformed_tool_call", 'the answer\'s "tool_call" has no name', {
       retryable: false,
     });
-  return { name, args: member(call, "input") ?? {} };
+  return { name, args: ownMember(call, "input") ?? {} };
 }
 
 /** The text without the line that opens a fence around it, and without the one that closes it: models forget either. */

@@ -3,7 +3,7 @@
 // A model's text is hostile input: sixty thousand open braces must cost sixty thousand looks (F243). Nothing is guessed
 // shut here. The one repair is for line breaks that a small model wrote raw inside a string, and it touches nothing else (F091).
 
-import type { Json, JsonObject } from "@rondo/core";
+import type { Json } from "@rondo/core";
 import { parseJson } from "../json-values.ts";
 
 const quote = 0x22;
@@ -29,7 +29,7 @@ export function valueEnd(text: string, from: number): number {
 }
 
 /** The value of a JSON text; raw line breaks and tabs inside strings are forgiven. Undefined when it is no JSON. */
-export function parsed(text: string): Json | undefined {
+export function parsedLoosely(text: string): Json | undefined {
   const value = parseJson(text);
   if (value !== undefined) return value;
   const mended = withEscapedControls(text);
@@ -56,9 +56,4 @@ function withEscapedControls(text: string): string {
 export function found(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
-}
-
-/** A member of an object that the text itself has; never one of the prototype. */
-export function member(object: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
 }

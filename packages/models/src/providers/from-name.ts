@@ -5,6 +5,7 @@ import { nearest } from "@rondo/core/checks";
 import { compatibleServers, serverAliases } from "../compat/choose.ts";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
+import { ownMember } from "../own-member.ts";
 
 type Maker = (model: string, options: ProviderOptions) => Promise<Model>;
 
@@ -82,8 +83,8 @@ export async function modelFromName(
   const slash = name.indexOf("/");
   const given = slash === -1 ? "" : name.slice(0, slash).toLowerCase();
   const model = name.slice(slash + 1).trim();
-  const provider = Object.hasOwn(aliases, given) ? (aliases[given] ?? given) : given;
-  const maker = Object.hasOwn(makers, provider) ? makers[provider] : undefined;
+  const provider = ownMember(aliases, given) ?? given;
+  const maker = ownMember(makers, provider);
   if (model === "" || (maker === undefined && !Object.hasOwn(compatibleServers, provider)))
     throw unknownName(name, model, provider);
   const host =

@@ -4,6 +4,7 @@
 // writes it.
 
 import type { Repair } from "@rondo/core";
+import { ownMember } from "../own-member.ts";
 
 const outputLimit: Repair = "settings.maxOutputTokens";
 
@@ -88,6 +89,6 @@ export function refusedSetting(words: string): Repair | undefined {
 /** The setting behind a field that the refusal itself says it is about. An output limit is lowered before it is left out. */
 export function settingOfField(name: string): Repair | undefined {
   const folded = name.toLowerCase();
-  const setting = Object.hasOwn(settings, folded) ? settings[folded] : undefined;
+  const setting = ownMember(settings, folded);
   return setting === outputLimit ? undefined : setting;
 }

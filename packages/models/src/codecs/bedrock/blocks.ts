@@ -6,6 +6,7 @@
 import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
+import { ownMember } from "../../own-member.ts";
 import { isBlank } from "../anthropic/blank.ts";
 import {
   type AnswerWords,
@@ -88,7 +89,7 @@ const formats: { readonly [mediaType: string]: readonly [kind: string, format: s
 
 function fileJson(file: FilePart, target: Target): string | undefined {
   const mediaType = knownType(file.mediaType);
-  const known = Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined;
+  const known = ownMember(formats, mediaType);
   if (known === undefined || !isAccepted(file.mediaType, target)) return undefined;
   const [kind, format] = known;
   const source =

@@ -5,7 +5,7 @@
 // of a billion holes, and a path that contradicts an earlier one makes the call broken, never wrong.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { putMember } from "../../own-member.ts";
+import { ownMember, putMember } from "../../own-member.ts";
 
 export interface PartialArg {
   jsonPath?: string;
@@ -126,7 +126,7 @@ function get(at: Json, step: Step): Json | undefined | typeof refused {
     return at[step];
   }
   if (typeof at !== "object" || at === null || typeof step === "number") return refused;
-  return Object.hasOwn(at, step) ? at[step] : undefined;
+  return ownMember(at, step);
 }
 
 function set(at: Json, step: Step, value: Json): boolean {

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@rondo/core";
 import { objectIn, textIn } from "../../json-values.ts";
+import { ownMember } from "../../own-member.ts";
 
 /** What the numbers mean, in the words that errors are told apart by everywhere else. */
 const codes: { readonly [status: string]: string } = {
@@ -27,10 +28,9 @@ export function baseRespError(body: JsonObject): JsonObject | undefined {
   const told = objectIn(body.base_resp);
   if (told === undefined || told.status_code === undefined || told.status_code === 0) return undefined;
   const status = String(told.status_code);
-  const code = Object.hasOwn(codes, status) ? codes[status] : undefined;
   return {
     error: {
-      code: code ?? "server_error",
+      code: ownMember(codes, status) ?? "server_error",
       message: `${textIn(told.status_msg) ?? "no explanation"} (${status})`,
     },
   };

@@ -9,7 +9,7 @@ import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../../frame-json.ts";
-import { listIn, objectIn, parsed, textIn } from "../../json-values.ts";
+import { listIn, objectIn, parsedFrame, textIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
@@ -119,7 +119,7 @@ export class ChatDecoder implements Decoder {
       this.#sentinel = isEndWord(data);
       if (this.#sentinel) return;
     }
-    const value = parsed(this.#frames, data);
+    const value = parsedFrame(this.#frames, data);
     const chunk = objectIn(value);
     if (chunk === undefined) {
       const pieces = piecesIn(value, data);

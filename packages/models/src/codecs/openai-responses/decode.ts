@@ -19,7 +19,7 @@ import { Answer, type AnswerEnd, answerLimit } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
-import { numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
+import { numberIn, objectIn, parsedFrame, textIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { foreignStop } from "../foreign-stops.ts";
@@ -62,7 +62,7 @@ export class ResponsesDecoder implements Decoder {
       this.#done = isEndWord(data);
       if (this.#done) return;
     }
-    const value = parsed(this.#frames, data);
+    const value = parsedFrame(this.#frames, data);
     const event = objectIn(value);
     if (event === undefined) {
       const pieces = piecesIn(value, data);
