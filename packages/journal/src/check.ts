@@ -10,7 +10,8 @@ import { checkJsonl } from "./check/jsonl.ts";
 import type { CheckOptions, CheckReport } from "./check/report.ts";
 import { checkSqlite } from "./check/sqlite.ts";
 import { waitable } from "./file-journal.ts";
-import { isOfSystem, placeOf } from "./place.ts";
+import { placeOf } from "./place.ts";
+import { isOfSystem } from "./system-says.ts";
 
 const optionChecks = membersOf<CheckOptions>({ repair: flag, busyTimeoutMs: waitable });
 

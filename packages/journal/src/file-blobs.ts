@@ -19,9 +19,10 @@ import {
   refusesBlob,
   safeRef,
 } from "@rondo/core";
-import { heldIn, isMissing, writeBeside } from "./file-parts.ts";
+import { heldIn, writeBeside } from "./file-parts.ts";
 import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
+import { isMissing } from "./system-says.ts";
 
 /** Texts in files under one folder. All its methods are asynchronous. */
 export interface FileBlobs extends BlobStore {

@@ -9,6 +9,7 @@ import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isGoneByName, ownMarkInName } from "./holder.ts";
 import { makeFolder } from "./make-folder.ts";
+import { isMissing } from "./system-says.ts";
 
 const partSuffix = ".part";
 
@@ -71,8 +72,4 @@ async function unlessMissing<T, Instead>(asked: Promise<T>, instead: Instead): P
     if (isMissing(thrown)) return instead;
     throw thrown;
   }
-}
-
-export function isMissing(thrown: unknown): boolean {
-  return (thrown as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
 }

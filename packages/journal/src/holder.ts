@@ -1,43 +1,13 @@
 // The room of the holder: which process has a lease or writes a file, and whether it is gone for good.
 //
-// A process that was killed cannot let its lease go, and whoever goes on with its work must not wait for it to run out.
-// Nor can it take away what it had begun to write.
-// Gone is only what can be known to be: the same machine since the same start, the same process namespace, and no
-// process with that number that began at that time. Of everything else nothing is known, and its lease counts.
+// A process that was killed can neither let its lease go nor take away what it had begun to write, and whoever goes on with
+// its work must not wait for the lease to run out. But only that process counts as gone of which it is known: the same machine
+// since the same start, the same process namespace, and no process with that number that began at that time. Of any other
+// nothing is known, and its lease counts.
 
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-
-// What this process itself let go of counts as well, also where that could not be written down: a disk that is full
-// keeps the release of a lease from its file, and whoever makes room must not wait for it to run out.
-
-/** Leases of this process that were let go of and still stand in their files. */
-const letGo = new Set<string>();
-
-/** A lease as this process names it to itself. @param place the journal's own name, no other's */
-export interface OwnLease {
-  place: string;
-  session: string;
-  token: number;
-}
-
-const nameOf = ({ place, session, token }: OwnLease): string => JSON.stringify([place, session, token]);
-
-/** Its holder, this process, is done with it, whatever its file says. */
-export function giveUp(lease: OwnLease): void {
-  letGo.add(nameOf(lease));
-}
-
-/** It was taken just now: a file of that name may have been another before. */
-export function takeUp(lease: OwnLease): void {
-  letGo.delete(nameOf(lease));
-}
-
-/** Whether nobody holds it any more: its process has ended, or is this one and is done with it. */
-export function isFree(mark: string | null, lease: OwnLease): boolean {
-  return isGone(mark) || (mark === ownMark() && letGo.has(nameOf(lease)));
-}
 
 interface Mark {
   pid: number;
@@ -80,7 +50,7 @@ export function holderName(owner: string, mark: string | null): string {
 }
 
 /** True only when the process is known to have ended. */
-function isGone(mark: string | null): boolean {
+export function isGone(mark: string | null): boolean {
   const known = readMark(mark);
   return known !== undefined && mark !== ownMark() && hasEnded(known, markOfThis());
 }

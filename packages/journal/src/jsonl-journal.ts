@@ -22,15 +22,8 @@ import {
 import { callable, checkGiven, count, membersOf, orNull } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FolderLock } from "./folder-lock.ts";
-import {
-  appendDurably,
-  cutDurably,
-  fileError,
-  readIfThere,
-  replaceFile,
-  syncFolder,
-  withFile,
-} from "./jsonl/files.ts";
+import { fileError } from "./jsonl/errors.ts";
+import { appendDurably, cutDurably, readIfThere, replaceFile, syncFolder, withFile } from "./jsonl/files.ts";
 import { KnownSessions } from "./jsonl/known.ts";
 import { groupLine, headerLine } from "./jsonl/lines.ts";
 import { type Listed, listSession } from "./jsonl/list.ts";

@@ -11,7 +11,8 @@ import {
   renewLease,
   takeLease,
 } from "@rondo/core";
-import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
+import { holderName, ownMark } from "./holder.ts";
+import { giveUp, isFree, takeUp } from "./let-go.ts";
 
 /** A lease as it stands in its file: its holder by name, and the mark of its process. */
 export interface StoredLease extends LeaseState {

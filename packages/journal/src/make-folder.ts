@@ -5,6 +5,7 @@
 
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { isMissing } from "./system-says.ts";
 
 /** @throws the file system's error when it is no folder, or cannot be made */
 export function makeFolder(path: string, mode?: number): void {
@@ -12,8 +13,7 @@ export function makeFolder(path: string, mode?: number): void {
     make(path, mode);
   } catch (thrown) {
     const above = dirname(path);
-    if ((thrown as NodeJS.ErrnoException).code !== "ENOENT" || above === path || existsSync(above))
-      throw thrown;
+    if (!isMissing(thrown) || above === path || existsSync(above)) throw thrown;
     makeFolder(above, mode);
     make(path, mode);
   }

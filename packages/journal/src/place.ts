@@ -1,6 +1,5 @@
-// The room of places: the file or folder that somebody means by a path or an address, and what the system says of it.
+// The room of places: the file or folder that somebody means by a path or an address.
 
-import { opendirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, RondoError } from "@rondo/core";
@@ -29,17 +28,3 @@ export function placeOf(
     );
   return resolve(given);
 }
-
-/** What the system says against opening a folder, which SQLite does not tell; undefined where it opens. */
-export function whyNotOpened(folder: string): string | undefined {
-  try {
-    opendirSync(folder).closeSync();
-    return undefined;
-  } catch (thrown) {
-    return messageOf(thrown);
-  }
-}
-
-/** Whether the system said it, of a call on a file: anything else nobody foresaw. */
-export const isOfSystem = (thrown: unknown): boolean =>
-  typeof (Object(thrown) as { syscall?: unknown }).syscall === "string";

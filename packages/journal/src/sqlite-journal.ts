@@ -24,7 +24,8 @@ import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./place.ts";
 import { type Perform, SqliteBlobs, type Transact } from "./sqlite/blobs.ts";
-import { openDatabase, sqliteError } from "./sqlite/database.ts";
+import { openDatabase } from "./sqlite/database.ts";
+import { sqliteError } from "./sqlite/errors.ts";
 import { checkFile } from "./sqlite/file.ts";
 import { onlyReading } from "./sqlite/only-reading.ts";
 import { OpenFile } from "./sqlite/open-file.ts";

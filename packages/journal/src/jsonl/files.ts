@@ -1,4 +1,4 @@
-// The room of plain file calls: whole writes, names that last, and what the system says when it cannot.
+// The room of plain file calls: whole writes, and names that last.
 
 import {
   closeSync,
@@ -12,9 +12,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
-import { messageOf, RondoError } from "@rondo/core";
-import { whyNotOpened } from "../place.ts";
+import { isMissing } from "../system-says.ts";
 
 /** Opens, acts, closes. */
 export function withFile<T>(path: string, flags: string, act: (file: number) => T): T {
@@ -31,7 +29,7 @@ export function withKnownFile<T>(path: string, flags: "r" | "r+", act: (file: nu
   try {
     return withFile(path, flags, act);
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (isMissing(thrown)) return undefined;
     throw thrown;
   }
 }
@@ -87,58 +85,7 @@ export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (isMissing(thrown)) return undefined;
     throw thrown;
-  }
-}
-
-const reading: ReadonlySet<string> = new Set(["read", "list", "check"]);
-
-const safe = "Everything stored before is safe, nothing of this group was stored";
-
-/** What the system threw, in words that name the file. */
-export function fileError(path: string, doing: string, thrown: unknown): RondoError {
-  if (thrown instanceof RondoError) return thrown;
-  const { code, errcode } = thrown as { code?: string; errcode?: number };
-  const says = `cannot ${doing} the journal ${path}`;
-  const because = messageOf(thrown);
-  const storage = (words: string, retryable = false): RondoError =>
-    new RondoError("storage", `${says}: ${words}`, { cause: thrown, retryable });
-  const lock = typeof errcode === "number" ? errcode & 0xff : 0;
-  if (lock === 5)
-    return storage(
-      `another process kept its folder locked (${because}); try again, or set busyTimeoutMs higher`,
-      true,
-    );
-  const folder = dirname(path);
-  if (lock === 8 || lock === 14) {
-    const why = whyNotOpened(folder);
-    return storage(
-      why === undefined
-        ? `its lock cannot be had (${because}); the folder ${folder} must be writable`
-        : `its lock cannot be had (${why})`,
-    );
-  }
-  if (lock === 11 || lock === 26)
-    return storage(
-      `${join(folder, "lock")} is not the lock of a journal (${because}); if no other program needs it, remove it, else use another folder`,
-    );
-  switch (code) {
-    case "ENOSPC":
-    case "EDQUOT":
-      return storage(`the disk is full (${because}). ${safe}; free some space`);
-    case "EFBIG":
-    case "EIO":
-      return storage(`the disk failed (${because}). ${safe}; look at the disk and its limits`);
-    case "EACCES":
-    case "EPERM":
-    case "EROFS":
-      return storage(
-        `${because}; the folder ${folder} and its files must be ${reading.has(doing) ? "readable" : "writable"}`,
-      );
-    default:
-      return code === undefined
-        ? new RondoError("internal", `${says}: ${because}`, { cause: thrown })
-        : storage(because);
   }
 }

@@ -1,24 +1,10 @@
-// The room of the connection: node:sqlite loaded late, the file opened, its tables made, its errors put into words.
+// The room of the connection: node:sqlite loaded late, the file opened, its tables made.
 
-import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { messageOf, RondoError } from "@rondo/core";
-import { isOfSystem, whyNotOpened } from "../place.ts";
+import { RondoError } from "@rondo/core";
+import { codeIn, codes } from "./errors.ts";
 import { applicationId, checkVersion } from "./file.ts";
 import { migrateTables, tables, tablesVersion } from "./tables.ts";
-
-/** SQLite's primary result codes that mean something to a user. */
-// `error`: a statement that does not fit the tables. The statements are ours and never change, so the tables have.
-const codes = {
-  error: 1,
-  busy: 5,
-  readOnly: 8,
-  ioError: 10,
-  corrupt: 11,
-  full: 13,
-  cannotOpen: 14,
-  notADatabase: 26,
-};
 
 /** Opens the database and makes its tables where there are none. Throws what SQLite throws: the caller puts it into words. */
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
@@ -53,47 +39,6 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
   }
 }
 
-/** What SQLite (or the system under it) threw, in words that name the file. */
-export function sqliteError(file: string, doing: string, thrown: unknown): RondoError {
-  if (thrown instanceof RondoError) return thrown;
-  const { errcode } = Object(thrown) as { errcode?: unknown };
-  const because = messageOf(thrown);
-  const error = (kind: "storage" | "internal", words: string, retryable = false): RondoError =>
-    new RondoError(kind, `cannot ${doing} the journal ${file}: ${words}`, { cause: thrown, retryable });
-  switch (typeof errcode === "number" ? errcode & 0xff : undefined) {
-    case codes.busy:
-      return error(
-        "storage",
-        `another process kept it locked (${because}); try again, or set busyTimeoutMs higher`,
-        true,
-      );
-    case codes.full:
-      return error(
-        "storage",
-        `the disk is full (${because}). Everything stored before is safe, nothing of this group was stored; free some space`,
-      );
-    case codes.ioError:
-      return error(
-        "storage",
-        `the disk failed (${because}). Everything stored before is safe; look at the disk and its limits`,
-      );
-    case codes.readOnly:
-    case codes.cannotOpen: {
-      const why = file === ":memory:" ? undefined : whyNotOpened(dirname(file));
-      return error("storage", `${because}; ${why ?? "the file and its folder must be writable"}`);
-    }
-    case codes.error:
-    case codes.corrupt:
-    case codes.notADatabase:
-      return error(
-        "storage",
-        `the file is damaged (${because}); see what is left with \`rondo journal check\`, restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
-      );
-    default:
-      return error(isOfSystem(thrown) ? "storage" : "internal", because);
-  }
-}
-
 function pragma(db: DatabaseSync, name: "application_id" | "user_version"): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
 }
@@ -111,8 +56,7 @@ function useWal(db: DatabaseSync, busyTimeoutMs: number): void {
       db.exec("PRAGMA journal_mode = WAL");
       return;
     } catch (thrown) {
-      const errcode = (thrown as { errcode?: number }).errcode ?? 0;
-      if ((errcode & 0xff) !== codes.busy || Date.now() >= until) throw thrown;
+      if (codeIn(thrown) !== codes.busy || Date.now() >= until) throw thrown;
       pause();
     }
   }

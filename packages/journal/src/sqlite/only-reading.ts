@@ -19,7 +19,8 @@ import {
 import type { FileJournal } from "../file-journal.ts";
 import { FileWatchers, looksOf, watchFiles } from "../watch-files.ts";
 import { hasTexts, textIn, textQuery } from "./blobs.ts";
-import { loadSqlite, pause, sqliteError } from "./database.ts";
+import { loadSqlite, pause } from "./database.ts";
+import { sqliteError } from "./errors.ts";
 import { Sessions } from "./sessions.ts";
 
 /** What a change of the journal shows in. */

@@ -1,0 +1,58 @@
+// The room of errors of a JSONL journal: what the system says of its files, and SQLite of its lock.
+
+import { dirname, join } from "node:path";
+import { messageOf, RondoError } from "@rondo/core";
+import { codeIn, codes } from "../sqlite/errors.ts";
+import { whyNotOpened } from "../system-says.ts";
+
+/** What is done with files that need only be readable. */
+const reading: ReadonlySet<string> = new Set(["read", "list", "check"]);
+
+const safe = "Everything stored before is safe, nothing of this group was stored";
+
+/** What the system threw, in words that name the file. */
+export function fileError(path: string, doing: string, thrown: unknown): RondoError {
+  if (thrown instanceof RondoError) return thrown;
+  const { code } = Object(thrown) as { code?: string };
+  const says = `cannot ${doing} the journal ${path}`;
+  const because = messageOf(thrown);
+  const storage = (words: string, retryable = false): RondoError =>
+    new RondoError("storage", `${says}: ${words}`, { cause: thrown, retryable });
+  const lock = codeIn(thrown);
+  if (lock === codes.busy)
+    return storage(
+      `another process kept its folder locked (${because}); try again, or set busyTimeoutMs higher`,
+      true,
+    );
+  const folder = dirname(path);
+  if (lock === codes.readOnly || lock === codes.cannotOpen) {
+    const why = whyNotOpened(folder);
+    return storage(
+      why === undefined
+        ? `its lock cannot be had (${because}); the folder ${folder} must be writable`
+        : `its lock cannot be had (${why})`,
+    );
+  }
+  if (lock === codes.corrupt || lock === codes.notADatabase)
+    return storage(
+      `${join(folder, "lock")} is not the lock of a journal (${because}); if no other program needs it, remove it, else use another folder`,
+    );
+  switch (code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return storage(`the disk is full (${because}). ${safe}; free some space`);
+    case "EFBIG":
+    case "EIO":
+      return storage(`the disk failed (${because}). ${safe}; look at the disk and its limits`);
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return storage(
+        `${because}; the folder ${folder} and its files must be ${reading.has(doing) ? "readable" : "writable"}`,
+      );
+    default:
+      return code === undefined
+        ? new RondoError("internal", `${says}: ${because}`, { cause: thrown })
+        : storage(because);
+  }
+}
