@@ -29,7 +29,7 @@ import { groupLine, headerLine } from "./jsonl/lines.ts";
 import { type Listed, listSession } from "./jsonl/list.ts";
 import { nameOf, newestSegments, suffix } from "./jsonl/names.ts";
 import { finishRotation, rotate } from "./jsonl/rotation.ts";
-import type { Segment } from "./jsonl/segment.ts";
+import type { Newest, SessionFiles } from "./jsonl/session.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
@@ -73,10 +73,20 @@ export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions 
       { cause: thrown },
     );
   }
-  return new Folder(path, options.busyTimeoutMs ?? 5_000, options);
+  return new FolderJournal(path, options.busyTimeoutMs ?? 5_000, options);
 }
 
-class Folder implements JsonlJournal {
+/** What one append stores. */
+interface Group {
+  session: string;
+  /** Of its first record. */
+  seq: number;
+  records: readonly LogRecord[];
+  /** The JSON of each. */
+  texts: readonly string[];
+}
+
+class FolderJournal implements JsonlJournal {
   readonly #folder: string;
   readonly #lock: FolderLock;
   readonly #bounds: SizeBounds;
@@ -106,7 +116,7 @@ class Folder implements JsonlJournal {
     // Before the lock: making JSON of a large group takes time.
     this.#perform(path, "append to", () => {
       const texts = records.map((record) => JSON.stringify(record));
-      this.#lock.hold(() => this.#store(session, expectedSeq, records, texts, token));
+      this.#lock.hold(() => this.#store({ session, seq: expectedSeq, records, texts }, token));
     });
     if (records.length > 0) this.#watchers.tell(session);
   }
@@ -173,57 +183,59 @@ class Folder implements JsonlJournal {
     this.#watchers.close();
   }
 
-  #store(
-    session: string,
-    expectedSeq: number,
-    records: readonly LogRecord[],
-    texts: readonly string[],
-    token: number | undefined,
-  ): void {
-    const path = this.#path(session);
+  /** Stores a group, in the segment after the newest one where that is full. */
+  #store(group: Group, token: number | undefined): void {
+    const { session, seq, records } = group;
     this.#leases.check(session, this.#lease(session), token);
     const known = this.#sessions.of(session);
-    const put = (file: number, segment: Segment, torn: number): "stored" | "rotated" => {
-      known.checkFormat();
-      checkAppend(session, known.length, expectedSeq, records);
-      const added = texts.map((text) => Buffer.byteLength(text));
-      checkSize(session, expectedSeq, known.size, added, this.#bounds);
-      if (torn > 0) {
-        cutDurably(file, segment.size);
-        this.#warn(
-          `the journal ${segment.path} ended in ${torn} bytes of a line that was never acknowledged: they were cut ` +
-            `off, and ${known.length} records stand`,
-        );
-      }
-      if (records.length === 0) return "stored";
-      const isNew = segment.size === 0;
-      const head = isNew ? headerLine(session) : Buffer.alloc(0);
-      const group = groupLine(expectedSeq, texts);
-      try {
-        if (!segment.isEmpty && segment.size + group.length > this.#rotateBytes) {
-          rotate(session, file, segment, known.path(segment.number + 1));
-          return "rotated";
-        }
-        appendDurably(file, Buffer.concat([head, group]), segment.size);
-        if (isNew) syncFolder(this.#folder);
-      } catch (thrown) {
-        known.forget();
-        throw thrown;
-      }
-      segment.appended(head.length, group.length, records);
-      return "stored";
-    };
-    const store = (): "stored" | "rotated" | undefined =>
-      known.newest("r+", put, (segment) => finishRotation(known.path(segment)));
-    let done = store();
+    const put = (): "stored" | "rotated" | undefined =>
+      known.newest(
+        "r+",
+        (newest) => this.#put(group, known, newest),
+        (segment) => finishRotation(known.path(segment)),
+      );
+    let done = put();
     if (done === undefined) {
-      checkAppend(session, 0, expectedSeq, records);
+      checkAppend(session, 0, seq, records);
       if (records.length === 0) return;
-      withFile(path, "wx", () => {});
-      done = store();
+      withFile(this.#path(session), "wx", () => {});
+      done = put();
     }
     // The segment that was begun is empty, and takes a group of any size.
-    if (done === "rotated") store();
+    if (done === "rotated") put();
+  }
+
+  /** Appends a group to the newest segment, or where it has no room for it begins the next one. */
+  #put(group: Group, known: SessionFiles, { file, segment, torn }: Newest): "stored" | "rotated" {
+    const { session, seq, records, texts } = group;
+    known.checkFormat();
+    checkAppend(session, known.length, seq, records);
+    const added = texts.map((text) => Buffer.byteLength(text));
+    checkSize(session, seq, known.size, added, this.#bounds);
+    if (torn > 0) {
+      cutDurably(file, segment.size);
+      this.#warn(
+        `the journal ${segment.path} ended in ${torn} bytes of a line that was never acknowledged: they were cut ` +
+          `off, and ${known.length} records stand`,
+      );
+    }
+    if (records.length === 0) return "stored";
+    const isNew = segment.size === 0;
+    const head = isNew ? headerLine(session) : Buffer.alloc(0);
+    const line = groupLine(seq, texts);
+    try {
+      if (!segment.isEmpty && segment.size + line.length > this.#rotateBytes) {
+        rotate(session, file, segment, known.path(segment.number + 1));
+        return "rotated";
+      }
+      appendDurably(file, Buffer.concat([head, line]), segment.size);
+      if (isNew) syncFolder(this.#folder);
+    } catch (thrown) {
+      known.forget();
+      throw thrown;
+    }
+    segment.appended(head.length, line.length, records);
+    return "stored";
   }
 
   #path(session: string, ending: string = suffix): string {
@@ -245,26 +257,29 @@ class Folder implements JsonlJournal {
 
   /** Tells of files that others have changed; our own appends tell of themselves. */
   #watchFolder(): () => void {
+    const changed = this.#changes();
+    changed();
+    const look = (): void => {
+      for (const session of changed()) this.#watchers.tell(session);
+    };
+    return watchFiles(this.#folder, (name) => name.endsWith(suffix), look);
+  }
+
+  /** A function that gives the sessions that are watched and whose files have changed since it was last asked. */
+  #changes(): () => string[] {
     const seen = new Map<string, string>();
     const newest = new Map<string, number>();
-    const look = (first: boolean): void => {
-      for (const session of this.#watchers.sessions()) {
-        const files = this.#sessions.of(session);
-        let segment = newest.get(session) ?? 1;
-        while (existsSync(files.path(segment + 1))) segment += 1;
-        newest.set(session, segment);
-        const now = `${segment}/${looksOf(files.path(segment))}`;
-        const changed = seen.get(session) !== now;
-        seen.set(session, now);
-        if (changed && !first) this.#watchers.tell(session);
-      }
+    const hasChanged = (session: string): boolean => {
+      const files = this.#sessions.of(session);
+      let segment = newest.get(session) ?? 1;
+      while (existsSync(files.path(segment + 1))) segment += 1;
+      newest.set(session, segment);
+      const before = seen.get(session);
+      const now = `${segment}/${looksOf(files.path(segment))}`;
+      seen.set(session, now);
+      return before !== now;
     };
-    look(true);
-    return watchFiles(
-      this.#folder,
-      (name) => name.endsWith(suffix),
-      () => look(false),
-    );
+    return () => [...this.#watchers.sessions()].filter(hasChanged);
   }
 
   #perform<T>(path: string, doing: string, act: () => T): T {

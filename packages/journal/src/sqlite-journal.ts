@@ -23,6 +23,7 @@ import { checkGiven, from0, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./place.ts";
+import { highestFormat } from "./record-format.ts";
 import { type Perform, SqliteBlobs, type Transact } from "./sqlite/blobs.ts";
 import { openDatabase } from "./sqlite/database.ts";
 import { sqliteError } from "./sqlite/errors.ts";
@@ -62,7 +63,7 @@ export function sqliteJournal(file: string | URL, options: SqliteJournalOptions 
   const { busyTimeoutMs = 5_000 } = options;
   if (whyOnlyRead !== undefined) return onlyReading(path, busyTimeoutMs, whyOnlyRead);
   try {
-    return new Journaling(path, busyTimeoutMs, options);
+    return new WritableJournal(path, busyTimeoutMs, options);
   } catch (thrown) {
     throw sqliteError(path, "open", thrown);
   }
@@ -79,7 +80,7 @@ interface LeaseRow {
 /** Journals in memory all have one name, and are not one. */
 let inMemory = 0;
 
-class Journaling implements SqliteJournal {
+class WritableJournal implements SqliteJournal {
   readonly blobs: BlobStore;
   readonly #file: string;
   readonly #db: ReturnType<typeof openDatabase>;
@@ -240,9 +241,7 @@ class Journaling implements SqliteJournal {
     const [first] = records;
     const last = records.at(-1);
     if (first === undefined || last === undefined) return;
-    let format = row?.format ?? 0;
-    for (const record of records)
-      if (record.type === "run_started" && record.format > format) format = record.format;
+    const format = highestFormat(records, row?.format ?? 0);
     const length = expectedSeq + records.length;
     let key = row?.key;
     if (key === undefined)

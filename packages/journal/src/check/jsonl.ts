@@ -8,6 +8,7 @@ import { fileError } from "../jsonl/errors.ts";
 import { cutDurably, withKnownFile } from "../jsonl/files.ts";
 import { linesVersion, noHead, scan, wholeBefore } from "../jsonl/lines.ts";
 import { nameOf, newestSegments, pendingSuffix, segmentName, segmentOf, suffix } from "../jsonl/names.ts";
+import { formatOf } from "../record-format.ts";
 import { FoldCheck } from "./fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./report.ts";
 
@@ -127,7 +128,7 @@ class SessionCheck {
           wrong.push(`it holds session ${JSON.stringify(id)}, whose file is ${its}`);
       } else {
         for (const record of line.records) {
-          if (record.type === "run_started" && record.format > formatVersion) newer = record.format;
+          if (formatOf(record) > formatVersion) newer = formatOf(record);
           if (newer !== undefined || wrong.length > 0) return;
           const why = this.#fold.add(record);
           if (why !== undefined) wrong.push(`line ${line.line}: ${why}`);

@@ -3,6 +3,7 @@
 import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { blobRef, formatVersion, type LogRecord, messageOf } from "@rondo/core";
+import { formatOf } from "../record-format.ts";
 import { hasTexts } from "../sqlite/blobs.ts";
 import { loadSqlite } from "../sqlite/database.ts";
 import { sqliteError } from "../sqlite/errors.ts";
@@ -111,8 +112,8 @@ function checkSession(
       found(`${name}: record ${due} says it is number ${record?.seq}`, id);
       return { records: due, whole: false };
     }
-    if (record.type === "run_started" && record.format > formatVersion) {
-      const message = `${name}: its records are of format ${record.format}, and this Rondo knows ${formatVersion}; update it`;
+    if (formatOf(record) > formatVersion) {
+      const message = `${name}: its records are of format ${formatOf(record)}, and this Rondo knows ${formatVersion}; update it`;
       found(message, id, "newer");
       return { records: due, whole: false };
     }

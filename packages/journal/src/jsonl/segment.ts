@@ -4,7 +4,8 @@
 // grew is read from where it was known; of one that shrank, or is another file by now, nothing is known any more.
 
 import { fstatSync } from "node:fs";
-import { formatVersion, type LogRecord, RondoError } from "@rondo/core";
+import { type LogRecord, RondoError } from "@rondo/core";
+import { highestFormat, mustBeKnownFormat } from "../record-format.ts";
 import {
   behindSeal,
   type Line,
@@ -103,7 +104,7 @@ export class Segment {
     const group: Place = { line: head > 0 ? 2 : line, offset: offset + head, seq };
     this.#groups.push(group);
     this.#end = { line: group.line + 1, offset: group.offset + bytes, seq: seq + records.length };
-    for (const record of records) if (record.type === "run_started") this.#format = record.format;
+    this.#format = highestFormat(records, this.#format);
   }
 
   /** The seal was appended. */
@@ -114,19 +115,13 @@ export class Segment {
 
   /** @throws RondoError `invalid_request` when its records are of a newer format */
   checkFormat(): void {
-    if (this.#format > formatVersion)
-      throw new RondoError(
-        "invalid_request",
-        `session ${JSON.stringify(this.#session)} in the journal ${this.path} has records of format ${this.#format}, ` +
-          `written by a newer Rondo (this one knows ${formatVersion}); update @rondo/core`,
-      );
+    mustBeKnownFormat(this.#format, this.#session, this.path);
   }
 
   #know(line: Line): void {
     if (line.what === "group") {
       this.#groups.push({ line: line.line, offset: line.offset, seq: line.seq });
-      for (const record of line.records)
-        if (record.type === "run_started" && record.format > this.#format) this.#format = record.format;
+      this.#format = highestFormat(line.records, this.#format);
     } else if (line.what === "seal") this.#sealed = true;
     else if (line.header.format > linesVersion)
       throw new RondoError(

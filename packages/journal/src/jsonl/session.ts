@@ -12,6 +12,14 @@ import { withKnownFile } from "./files.ts";
 import { nameOf, pendingSuffix, segmentName } from "./names.ts";
 import { Segment } from "./segment.ts";
 
+/** The newest segment of a session, while its file is open. */
+export interface Newest {
+  file: number;
+  segment: Segment;
+  /** Bytes of a torn tail behind what counts. */
+  torn: number;
+}
+
 export class SessionFiles {
   readonly #folder: string;
   readonly #session: string;
@@ -53,7 +61,7 @@ export class SessionFiles {
    */
   newest<T>(
     flags: "r" | "r+",
-    act: (file: number, segment: Segment, torn: number) => T,
+    act: (newest: Newest) => T,
     finish?: (segment: number) => void,
   ): T | undefined {
     for (;;) {
@@ -78,7 +86,7 @@ export class SessionFiles {
           // Nothing is cut off by what was known of a file before.
           if (torn > 0 && before > 0 && flags === "r+") return "again";
           if (segment.sealed) return "sealed";
-          if (!followed) return { value: act(file, segment, torn) };
+          if (!followed) return { value: act({ file, segment, torn }) };
           throw new RondoError(
             "storage",
             `the journal ${segment.path} ends without its seal at record ${segment.length} of session ` +

@@ -1,7 +1,8 @@
 // The room of reading: sessions as they stand in the tables of a connection, whoever may write there.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { formatVersion, type LogRecord, messageOf, RondoError, type SessionInfo } from "@rondo/core";
+import { type LogRecord, messageOf, RondoError, type SessionInfo } from "@rondo/core";
+import { mustBeKnownFormat } from "../record-format.ts";
 
 export interface SessionRow {
   key: number;
@@ -30,12 +31,7 @@ export class Sessions {
   /** @throws RondoError `invalid_request` when its records are of a newer format. */
   row(id: string): SessionRow | undefined {
     const row = this.#session.get(id) as SessionRow | undefined;
-    if (row !== undefined && row.format > formatVersion)
-      throw new RondoError(
-        "invalid_request",
-        `session ${JSON.stringify(id)} in the journal ${this.#file} has records of format ${row.format}, written by a ` +
-          `newer Rondo (this one knows ${formatVersion}); update @rondo/core`,
-      );
+    if (row !== undefined) mustBeKnownFormat(row.format, id, this.#file);
     return row;
   }
 
