@@ -5,10 +5,10 @@
 
 import { type Tool, type ToolContext, type ToolResult, tool } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
+import { answering } from "./answering.ts";
 import type { HttpArgs, Way } from "./http/calling.ts";
 import { type HttpToolsOptions, httpToolsOptions } from "./http/options.ts";
 import { originOf, placeOf, placesOf } from "./http/places.ts";
-import { answering } from "./refusal.ts";
 
 const url = { type: "string", minLength: 1, description: "The whole URL, http: or https:." } as const;
 

@@ -1,4 +1,4 @@
-// The room of reasons: the words for what the file system refuses, and how names are shown.
+// The room of reasons: refusals, the words for what the file system refuses, and how names, counts and sizes are shown.
 //
 // No import of @rondo/core here: the search worker loads this room too, and should load little.
 

@@ -5,10 +5,10 @@
 
 import { type Tool, tool } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
+import { answering } from "./answering.ts";
 import { mustBeCommand, mustHaveShell } from "./command/given-command.ts";
 import { type RunCommandOptions, runCommandOptions } from "./command/options.ts";
 import { fileToolSet } from "./options.ts";
-import { answering } from "./refusal.ts";
 
 /**
  * The tool `run_command`.

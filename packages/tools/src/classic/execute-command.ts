@@ -2,12 +2,12 @@
 
 import { constants } from "node:os";
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
+import { answering } from "../answering.ts";
 import { mustBeCommand, mustHaveShell } from "../command/given-command.ts";
 import type { RunCommandOptions } from "../command/options.ts";
-import type { Outcome } from "../command/running.ts";
+import type { Outcome } from "../command/outcome.ts";
 import type { FileToolSet } from "../options.ts";
 import { Refusal } from "../reasons.ts";
-import { answering } from "../refusal.ts";
 
 const usual = 30;
 const longest = 3_600;

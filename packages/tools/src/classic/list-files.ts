@@ -30,7 +30,7 @@ export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {
         if (!place.exists) throw refusal("Directory not found", path);
         if (!(await stat(place.real)).isDirectory()) throw refusal("Path is not a directory", path);
         const lines: string[] = [];
-        for await (const line of linesBelow(root, place, recursive, context.signal, undefined)) {
+        for await (const line of linesBelow({ root, recursive, signal: context.signal }, place)) {
           if (lines.length === maxEntries) {
             lines.push(`[only the first ${counted(maxEntries, "entry", "entries")} are shown]`);
             break;
@@ -42,14 +42,20 @@ export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {
   });
 }
 
+/** What holds for a whole listing. */
+interface Listing {
+  root: Root;
+  recursive: boolean;
+  signal: AbortSignal;
+}
+
 /** @param indent what stands before the lines of a tree below its first level; undefined: this is the first */
 async function* linesBelow(
-  root: Root,
+  listing: Listing,
   place: Place,
-  recursive: boolean,
-  signal: AbortSignal,
-  indent: string | undefined,
+  indent?: string,
 ): AsyncGenerator<string, void, undefined> {
+  const { root, recursive, signal } = listing;
   signal.throwIfAborted();
   const entries = await entriesOf(root, place, indent !== undefined);
   for (const [at, entry] of entries.entries()) {
@@ -67,7 +73,7 @@ async function* linesBelow(
       real: join(place.real, entry.name),
       exists: true,
     };
-    yield* linesBelow(root, inner, true, signal, `${indent ?? ""}${isLast ? "    " : "│   "}`);
+    yield* linesBelow(listing, inner, `${indent ?? ""}${isLast ? "    " : "│   "}`);
   }
 }
 

@@ -1,8 +1,8 @@
 // The room of the classic reasons: what went wrong, in the few words these tools have for it.
 
 import type { ToolContext, ToolResult } from "@rondo/core";
+import { answering } from "../answering.ts";
 import { codeOf, Refusal, shown } from "../reasons.ts";
-import { answering } from "../refusal.ts";
 
 /** Runs a tool's work about `path`; what the file system refuses becomes `Error: <reason>: <path>`. */
 export function answeringAbout(

@@ -3,24 +3,21 @@
 // Loaded with the first command: Node's own process module is slow to load, and most agents start without one.
 
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { delimiter, dirname } from "node:path";
 import type { Readable } from "node:stream";
 import type { ToolContext, ToolResult } from "@rondo/core";
 import { toolResult } from "@rondo/core";
 import { meant } from "../paths/given-path.ts";
 import type { Root } from "../paths/root.ts";
-import { codeOf, counted, Refusal, shown } from "../reasons.ts";
+import { codeOf, Refusal } from "../reasons.ts";
 import { clip } from "../text/text-file.ts";
 import { afterMs } from "../timer.ts";
-import { commandEnv } from "./env.ts";
-import { type Cleared, cleared, type GitGuard, gitGuard } from "./git-guard.ts";
+import { type Cleared, cleared } from "./git-guard.ts";
 import { withheld } from "./left-open.ts";
-import type { RunCommandOptions } from "./options.ts";
+import { type Outcome, told } from "./outcome.ts";
 import { OutputWindow } from "./output-window.ts";
 import { openPipes, type Pipes } from "./pipes.ts";
-import { type Ended, endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
-import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome } from "./sandbox.ts";
+import { type CommandOptions, type Plan, planOf } from "./plan.ts";
+import { type Ended, endFamily, type Family, familyOf } from "./processes.ts";
 
 /** One command, and where and how long it may run. */
 export interface CommandCall {
@@ -30,8 +27,6 @@ export interface CommandCall {
   cwd: string;
   timeoutMs: number;
 }
-
-type CommandOptions = Omit<RunCommandOptions, "root">;
 
 /**
  * Runs one command in a folder under the root.
@@ -57,7 +52,7 @@ export async function outcomeIn(
   context: ToolContext,
 ): Promise<Outcome> {
   const folder = await workFolder(root, cwd);
-  const plan = await planned(options, root, folder, command);
+  const plan = await planOf({ command, root, folder }, options);
   context.signal.throwIfAborted();
   let clear: Cleared = { taken: [], left: [] };
   const outcome = await ran(plan, timeoutMs, options, context).finally(() => {
@@ -73,84 +68,6 @@ async function workFolder(root: Root, cwd: string): Promise<string> {
   const handle = await root.open(place, "folder");
   await handle.close();
   return place.real;
-}
-
-interface Plan {
-  program: string;
-  args: string[];
-  cwd: string;
-  env: Record<string, string>;
-  mark: string;
-  /** How it is confined, for the result. */
-  confined: string;
-  git?: GitGuard | undefined;
-}
-
-async function planned(options: CommandOptions, root: Root, cwd: string, command: string): Promise<Plan> {
-  const mode = options.sandbox ?? "auto";
-  const network = options.network ?? false;
-  const shell = ["/bin/sh", "-c", command];
-  const mark = randomUUID();
-  const sandbox: Sandbox =
-    mode === "off"
-      ? { missing: "switched off" }
-      : root.real === "/"
-        ? { missing: "the root is the whole file system" }
-        : await sandboxFor(options);
-  if ("missing" in sandbox) {
-    if (mode === "require")
-      throw new Refusal(
-        `the command was not run: a sandbox is required and there is none (${sandbox.missing})`,
-      );
-    return {
-      program: shell[0]!,
-      args: shell.slice(1),
-      cwd,
-      env: commandEnv(process.env, mark, options.env ?? {}),
-      mark,
-      confined: `not sandboxed: ${sandbox.missing}`,
-    };
-  }
-  const git = (options.protectGit ?? true) ? gitGuard(root.real) : undefined;
-  const settings = { root: root.real, network, readable: options.readable ?? [], git };
-  const env = commandEnv(process.env, mark, { HOME: sandboxHome(root.real), TMPDIR: "/tmp", ...options.env });
-  const node = dirname(process.execPath);
-  if (!(env.PATH ?? "").split(delimiter).includes(node))
-    env.PATH = `${env.PATH ?? "/usr/bin:/bin"}${delimiter}${node}`;
-  return {
-    program: sandbox.program,
-    args: sandboxArgs(sandbox, settings, cwd, shell),
-    cwd,
-    env,
-    mark,
-    confined: `sandboxed by bubblewrap, ${network ? "with" : "without"} network`,
-    git,
-  };
-}
-
-/** A PATH among the options decides where bubblewrap is looked for. */
-function sandboxFor(options: CommandOptions): Promise<Sandbox> {
-  const path = options.env?.PATH;
-  return path === undefined ? findSandbox() : probe(path);
-}
-
-export interface Outcome {
-  /** How it was confined. */
-  confined: string;
-  stdout: string;
-  stderr: string;
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  /** The limit, when it was reached. */
-  timedOutMs: number | undefined;
-  durationMs: number;
-  /** Processes the command left running; they were ended. */
-  leftovers: ProcessEntry[];
-  survivors: ProcessEntry[];
-  /** What it put where git takes programs to run, relative to the root; it was taken away. */
-  taken: string[];
-  /** What of it could not be taken away. */
-  left: string[];
 }
 
 const drainMs = 500;
@@ -333,40 +250,4 @@ function progressOf(context: ToolContext): { see(output: OutputWindow): void; st
     },
     stop: () => clearTimeout(timer),
   };
-}
-
-function told(outcome: Outcome): string {
-  const { stdout, stderr } = outcome;
-  const pieces: string[] = [];
-  if (stdout.trim() !== "") pieces.push(`[stdout]\n${stdout.replace(/\n$/, "")}`);
-  if (stderr.trim() !== "") pieces.push(`[stderr]\n${stderr.replace(/\n$/, "")}`);
-  if (pieces.length === 0) pieces.push("[no output]");
-  const seconds = `${(outcome.durationMs / 1000).toFixed(outcome.durationMs < 10_000 ? 2 : 0)} s`;
-  const how =
-    outcome.timedOutMs !== undefined
-      ? `timed out after ${outcome.timedOutMs / 1000} s, and everything it started was ended`
-      : outcome.signal !== null
-        ? `ended by ${outcome.signal} after ${seconds}`
-        : `exit code: ${outcome.code}; ${seconds}`;
-  pieces.push(`[${how}; ${outcome.confined}]`);
-  if (outcome.leftovers.length > 0)
-    pieces.push(
-      `[it had left ${counted(outcome.leftovers.length, "process", "processes")} running, now ended: ${named(outcome.leftovers)}]`,
-    );
-  if (outcome.taken.length > 0)
-    pieces.push(
-      `[taken away, because git would act on it outside of the sandbox: ${outcome.taken.map(shown).join(", ")}]`,
-    );
-  if (outcome.left.length > 0)
-    pieces.push(
-      `[could not be taken away, though git would act on it outside of the sandbox: ${outcome.left.map(shown).join(", ")}]`,
-    );
-  if (outcome.survivors.length > 0) pieces.push(`[could not be ended: ${named(outcome.survivors)}]`);
-  return pieces.join("\n");
-}
-
-function named(processes: readonly ProcessEntry[]): string {
-  const first = processes.slice(0, 10).map((one) => `${shown(one.name)} (${one.pid})`);
-  const rest = processes.length - first.length;
-  return first.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

@@ -6,10 +6,10 @@
 import { isUtf8 } from "node:buffer";
 import { type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
+import { answering } from "../answering.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
 import { keyOf } from "../paths/given-path.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
-import { answering } from "../refusal.ts";
 import { contentIdOf, fileEntry } from "../seen.ts";
 import { nearPassage } from "../text/near-passage.ts";
 import {
@@ -86,13 +86,16 @@ export function editFile(options: EditFileOptions): Tool {
       return answering(context, path, async () => {
         if (oldText === newText)
           throw new Refusal("the old and the new text are the same; nothing was changed");
-        const old = bytesOf(oldText, "the old text");
-        const fresh = bytesOf(newText, "the new text");
+        const edit: Edit = {
+          ...args,
+          old: bytesOf(oldText, "the old text"),
+          fresh: bytesOf(newText, "the new text"),
+        };
         let done: Edited | undefined;
         const { place } = await change(set, path, bounds, context.signal, (before, there) => {
           if (before === undefined) throw set.root.notThere("file", there);
           mustBeAsSeen(set, before, there);
-          done = edited(before.bytes, old, fresh, args, there.shown, bounds.maxBytes);
+          done = edited(before.bytes, edit, there.shown, bounds.maxBytes);
           return { bytes: done.bytes, partOf: done.lines };
         });
         const { places, lines, bytes } = done as Edited;
@@ -106,6 +109,12 @@ export function editFile(options: EditFileOptions): Tool {
   });
 }
 
+/** What is asked for, its texts as bytes as well. */
+interface Edit extends Args {
+  old: Buffer;
+  fresh: Buffer;
+}
+
 interface Edited {
   bytes: Buffer;
   /** How many it has now. */
@@ -115,15 +124,8 @@ interface Edited {
 }
 
 /** The file's new content. @throws Refusal when the passage cannot be replaced */
-function edited(
-  before: Buffer,
-  old: Buffer,
-  fresh: Buffer,
-  args: Args,
-  path: string,
-  maxBytes: number,
-): Edited {
-  const { oldText, newText, replaceAll = false } = args;
+function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edited {
+  const { oldText, newText, old, fresh, replaceAll = false } = edit;
   const utf16 = utf16Of(before);
   const file = utf16 === undefined ? before : decoded(before, utf16, path);
   const kind = binaryKind(file);

@@ -2,13 +2,13 @@
 
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, membersOf } from "@rondo/core/checks";
+import { answering } from "../answering.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
 import { compiled, globNote, relativeGlob } from "../paths/given-glob.ts";
 import { meant } from "../paths/given-path.ts";
 import type { Place, Root } from "../paths/root.ts";
 import { type EntryKind, type LeftOut, walk } from "../paths/walk.ts";
 import { counted, shown } from "../reasons.ts";
-import { answering } from "../refusal.ts";
 
 export interface ListFilesOptions extends FileToolOptions {
   /** Entries shown at most; all are counted. Default: 1,000. */

@@ -2,11 +2,11 @@
 
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
+import { answering } from "../answering.ts";
 import { type FileToolOptions, type FileToolSet, fileToolChecks, fileToolSet } from "../options.ts";
 import { keyOf } from "../paths/given-path.ts";
 import type { Place } from "../paths/root.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
-import { answering } from "../refusal.ts";
 import { contentIdOf, fileEntry } from "../seen.ts";
 import { mustNotBeShown } from "../text/shown-text.ts";
 import { formOf, inForm, type TextForm, textOf } from "../text/text-form.ts";

@@ -1,7 +1,7 @@
-// The room of refusals: how a tool says no.
+// The room of answering: how what a tool refuses becomes its result.
 //
 // A refusal is something the model can act on (a file that is not there, a path outside the root), so it becomes an
-// error result in plain words. Anything else that is thrown is a fault of ours and is left to the loop.
+// error result in plain words. Anything else that is thrown is a fault of ours, and is left to the loop.
 
 import { type ToolContext, type ToolResult, toolResult } from "@rondo/core";
 import { Refusal, reasonOf } from "./reasons.ts";

@@ -1,0 +1,60 @@
+// The room of a command's outcome: how it ended, and what the model is told of that.
+
+import { counted, shown } from "../reasons.ts";
+import type { ProcessEntry } from "./processes.ts";
+
+export interface Outcome {
+  /** How it was confined. */
+  confined: string;
+  stdout: string;
+  stderr: string;
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** The limit, when it was reached. */
+  timedOutMs: number | undefined;
+  durationMs: number;
+  /** Processes the command left running; they were ended. */
+  leftovers: ProcessEntry[];
+  survivors: ProcessEntry[];
+  /** What it put where git takes programs to run, relative to the root; it was taken away. */
+  taken: string[];
+  /** What of it could not be taken away. */
+  left: string[];
+}
+
+/** The outcome in words: the output first, and behind it, each in brackets, what else is to be known. */
+export function told(outcome: Outcome): string {
+  const { stdout, stderr } = outcome;
+  const pieces: string[] = [];
+  if (stdout.trim() !== "") pieces.push(`[stdout]\n${stdout.replace(/\n$/, "")}`);
+  if (stderr.trim() !== "") pieces.push(`[stderr]\n${stderr.replace(/\n$/, "")}`);
+  if (pieces.length === 0) pieces.push("[no output]");
+  const seconds = `${(outcome.durationMs / 1000).toFixed(outcome.durationMs < 10_000 ? 2 : 0)} s`;
+  const how =
+    outcome.timedOutMs !== undefined
+      ? `timed out after ${outcome.timedOutMs / 1000} s, and everything it started was ended`
+      : outcome.signal !== null
+        ? `ended by ${outcome.signal} after ${seconds}`
+        : `exit code: ${outcome.code}; ${seconds}`;
+  pieces.push(`[${how}; ${outcome.confined}]`);
+  if (outcome.leftovers.length > 0)
+    pieces.push(
+      `[it had left ${counted(outcome.leftovers.length, "process", "processes")} running, now ended: ${named(outcome.leftovers)}]`,
+    );
+  if (outcome.taken.length > 0)
+    pieces.push(
+      `[taken away, because git would act on it outside of the sandbox: ${outcome.taken.map(shown).join(", ")}]`,
+    );
+  if (outcome.left.length > 0)
+    pieces.push(
+      `[could not be taken away, though git would act on it outside of the sandbox: ${outcome.left.map(shown).join(", ")}]`,
+    );
+  if (outcome.survivors.length > 0) pieces.push(`[could not be ended: ${named(outcome.survivors)}]`);
+  return pieces.join("\n");
+}
+
+function named(processes: readonly ProcessEntry[]): string {
+  const first = processes.slice(0, 10).map((one) => `${shown(one.name)} (${one.pid})`);
+  const rest = processes.length - first.length;
+  return first.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
