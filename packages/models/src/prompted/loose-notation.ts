@@ -22,55 +22,64 @@ const bare = /[^{}[\],<>"']{1,4096}/y;
 const escapes: { readonly [letter: string]: string } = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 const coded = /u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}/y;
 
+/** How a call is written: what stands behind its arguments, and between a name and its value. */
+interface Form {
+  close: string;
+  between: string;
+  /** Texts may stand in no quotes, values and commas may be missing. */
+  isLax: boolean;
+}
+
+const python: Form = { close: ")", between: "=", isLax: false };
+const gemma: Form = { close: "}", between: ":", isLax: true };
+
 /** `name(key=value, …)` at a place; undefined where there is none. */
 export function pythonCall(text: string, at: number): OwnCall | CutCall | undefined {
   const name = found(pythonName, text, at)?.[0];
   if (name === undefined) return undefined;
-  return new Notation(text, text.indexOf("(", at) + 1, false).call(name, ")", "=");
+  return new Notation(text, text.indexOf("(", at) + 1, python).call(name);
 }
 
 /** `call:name{key:value, …}` at a place. */
 export function gemmaCall(text: string, at: number): OwnCall | CutCall | undefined {
   const head = found(gemmaName, text, at);
   if (head === null) return undefined;
-  return new Notation(text, at + head[0].length + 1, true).call(head[1] ?? "", "}", ":");
+  return new Notation(text, at + head[0].length + 1, gemma).call(head[1] ?? "");
 }
 
-/** Thrown where a text is wrong; `over` where it merely ended. */
-class NoCall extends Error {
-  readonly over: boolean;
+/** Thrown where a text is no call. */
+class NoCall extends Error {}
 
-  constructor(over: boolean) {
-    super("no call");
-    this.over = over;
-  }
-}
+/** Thrown where it merely ended too early to be one. */
+class CutOff extends NoCall {}
 
 class Notation {
   readonly #text: string;
-  readonly #bare: boolean;
+  readonly #form: Form;
   #at: number;
 
-  constructor(text: string, at: number, allowsBare: boolean) {
+  /** @param at where the arguments begin */
+  constructor(text: string, at: number, form: Form) {
     this.#text = text;
     this.#at = at;
-    this.#bare = allowsBare;
+    this.#form = form;
   }
 
-  call(name: string, close: string, between: string): OwnCall | CutCall | undefined {
+  call(name: string): OwnCall | CutCall | undefined {
+    const { close, between } = this.#form;
     try {
       const args = this.#members(close, between, 0);
       return { name, args, end: this.#at, closed: true };
     } catch (thrown) {
       if (!(thrown instanceof NoCall)) throw thrown;
-      return thrown.over ? { name } : undefined;
+      return thrown instanceof CutOff ? { name } : undefined;
     }
   }
 
   /** The next character that is no blank. There must be one. */
   #next(): string {
     this.#at += found(blank, this.#text, this.#at)?.[0].length ?? 0;
-    if (this.#at >= this.#text.length) throw new NoCall(true);
+    if (this.#at >= this.#text.length) throw new CutOff();
     return this.#text.charAt(this.#at);
   }
 
@@ -90,17 +99,17 @@ class Notation {
   #comma(close: string, needed: boolean): void {
     const char = this.#next();
     if (char === ",") this.#at += 1;
-    else if (needed && char !== close) throw new NoCall(false);
+    else if (needed && char !== close) throw new NoCall();
   }
 
   #members(close: string, between: string, depth: number): JsonObject {
     const members: JsonObject = {};
     while (!this.#closes(close)) {
       const name = this.#string() ?? this.#take(key);
-      if (name === undefined || this.#next() !== between) throw new NoCall(false);
+      if (name === undefined || this.#next() !== between) throw new NoCall();
       this.#at += 1;
       putMember(members, name, this.#empty(close) ? "" : this.#value(depth + 1));
-      this.#comma(close, !this.#bare);
+      this.#comma(close, !this.#form.isLax);
     }
     return members;
   }
@@ -108,7 +117,7 @@ class Notation {
   /** Gemma leaves a value out now and then, and the comma between two members. */
   #empty(close: string): boolean {
     const char = this.#next();
-    return this.#bare && (char === "," || char === close);
+    return this.#form.isLax && (char === "," || char === close);
   }
 
   #items(close: string, depth: number): Json[] {
@@ -121,7 +130,7 @@ class Notation {
   }
 
   #value(depth: number): Json {
-    if (depth > deepest) throw new NoCall(false);
+    if (depth > deepest) throw new NoCall();
     const opens = this.#next();
     const string = this.#string();
     if (string !== undefined) return string;
@@ -134,8 +143,8 @@ class Notation {
     if (named !== undefined) return /^n/i.test(named) ? null : named.endsWith("rue");
     const digits = this.#take(number);
     if (digits !== undefined) return exact(digits);
-    const text = this.#bare ? this.#take(bare)?.trim() : undefined;
-    if (text === undefined || text === "") throw new NoCall(false);
+    const text = this.#form.isLax ? this.#take(bare)?.trim() : undefined;
+    if (text === undefined || text === "") throw new NoCall();
     return text;
   }
 
@@ -145,7 +154,7 @@ class Notation {
     const token = tokens.find((one) => text.startsWith(one, this.#at));
     if (token !== undefined) {
       const end = text.indexOf(token, this.#at + token.length);
-      if (end === -1) throw new NoCall(true);
+      if (end === -1) throw new CutOff();
       const value = text.slice(this.#at + token.length, end);
       this.#at = end + token.length;
       return value;
@@ -170,7 +179,7 @@ class Notation {
       at += code?.length ?? 1;
       kept = at + 1;
     }
-    throw new NoCall(true);
+    throw new CutOff();
   }
 }
 

@@ -59,7 +59,7 @@ export function classifyHttpError(response: ErrorResponse, hints: ErrorHints = {
   const facts = readErrorBody(response.body);
   const amazon = response.header("x-amzn-errortype")?.split(/[:;]/)[0];
   if (amazon) facts.codes.unshift(amazon);
-  return errorFrom(response.status, facts, (name) => response.header(name), hints);
+  return errorOf({ status: response.status, header: (name) => response.header(name), facts, hints });
 }
 
 /**
@@ -73,7 +73,7 @@ export function classifyStreamError(
 ): RondoError {
   const facts = readErrorBody(body);
   if (hints.code) facts.codes.unshift(hints.code);
-  return errorFrom(undefined, facts, () => null, hints);
+  return errorOf({ status: undefined, header: () => null, facts, hints });
 }
 
 /** How much output is taken, where that much was what a refusal is about. */
@@ -92,13 +92,18 @@ const waiting: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "quota_exhausted",
 ]);
 
-function errorFrom(
-  httpStatus: number | undefined,
-  facts: ErrorFacts,
-  header: (name: string) => string | null,
-  hints: ErrorHints,
-): RondoError {
-  const status = httpStatus ?? facts.status;
+/** All that is known of a failure. */
+interface Failure {
+  /** The response's; undefined for an error inside a successful one. */
+  status: number | undefined;
+  header(name: string): string | null;
+  facts: ErrorFacts;
+  hints: ErrorHints;
+}
+
+function errorOf(failure: Failure): RondoError {
+  const { header, facts, hints } = failure;
+  const status = failure.status ?? facts.status;
   const kind = kindOf(judgedStatus(status, facts), facts, hints);
   const said = shouldRetry(header);
   const body = facts.json ?? (facts.html ? undefined : facts.message);
@@ -117,7 +122,7 @@ function errorFrom(
   const maxOutputTokens = outputLimits[kind]?.(facts.message);
   const contextWindow =
     kind === "context_overflow" ? (facts.window ?? namedWindow(facts.message)) : undefined;
-  return new RondoError(kind, sentence(kind, httpStatus, facts, hints, header, wait), {
+  return new RondoError(kind, sentence(kind, failure, wait), {
     ...(retryable === undefined ? {} : { retryable }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -276,34 +281,30 @@ function quotaIds(json: Json | undefined, depth = 0): string[] {
   );
 }
 
-function sentence(
-  kind: ErrorKind,
-  httpStatus: number | undefined,
-  facts: ErrorFacts,
-  hints: ErrorHints,
-  header: (name: string) => string | null,
-  waitMs: number | undefined,
-): string {
-  const who = hints.provider ?? "the provider";
+function sentence(kind: ErrorKind, failure: Failure, waitMs: number | undefined): string {
+  const { status, facts, hints } = failure;
   const code = facts.codes[0];
-  const label = [httpStatus === undefined ? "" : String(httpStatus), code === undefined ? "" : `(${code})`]
+  const label = [status === undefined ? "" : String(status), code === undefined ? "" : `(${code})`]
     .filter((word) => word !== "")
     .join(" ");
   const what = facts.html
     ? `a web page${facts.message === "" ? "" : ` titled "${facts.message}"`}`
     : facts.message || "no explanation";
-  const redirect =
-    httpStatus !== undefined && httpStatus >= 300 && httpStatus < 400
-      ? `; it redirects to ${header("location") ?? "elsewhere"}, which is not followed: put the final address into baseURL`
-      : "";
-  const wait = waitMs === undefined ? "" : ` It asks to wait ${waitMs / 1000} s.`;
-  const advice =
-    kind === "invalid_request" && httpStatus === 404
-      ? notFound
-      : kind === "capability" && otherApiWords.test(facts.message)
-        ? otherApi
-        : adviceOn[kind];
-  return `${who} answered ${label === "" ? "with an error" : label}: ${what}${redirect}${/[.!?…]$/.test(what) ? "" : "."}${wait}${advice === undefined ? "" : ` ${advice}`}`;
+  const end = /[.!?…]$/.test(what) ? "" : ".";
+  const said = `${hints.provider ?? "the provider"} answered ${label || "with an error"}: ${what}${redirectOf(failure)}${end}`;
+  const wait = waitMs === undefined ? undefined : `It asks to wait ${waitMs / 1000} s.`;
+  return [said, wait, adviceOf(kind, failure)].filter((one) => one !== undefined).join(" ");
+}
+
+function redirectOf({ status, header }: Failure): string {
+  if (status === undefined || status < 300 || status >= 400) return "";
+  return `; it redirects to ${header("location") ?? "elsewhere"}, which is not followed: put the final address into baseURL`;
+}
+
+function adviceOf(kind: ErrorKind, { status, facts }: Failure): string | undefined {
+  if (kind === "invalid_request" && status === 404) return notFound;
+  if (kind === "capability" && otherApiWords.test(facts.message)) return otherApi;
+  return adviceOn[kind];
 }
 
 const otherApi =
