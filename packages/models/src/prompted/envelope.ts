@@ -20,7 +20,7 @@ export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolCho
       thought: { type: "string" },
       tool_call: closed({
         name: { const: name },
-        input: grammarSchema(inputSchema, inputSchema, { left: maxNodes }),
+        input: grammarSchema(inputSchema),
       }),
     }),
   );
@@ -36,7 +36,7 @@ const envelopes = new WeakSet<JsonObject>();
 
 /** Any schema in the part that grammars carry; the protocol's own is in it already. */
 export const forGrammar = (schema: JsonObject): JsonObject =>
-  envelopes.has(schema) ? schema : grammarSchema(schema, schema, { left: maxNodes });
+  envelopes.has(schema) ? schema : grammarSchema(schema);
 
 function closed(properties: { [name: string]: JsonObject }): JsonObject {
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
@@ -50,94 +50,94 @@ const maxNodes = 400;
  * A schema in the part of JSON Schema that grammars carry: types, constants, lists, objects, alternatives. A grammar
  * always writes every property, so one that may be left out may also be null; see `withoutFillers`.
  */
-export function grammarSchema(
-  schema: Json | undefined,
-  root: JsonObject,
-  budget: { left: number },
-  depth: number = 0,
-): JsonObject {
-  budget.left -= 1;
-  if (!isObject(schema) || depth > maxDepth || budget.left < 0) return anyValue();
-  const ref = ownMember(schema, "$ref");
-  if (typeof ref === "string") return grammarSchema(referred(ref, root), root, budget, depth + 1);
-  const constant = ownMember(schema, "const");
-  if (constant !== undefined && (typeof constant !== "object" || constant === null))
-    return { const: constant };
-  const words = ownMember(schema, "enum");
-  if (Array.isArray(words)) {
-    const plain = words.filter((word) => typeof word !== "object" || word === null);
-    if (plain.length > 0) return { enum: plain };
-  }
-  const ways = ownMember(schema, "oneOf") ?? ownMember(schema, "anyOf");
-  if (Array.isArray(ways) && ways.length > 0)
-    return { oneOf: ways.map((way) => grammarSchema(way, root, budget, depth + 1)) };
-  const all = ownMember(schema, "allOf");
-  if (Array.isArray(all) && all.length === 1) return grammarSchema(all[0], root, budget, depth + 1);
-  const type = ownMember(schema, "type");
-  if (Array.isArray(type))
-    return { oneOf: type.map((one) => grammarSchema({ ...schema, type: one }, root, budget, depth + 1)) };
-  switch (type) {
-    case "object":
-      return objectSchema(schema, root, budget, depth);
-    case "array":
-      return {
-        type: "array",
-        items: itemsSchema(schema, root, budget, depth + 1),
-        ...numbers(schema, ["minItems", "maxItems"]),
-      };
-    case "string":
-      return { type: "string", ...numbers(schema, ["minLength", "maxLength"]) };
-    case "number":
-    case "integer":
-    case "boolean":
-    case "null":
-      return { type };
-    default:
-      return isObject(ownMember(schema, "properties"))
-        ? objectSchema(schema, root, budget, depth)
-        : anyValue();
-  }
-}
+const grammarSchema = (schema: JsonObject): JsonObject => new GrammarSchema(schema).node(schema, 0);
 
-/** What items are; of a tuple any of what its places take. */
-function itemsSchema(
-  schema: JsonObject,
-  root: JsonObject,
-  budget: { left: number },
-  depth: number,
-): JsonObject {
-  const items = ownMember(schema, "items");
-  const places = Array.isArray(items) ? items : ownMember(schema, "prefixItems");
-  if (!Array.isArray(places) || places.length === 0) return grammarSchema(items, root, budget, depth);
-  const rest = isObject(items) && Object.keys(items).length > 0 ? [items] : [];
-  const each = [...places, ...rest].map((one) => grammarSchema(one, root, budget, depth));
-  return each.length === 1 ? (each[0] as JsonObject) : { oneOf: each };
-}
+class GrammarSchema {
+  readonly #root: JsonObject;
+  #left = maxNodes;
 
-function objectSchema(
-  schema: JsonObject,
-  root: JsonObject,
-  budget: { left: number },
-  depth: number,
-): JsonObject {
-  const own = ownMember(schema, "properties");
-  const required = ownMember(schema, "required");
-  const properties: { [name: string]: JsonObject } = {};
-  for (const [name, value] of isObject(own) ? Object.entries(own) : []) {
-    const one = grammarSchema(value, root, budget, depth + 1);
-    const needed = Array.isArray(required) && required.includes(name);
-    putMember(properties, name, needed ? one : { oneOf: [one, { type: "null" }] });
+  /** @param root what references are followed from */
+  constructor(root: JsonObject) {
+    this.#root = root;
   }
-  const more = ownMember(schema, "additionalProperties");
-  const free = Object.keys(properties).length === 0 && more !== false;
-  return {
-    type: "object",
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: isObject(more)
-      ? grammarSchema(more, root, budget, depth + 1)
-      : more === true || (free && own === undefined),
-  };
+
+  node(schema: Json | undefined, depth: number): JsonObject {
+    this.#left -= 1;
+    if (!isObject(schema) || depth > maxDepth || this.#left < 0) return anyValue();
+    const ref = ownMember(schema, "$ref");
+    if (typeof ref === "string") return this.node(referred(ref, this.#root), depth + 1);
+    const constant = ownMember(schema, "const");
+    if (constant !== undefined && (typeof constant !== "object" || constant === null))
+      return { const: constant };
+    const words = ownMember(schema, "enum");
+    if (Array.isArray(words)) {
+      const plain = words.filter((word) => typeof word !== "object" || word === null);
+      if (plain.length > 0) return { enum: plain };
+    }
+    const ways = ownMember(schema, "oneOf") ?? ownMember(schema, "anyOf");
+    if (Array.isArray(ways) && ways.length > 0)
+      return { oneOf: ways.map((way) => this.node(way, depth + 1)) };
+    const all = ownMember(schema, "allOf");
+    if (Array.isArray(all) && all.length === 1) return this.node(all[0], depth + 1);
+    return this.#typed(schema, depth);
+  }
+
+  /** A schema as its type says. */
+  #typed(schema: JsonObject, depth: number): JsonObject {
+    const type = ownMember(schema, "type");
+    if (Array.isArray(type))
+      return { oneOf: type.map((one) => this.node({ ...schema, type: one }, depth + 1)) };
+    switch (type) {
+      case "object":
+        return this.#object(schema, depth);
+      case "array":
+        return {
+          type: "array",
+          items: this.#items(schema, depth + 1),
+          ...numbers(schema, ["minItems", "maxItems"]),
+        };
+      case "string":
+        return { type: "string", ...numbers(schema, ["minLength", "maxLength"]) };
+      case "number":
+      case "integer":
+      case "boolean":
+      case "null":
+        return { type };
+      default:
+        return isObject(ownMember(schema, "properties")) ? this.#object(schema, depth) : anyValue();
+    }
+  }
+
+  /** What items are; of a tuple any of what its places take. */
+  #items(schema: JsonObject, depth: number): JsonObject {
+    const items = ownMember(schema, "items");
+    const places = Array.isArray(items) ? items : ownMember(schema, "prefixItems");
+    if (!Array.isArray(places) || places.length === 0) return this.node(items, depth);
+    const rest = isObject(items) && Object.keys(items).length > 0 ? [items] : [];
+    const each = [...places, ...rest].map((one) => this.node(one, depth));
+    return each.length === 1 ? (each[0] as JsonObject) : { oneOf: each };
+  }
+
+  #object(schema: JsonObject, depth: number): JsonObject {
+    const own = ownMember(schema, "properties");
+    const required = ownMember(schema, "required");
+    const properties: { [name: string]: JsonObject } = {};
+    for (const [name, value] of isObject(own) ? Object.entries(own) : []) {
+      const one = this.node(value, depth + 1);
+      const needed = Array.isArray(required) && required.includes(name);
+      putMember(properties, name, needed ? one : { oneOf: [one, { type: "null" }] });
+    }
+    const more = ownMember(schema, "additionalProperties");
+    const free = Object.keys(properties).length === 0 && more !== false;
+    return {
+      type: "object",
+      properties,
+      required: Object.keys(properties),
+      additionalProperties: isObject(more)
+        ? this.node(more, depth + 1)
+        : more === true || (free && own === undefined),
+    };
+  }
 }
 
 /** What a grammar can carry where anything may stand. */

@@ -5,11 +5,11 @@
 // message is calls. An example in prose, or in a fence inside prose, is prose. After the first calls the message is over: a
 // result the model wrote itself is invention (F238). One pass over the text, never back (F243).
 
-import type { StopKind } from "@rondo/core";
-import { type CutCall, type Meaning, meaningOf, type OwnCall, plainName, type WrittenCall } from "./calls.ts";
+import type { WrittenCall } from "./calls.ts";
 import { withoutLeaks } from "./control-tokens.ts";
-import { around, bareCalls, closing, firstNamed, opening, opensCalls, ownCall } from "./own-calls.ts";
-import { found, parsedLoosely, valueEnd } from "./scan.ts";
+import { firstNamed, opening, opensCalls } from "./own-calls.ts";
+import { type ReadContext, type Run, Runs } from "./runs.ts";
+import { found, valueEnd } from "./scan.ts";
 
 export interface Reading {
   text: string;
@@ -19,42 +19,9 @@ export interface Reading {
   warnings: { code: string; message: string }[];
 }
 
-export interface ReadContext {
-  known: ReadonlySet<string>;
-  /** False: tools are off, and nothing is a call. */
-  tools: boolean;
-  /** What the inner model's stop word means. */
-  wire: StopKind;
-  /** What of an unclosed `response` had been read when the text ended. */
-  begun?: string;
-}
-
 /** Reads a body from which thoughts have been taken already. */
 export function readAnswer(body: string, context: ReadContext): Reading {
   return new AnswerReader(body, context).read();
-}
-
-/** Values one after another, and what was read of them. */
-interface Run {
-  from: number;
-  calls: WrittenCall[];
-  texts: string[];
-  explicit: boolean;
-  fenced: boolean;
-  /** Where what belongs to the run ends. */
-  end: number;
-  /** How far it was looked at: nobody has to look there again. */
-  seen: number;
-  /** Whether what was looked at ends in a fence that it opened. */
-  inFence: boolean;
-  malformed?: string;
-}
-
-/** Where a run is being read. */
-interface Cursor {
-  at: number;
-  inTag: boolean;
-  inFence: boolean;
 }
 
 /** What a model writes when it goes on to invent the result, or another's turn. */
@@ -63,11 +30,11 @@ const invented: RegExp =
 
 /** The protocol's own tags: behind them a call runs wherever it stands, and what follows it is left out. */
 const ownTag = /^<(?:tool_call|function_call)>$/;
-const unclosedCall = "the answer was cut off before the call was closed";
 
 class AnswerReader {
   readonly #body: string;
   readonly #context: ReadContext;
+  readonly #runs: Runs;
   readonly #warnings: Reading["warnings"] = [];
 
   constructor(body: string, context: ReadContext) {
@@ -76,10 +43,11 @@ class AnswerReader {
       "",
     );
     this.#context = context;
+    this.#runs = new Runs(this.#body, context, (code, message) => this.#warn(code, message));
   }
 
   read(): Reading {
-    const first = this.#run(0);
+    const first = this.#runs.from(0);
     const rest = this.#body.slice(first.end);
     const after = withoutLeaks(rest).trim();
     if (first.malformed !== undefined) return this.#malformed(first);
@@ -104,152 +72,6 @@ class AnswerReader {
     return name === undefined
       ? undefined
       : this.#malformed({ texts: [], malformed: `what it says of ${name} is no call` });
-  }
-
-  /** Values one after another from here on, fences and tags between them skipped. */
-  #run(from: number): Run {
-    const text = this.#body;
-    const run: Run = {
-      from,
-      calls: [],
-      texts: [],
-      explicit: true,
-      fenced: false,
-      end: from,
-      seen: from,
-      inFence: false,
-    };
-    const cursor: Cursor = { at: from, inTag: false, inFence: false };
-    for (let goesOn = true; goesOn; ) {
-      this.#skip(run, cursor);
-      const own = ownCall(text, cursor.at, cursor.inTag) ?? bareCalls(text, cursor.at);
-      goesOn = own === undefined ? this.#value(run, cursor) : this.#own(run, cursor, own);
-    }
-    return run;
-  }
-
-  /** What stands between values. */
-  #skip(run: Run, cursor: Cursor): void {
-    const text = this.#body;
-    for (let next = found(around, text, cursor.at); next !== null; next = found(around, text, cursor.at)) {
-      const [word] = next;
-      // Between values, never before the first: a text may begin with a comma.
-      if ((word === "," || word === ";") && run.end === run.from) break;
-      cursor.at += word.length;
-      // Lines of nothing but such words need not be gone through again. The last one may go on.
-      if (word.includes("\n")) {
-        run.seen = cursor.at;
-        run.inFence = cursor.inFence;
-      }
-      if (word.startsWith("```")) {
-        cursor.inFence = !cursor.inFence;
-        cursor.inTag = cursor.inFence && word === "```tool_code";
-        run.fenced = true;
-      } else if (closing.test(word)) cursor.inTag = false;
-      else if (opening.test(word)) cursor.inTag = true;
-    }
-    if (run.end !== run.from) run.end = cursor.at;
-  }
-
-  /** A value in JSON. False where nothing more belongs to the run. */
-  #value(run: Run, cursor: Cursor): boolean {
-    const text = this.#body;
-    const { at, inTag } = cursor;
-    if (!/[{[]/.test(text.charAt(at))) return false;
-    const end = valueEnd(text, at);
-    run.seen = end === -1 ? text.length : end;
-    run.inFence = cursor.inFence;
-    if (end === -1) {
-      this.#unclosed(run, text.slice(at), inTag);
-      return false;
-    }
-    const meaning = this.#meaning(text.slice(at, end), inTag);
-    // After a call nothing but calls belongs to the message.
-    if (meaning.kind === "other" || (meaning.kind === "response" && run.calls.length > 0)) return false;
-    run.end = end;
-    cursor.at = end;
-    if (meaning.kind === "malformed") {
-      if (meaning.thought !== "") run.texts.push(meaning.thought);
-      if (run.calls.length === 0) run.malformed = meaning.why;
-      return false;
-    }
-    if (meaning.kind === "response") run.texts.push(meaning.text);
-    else {
-      run.explicit &&= meaning.explicit || inTag;
-      run.calls.push(...meaning.calls);
-      const said = meaning.thought !== "" ? meaning.thought : (meaning.response ?? "");
-      if (said !== "") run.texts.push(said);
-      // The tag was never closed. What stands in it may be all there was to come, unless the limit cut it (F235).
-      if (inTag && this.#isCutAt(end)) for (const call of meaning.calls) call.fault = unclosedCall;
-    }
-    return true;
-  }
-
-  /** What stands between brackets, which may be no JSON. */
-  #meaning(written: string, inTag: boolean): Meaning {
-    const { known } = this.#context;
-    const value = parsedLoosely(written);
-    if (value !== undefined) return meaningOf(value, known, inTag);
-    const name = attemptedName(written, known, inTag);
-    return name === undefined
-      ? { kind: "other" }
-      : { kind: "malformed", thought: "", why: `the JSON of a call of ${name} is not valid` };
-  }
-
-  /** Calls in a family's own words. False where nothing more belongs to the run. */
-  #own(run: Run, cursor: Cursor, own: OwnCall | CutCall | { calls: OwnCall[]; end: number }): boolean {
-    const { known } = this.#context;
-    run.inFence = cursor.inFence;
-    if ("calls" in own) {
-      // Without a mark they are like any bare call: the names must be those of tools.
-      run.seen = own.end;
-      if (!own.calls.every(({ name }) => known.has(plainName(name, known)))) return false;
-      run.explicit &&= cursor.inTag;
-      for (const { name, args } of own.calls) run.calls.push({ name: plainName(name, known), args });
-    } else {
-      const name = plainName(own.name, known);
-      if (own.args === undefined) {
-        run.seen = this.#body.length;
-        if (known.has(name)) this.#cut(run, name, this.#body.slice(cursor.at));
-        return false;
-      }
-      const fault = !own.closed && this.#isCutAt(own.end) ? { fault: unclosedCall } : {};
-      run.calls.push({ name, args: own.args, ...fault });
-      run.seen = own.end;
-    }
-    run.end = own.end;
-    cursor.at = own.end;
-    return true;
-  }
-
-  /** Whether the answer reached its limit here. */
-  #isCutAt(end: number): boolean {
-    return this.#context.wire === "max_tokens" && !/\S/.test(this.#body.slice(end));
-  }
-
-  /** A call that breaks off: the limit's doing, or no call at all. */
-  #cut(run: Run, name: string, rest: string): void {
-    run.end = this.#body.length;
-    if (this.#context.wire === "max_tokens")
-      run.calls.push({ name, args: rest, fault: "the call was cut off at the output limit" });
-    else if (run.calls.length === 0) run.malformed = `the call of ${name} is not closed`;
-  }
-
-  /** Brackets that never close: a call that was cut, a response that was cut, or no JSON at all. */
-  #unclosed(run: Run, rest: string, inTag: boolean): void {
-    const name = attemptedName(rest, this.#context.known, inTag);
-    if (name === undefined) {
-      if (this.#context.begun !== undefined && this.#context.begun !== "" && run.calls.length === 0) {
-        run.texts.push(this.#context.begun);
-        run.end = this.#body.length;
-        this.#warn(
-          "prompted_json_invalid",
-          "the answer's JSON was not closed; its response is taken as far as it goes",
-        );
-      }
-      return;
-    }
-    this.#cut(run, name, rest);
   }
 
   /** Calls below a text: under the protocol's own key or tag, on a line of their own, outside fences, with nothing after. */
@@ -284,7 +106,7 @@ class AnswerReader {
     const tag = opening.exec(line);
     if (tag !== null && !line.slice(0, tag.index).includes("`")) {
       const from = at + tag.index;
-      const run = this.#run(from);
+      const run = this.#runs.from(from);
       if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, from));
       if (run.calls.length === 0) return run;
       const rest = text.slice(run.end);
@@ -296,11 +118,11 @@ class AnswerReader {
       if (valueEnd(text, start) === -1) {
         const attempt = text.slice(start);
         if (!/"(?:tool_calls?|function_call)"\s*:/.test(attempt)) return "over";
-        const run = this.#run(start);
+        const run = this.#runs.from(start);
         if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
         return run.calls.length > 0 ? this.#called(run, text.slice(0, start), "") : "over";
       }
-      const run = this.#run(start);
+      const run = this.#runs.from(start);
       const rest = text.slice(run.end);
       const alone = isOver(rest);
       if (alone && run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
@@ -386,12 +208,4 @@ function isOver(rest: string): boolean {
 /** Prose and what was said in JSON below it. */
 function joined(before: string, texts: readonly string[]): string {
   return [withoutLeaks(before).trim(), ...texts].filter((text) => text !== "").join("\n");
-}
-
-/** The tool that JSON which cannot be parsed was meant for; undefined when it does not look like a call. */
-function attemptedName(text: string, known: ReadonlySet<string>, inTag: boolean): string | undefined {
-  const explicit = inTag || /"(?:tool_calls?|function_call)"\s*:/.test(text);
-  const name = /["'](?:name|tool|tool_name|action)["']\s*:\s*["']([^"'\\]{1,128})["']/.exec(text)?.[1];
-  if (name !== undefined && (explicit || known.has(name))) return name;
-  return undefined;
 }
