@@ -21,15 +21,6 @@ type Step = string | number;
 /** How far past its end an array may be written. Pieces come in order; this is for a server that skips a few. */
 const maxGap = 1000;
 
-/** A call whose arguments arrive in pieces. */
-export interface StreamedCall {
-  key: number;
-  id: string;
-  args: StreamedArgs;
-  /** True once there were pieces: a call without any has its arguments whole, or none. */
-  pieces: boolean;
-}
-
 /** Assembles one call's arguments. `add` returns the JSON text that the piece added, for showing it while it grows. */
 export class StreamedArgs {
   readonly value: JsonObject = {};

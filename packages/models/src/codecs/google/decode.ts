@@ -1,14 +1,12 @@
 // The room of Google's answers: GenerateContent responses, streamed or whole, into one answer.
 //
 // Parts have no index. Neighbouring pieces of one kind make one part, but a part that carries a thoughtSignature is
-// never joined with another, nor left out when it is empty: Gemini 3 refuses a history without it. A streamed call is
-// whole at an empty functionCall, at the next named call, or at the finish. Errors come inside a 200 stream, a block
-// comes without candidates, and STOP ends answers with calls too.
+// never joined with another, nor left out when it is empty: Gemini 3 refuses a history without it. Errors come inside a 200
+// stream, a block comes without candidates, and STOP ends answers with calls too.
 
 import {
   type AssistantMessage,
   type Json,
-  type JsonObject,
   type ModelEvent,
   type Opaque,
   type Part,
@@ -20,23 +18,20 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
-import { putMember } from "../../own-member.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { isFlatError } from "../flat-errors.ts";
-import { StreamedArgs, type StreamedCall } from "./args.ts";
+import { GoogleCalls } from "./calls.ts";
 import { googleStreamError, notJson } from "./errors.ts";
-import { ownName } from "./names.ts";
+import { GoogleSources } from "./sources.ts";
 import { googleStop, isBrokenOff } from "./stops.ts";
 import { latest, usageOf } from "./usage.ts";
 import {
   candidatesOf,
   finishWord,
   type GoogleCandidate,
-  type GoogleFunctionCall,
   type GooglePart,
   type GoogleUsage,
   inCamel,
-  isEmpty,
   isObject,
   kindOf,
   listOf,
@@ -56,15 +51,9 @@ export class GoogleDecoder implements Decoder {
   /** The text or reasoning block that the next piece of its kind goes on. */
   #open: { kind: "text" | "reasoning"; key: number } | undefined;
   #lastText: number | undefined;
-  #streamed: StreamedCall | undefined;
-  /** Calls that came without arguments. */
-  readonly #bare = new Set<number>();
-  /** Arguments came for no call that could be told. */
-  #strayArgs = false;
+  readonly #calls: GoogleCalls;
   #usage: GoogleUsage = {};
-  #citations = new Set<string>();
-  #metadata: JsonObject = {};
-  readonly #grounding: JsonObject = {};
+  readonly #sources = new GoogleSources();
   #heard = false;
   #word: string | undefined;
   /** The word came behind all that was said. */
@@ -79,6 +68,7 @@ export class GoogleDecoder implements Decoder {
     this.#target = target;
     this.#emit = emit;
     this.#answer = new Answer(target.origin, emit);
+    this.#calls = new GoogleCalls(this.#answer, () => this.#blocks++);
   }
 
   /** Gemini has no sentinel, and older models repeat STOP in every event: only the end of the stream is the end. */
@@ -182,8 +172,7 @@ export class GoogleDecoder implements Decoder {
     this.#heard = true;
     const before = this.#said;
     for (const part of partsOf(candidate)) this.#part(part);
-    if (candidate.citationMetadata || candidate.groundingMetadata || candidate.urlContextMetadata)
-      this.#cite(candidate);
+    this.#sources.add(candidate);
     const word = finishWord(candidate.finishReason);
     if (word === "") {
       if (this.#said > before) this.#goOn(before);
@@ -212,7 +201,8 @@ export class GoogleDecoder implements Decoder {
     const signature = given === "" ? undefined : { thoughtSignature: given };
     if (isObject(part.functionCall) || wordOf(part.text) !== "") this.#said++;
     if (isObject(part.functionCall)) {
-      this.#call(inCamel(part.functionCall), signature);
+      this.#open = undefined;
+      this.#calls.take(inCamel(part.functionCall), signature);
       return;
     }
     if (isObject(part.inlineData) || isObject(part.fileData)) {
@@ -259,82 +249,14 @@ export class GoogleDecoder implements Decoder {
     this.#answer.part(this.#blocks++, told);
   }
 
-  #call(call: GoogleFunctionCall, signature: Opaque | undefined): void {
-    this.#open = undefined;
-    const open = this.#streamed;
-    const [id, name] = [wordOf(call.id), ownName(wordOf(call.name))];
-    const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));
-    if (!goesOn) this.#closeCall();
-    if (!goesOn && name === "") {
-      // A closing part whose call is shut already, or a call without a name: there is nothing to run.
-      if (!isEmpty(call.args) || call.partialArgs !== undefined) this.#nameless(call);
-      return;
-    }
-    const key = goesOn ? open.key : this.#blocks++;
-    this.#answer.call(key, { id, name });
-    const opaque = { ...(id === "" ? {} : { id }), ...signature };
-    if (Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
-    const state = goesOn ? open : { key, id, args: new StreamedArgs(), pieces: false };
-    if (goesOn || call.willContinue === true || call.partialArgs !== undefined) this.#streamed = state;
-    for (const piece of listOf(call.partialArgs).filter(isObject).map(inCamel)) {
-      state.pieces = true;
-      this.#answer.args(key, state.args.add(piece));
-    }
-    if (call.args !== undefined && call.args !== null) {
-      this.#answer.argsWhole(key, call.args);
-      state.pieces = false;
-    } else if (this.#streamed === undefined) this.#answer.argsWhole(key, {});
-    if (!state.pieces && isEmpty(call.args)) this.#bare.add(key);
-    else this.#bare.delete(key);
-    if (call.willContinue !== true) this.#closeCall(state);
-  }
-
-  /** Some say the name first, and the arguments in a part without it: they are those of the one call that has none. */
-  #nameless({ args }: GoogleFunctionCall): void {
-    const [key, another] = this.#bare;
-    if (key === undefined || another !== undefined || !isObject(args)) {
-      this.#strayArgs = true;
-      return;
-    }
-    this.#bare.delete(key);
-    this.#answer.argsWhole(key, args);
-  }
-
-  #closeCall(state: StreamedCall | undefined = this.#streamed): void {
-    if (state === undefined) return;
-    if (state.pieces) {
-      this.#answer.args(state.key, state.args.end());
-      // A list of pieces is no object: what could not be put together never runs, and its words are kept.
-      const { broken, pieces, value } = state.args;
-      this.#answer.argsWhole(state.key, broken ? (pieces as unknown as Json) : value);
-    }
-    this.#answer.callEnd(state.key);
-    if (state === this.#streamed) this.#streamed = undefined;
-  }
-
   /** Counts come with every event and only the last matter: they are read when somebody asks. */
   #count(): void {
     this.#answer.count(usageOf(this.#usage));
   }
 
-  #cite(candidate: GoogleCandidate): void {
-    const { citationMetadata, groundingMetadata, urlContextMetadata } = candidate;
-    for (const citation of [
-      ...listOf(citationMetadata?.citations),
-      ...listOf(citationMetadata?.citationSources),
-    ])
-      this.#citations.add(JSON.stringify(citation));
-    for (const [name, value] of Object.entries(groundingMetadata ?? {}))
-      putMember(this.#grounding, name, value as Json);
-    if (groundingMetadata) this.#metadata.groundingMetadata = this.#grounding;
-    if (urlContextMetadata) this.#metadata.urlContextMetadata = urlContextMetadata;
-  }
-
   /** Sources belong to the answer's last text; without any text they stand alone. */
   #attachSources(): void {
-    const sources: Json[] = [...this.#citations].map((text) => JSON.parse(text) as Json);
-    for (const [name, value] of Object.entries(this.#metadata)) sources.push({ [name]: value });
-    for (const source of sources) {
+    for (const source of this.#sources.all) {
       if (this.#lastText === undefined) this.#answer.native(this.#blocks++, "sources", source as Opaque);
       else this.#answer.attach(this.#lastText, { citation: source });
     }
@@ -350,9 +272,9 @@ export class GoogleDecoder implements Decoder {
           : "content_filter"
         : googleStop(this.#word);
     // At the output limit an open call stays open, and so is cut; at any other end it was merely not closed.
-    if (wire !== "max_tokens") this.#closeCall();
-    else if (this.#streamed?.pieces) this.#answer.argsWhole(this.#streamed.key, this.#streamed.args.value);
-    const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "end_turn";
+    if (wire === "max_tokens") this.#calls.cut();
+    else this.#calls.close();
+    const lost = this.#answer.settleCalls(this.#calls.strayArgs) && wire === "end_turn";
     this.#attachSources();
     const raw = this.#word ?? this.#blocked;
     const kind = lost ? "malformed_call" : wire;

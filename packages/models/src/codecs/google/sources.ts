@@ -1,0 +1,34 @@
+// The room of sources: what Google tells of where an answer comes from.
+//
+// It comes with any event, and again: citations one by one, grounding member by member, of which the last word counts.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { putMember } from "../../own-member.ts";
+import { type GoogleCandidate, listOf } from "./wire.ts";
+
+export class GoogleSources {
+  /** As JSON, so that what is told again is one. */
+  readonly #citations = new Set<string>();
+  readonly #metadata: JsonObject = {};
+  readonly #grounding: JsonObject = {};
+
+  add({ citationMetadata, groundingMetadata, urlContextMetadata }: GoogleCandidate): void {
+    // Most events tell of none.
+    if (!citationMetadata && !groundingMetadata && !urlContextMetadata) return;
+    for (const citation of [
+      ...listOf(citationMetadata?.citations),
+      ...listOf(citationMetadata?.citationSources),
+    ])
+      this.#citations.add(JSON.stringify(citation));
+    for (const [name, value] of Object.entries(groundingMetadata ?? {}))
+      putMember(this.#grounding, name, value as Json);
+    if (groundingMetadata) this.#metadata.groundingMetadata = this.#grounding;
+    if (urlContextMetadata) this.#metadata.urlContextMetadata = urlContextMetadata;
+  }
+
+  /** All of them, the citations first. */
+  get all(): Json[] {
+    const citations = [...this.#citations].map((text) => JSON.parse(text) as Json);
+    return [...citations, ...Object.entries(this.#metadata).map(([name, value]) => ({ [name]: value }))];
+  }
+}
