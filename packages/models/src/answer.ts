@@ -29,7 +29,7 @@ import {
   type TextBlock,
   textPart,
 } from "./answer/blocks.ts";
-import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
+import { faultWithoutArgs, toldTwice } from "./answer/calls-told.ts";
 import type { Target } from "./codec.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
@@ -239,7 +239,7 @@ export class Answer {
       (entry): entry is [BlockKey, CallBlock] => entry[1].type === "tool_call",
     );
     for (const key of toldTwice(calls)) this.#blocks.delete(key);
-    faultUnheard(
+    faultWithoutArgs(
       calls.map(([, call]) => call),
       stray,
     );

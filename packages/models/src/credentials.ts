@@ -143,7 +143,7 @@ function faultOf(given: unknown): string | undefined {
 }
 
 /** What the host's own function gives. @throws RondoError `auth` where it fails, or gives no credentials */
-export async function asked(
+export async function fromCallback(
   credentials: CredentialCallback,
   need: Parameters<CredentialCallback>[0],
   id: string,

@@ -6,15 +6,15 @@
 /** From this many characters on bytes are kept: below, a body is put together faster than it is written in pieces. */
 const worthwhile = 32 * 1024;
 
-/** What a text was when it was asked: `text` is what `bytes` say, and `rest`. */
+/** A text as it was when it was asked for: `bytes` and behind them `rest` say the same as `text`. */
 export interface Beginning {
   text: string;
-  /** UTF-8. They stay what they are: what is added later stands behind them. */
+  /** UTF-8. They never change: what is added later stands behind them. */
   bytes: Uint8Array | undefined;
   rest: string;
 }
 
-/** A request's body in three: `kept` are the bytes of its middle. Nothing else than the body whole. */
+/** A request's body in three parts, of which `kept`, the middle, is bytes already. Together they are the whole body. */
 export interface BodyParts {
   before: string;
   kept: Uint8Array;

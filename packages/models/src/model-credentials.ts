@@ -1,6 +1,12 @@
 // The room of a model's credentials: which of its options they come from, and what is said where there are none.
 
-import { asked, type CredentialCallback, type Credentials, checkedKey, missingKey } from "./credentials.ts";
+import {
+  type CredentialCallback,
+  type Credentials,
+  checkedKey,
+  fromCallback,
+  missingKey,
+} from "./credentials.ts";
 import type { ModelOptions } from "./model-options.ts";
 import { hasAuthorization } from "./request-head.ts";
 import { unlessAborted } from "./transport/network.ts";
@@ -22,7 +28,7 @@ export class ModelCredentials {
     const { credentials, apiKey, environmentKey, keyVariables = [], keyless, headers } = this.#options;
     let found: Credentials | undefined;
     if (credentials !== undefined) {
-      const given = await unlessAborted(asked(credentials, need, this.#id), signal);
+      const given = await unlessAborted(fromCallback(credentials, need, this.#id), signal);
       found = typeof given === "string" ? { apiKey: given } : given;
     } else if (apiKey !== undefined) found = { apiKey };
     else found = environmentKey?.();

@@ -1,6 +1,6 @@
-// The room of a model's options: what may be said of any provider's model, and what is looked at before one is made of it.
+// The room of a model's options: what may be said of any provider's model, and how that is checked before a model is made of it.
 //
-// An option that is misspelt would be none: a key would go to another server than the one that was meant.
+// An option that is misspelt would otherwise be none: a key would go to another server than the one that was meant.
 
 import type { Json, ModelFacts, ModelIo } from "@rondo/core";
 import {
@@ -100,8 +100,8 @@ export interface ModelOptions extends ProviderOptions {
 export const checkModelOptions = (given: ModelOptions): void =>
   checkGiven(modelOptions, given, `${given.provider}/${given.model}`);
 
-/** What elsewhere is said of a model, and is an agent's to say here: each of its requests carries it. */
-const anAgents: Readonly<Record<string, string>> = {
+/** Options that other libraries take with the model. Here they are the agent's, and each of its requests carries them. */
+const agentOptions: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ["temperature", "topP", "topK", "seed", "reasoning", "providerOptions"].map((name) => [
       name,
@@ -117,8 +117,8 @@ const anAgents: Readonly<Record<string, string>> = {
 };
 
 const agentsWord = (name: string): string | undefined =>
-  Object.hasOwn(anAgents, name)
-    ? `it is an option of the agent: new Agent({ ${anAgents[name]} })`
+  Object.hasOwn(agentOptions, name)
+    ? `it is an option of the agent: new Agent({ ${agentOptions[name]} })`
     : undefined;
 
 /** The address of a server. */

@@ -1,10 +1,11 @@
 // The room of prompts that were larger than the model's window, and were not refused (F185).
 //
-// Some cut the prompt to the window, in which there is no room then for a word of an answer; others end well and say nothing
-// to more than it holds: that is a refusal, whatever they call it. Others answer.
-// The provider's own count says so. What it left out it does not say; the history is made smaller before the next request,
-// and this answer is told as one that may have been given without all of it. Where the provider ran tools of its own, its
-// count is the sum of what each round of that answer read, and says nothing of the window.
+// Some servers cut such a prompt to the window, which leaves no room for a word of an answer. Others end well and say nothing:
+// that is a refusal, whatever they call it. Others answer, without what they left out.
+//
+// The provider's own count shows it, but not what was left out. So the history is made smaller before the next request, and
+// this answer is told as one that may have been given without all of it. Where the provider ran tools of its own, its count is
+// the sum of what each round of the answer read, and says nothing of the window.
 
 import {
   type AssistantMessage,

@@ -20,7 +20,7 @@ import {
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { parseExact } from "./exact-json.ts";
 import { BinaryOrText, Body, type Framer } from "./receive/body.ts";
-import { Beginning, explained } from "./receive/foreign.ts";
+import { AnswerHead, explained } from "./receive/foreign.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
 import { NdjsonDecoder } from "./transport/ndjson.ts";
@@ -28,7 +28,7 @@ import { waitingUnless } from "./transport/network.ts";
 import { SseDecoder } from "./transport/sse.ts";
 import { Tray } from "./tray.ts";
 
-/** Milliseconds. How long what may stand behind a finish signal is waited for, once the answer says nothing any more. */
+/** Milliseconds. How long to wait for what may follow a finish signal, usage mostly, once nothing more of the answer comes. */
 const behindMs = 10_000;
 
 /**
@@ -42,7 +42,7 @@ export async function receive(
   io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
   const news = new Tray<ModelEvent>();
-  const began = new Beginning();
+  const began = new AnswerHead();
   try {
     return await read(response, codec, target, news, began, io);
   } catch (thrown) {
@@ -57,7 +57,7 @@ async function read(
   codec: Codec,
   target: Target,
   news: Tray<ModelEvent>,
-  began: Beginning,
+  began: AnswerHead,
   io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
   const EventStream = codec.framing === "aws_event_stream" ? await eventStream(response) : undefined;
@@ -85,14 +85,14 @@ async function read(
     };
     await behind.outOr(() => response.read(heard));
   } catch (thrown) {
-    // What stands behind a whole answer would not have been read, had it come in a piece of its own.
-    if (decoder.finished && thrown !== fed.so.refused) return ended(decoder);
+    // What goes wrong behind a whole answer does not count: in a piece of its own it would not have been read.
+    if (decoder.finished && thrown !== fed.state.refused) return ended(decoder);
     const error =
       thrown instanceof RondoError
         ? thrown
         : new RondoError("protocol", unreadable(codec, thrown), { cause: thrown });
     // A connection that breaks after something arrived may have brought the finish signal already.
-    if (error.kind !== "network" || fed.so.frames === 0) throw withArrived(error, decoder);
+    if (error.kind !== "network" || fed.state.frames === 0) throw withArrived(error, decoder);
     broke = error;
   } finally {
     behind.stop();
@@ -132,22 +132,22 @@ function framerOf(
 interface Feeding {
   onFrame(frame: Frame): void;
   tell(): void;
-  /** How many frames the decoder got so far; what it or whoever listens threw. */
-  so: { frames: number; refused: unknown };
+  /** How many frames the decoder got so far; what it, or whoever listens, threw. */
+  state: { frames: number; refused: unknown };
 }
 
 /** The way from a frame to whoever listens. */
 function feeding(
   decoder: Decoder,
   news: Tray<ModelEvent>,
-  began: Beginning,
+  began: AnswerHead,
   emit: (event: ModelEvent) => void,
 ): Feeding {
-  const so: Feeding["so"] = { frames: 0, refused: undefined };
+  const state: Feeding["state"] = { frames: 0, refused: undefined };
   let saidEnd = false;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
-    so.frames += 1;
+    state.frames += 1;
     began.frame(frame.data);
     try {
       decoder.push(frame);
@@ -156,7 +156,7 @@ function feeding(
       saidEnd = true;
       news.push({ type: "progress" });
     } catch (thrown) {
-      so.refused = thrown;
+      state.refused = thrown;
       throw thrown;
     }
   };
@@ -164,11 +164,11 @@ function feeding(
     try {
       news.empty(emit);
     } catch (thrown) {
-      so.refused = thrown;
+      state.refused = thrown;
       throw thrown;
     }
   };
-  return { onFrame, tell, so };
+  return { onFrame, tell, state };
 }
 
 /** The clock behind the end: a server that leaves its connection open behind a whole answer must not make it a silent one. */
@@ -210,7 +210,7 @@ class ClockBehind {
   }
 }
 
-/** The answer at the end of what came. `broke`: so did the connection; `cut`: the stream ends inside a frame. */
+/** The answer, now that the body is over. `broke`: its connection broke; `cut`: it ends inside a frame. */
 function ended(decoder: Decoder, broke?: RondoError, cut = false): AssistantMessage {
   try {
     return decoder.end();

@@ -6,7 +6,7 @@
 import { type Tool, type ToolContext, type ToolResult, tool } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
 import { answering } from "./answering.ts";
-import type { HttpArgs, Way } from "./http/calling.ts";
+import type { HttpArgs, HttpRules } from "./http/calling.ts";
 import { type HttpToolsOptions, httpToolsOptions } from "./http/options.ts";
 import { originOf, placeOf, placesOf } from "./http/places.ts";
 
@@ -15,14 +15,14 @@ const url = { type: "string", minLength: 1, description: "The whole URL, http: o
 /** The tools `fetch_url`, which reads, and `http_request`, which may write. */
 export function httpTools(options: HttpToolsOptions = {}): Tool[] {
   checkGiven(httpToolsOptions, options, "httpTools");
-  const way = wayOf(options);
+  const rules = rulesOf(options);
   const send = (args: HttpArgs, context: ToolContext): Promise<ToolResult> =>
     answering(context, "", async () => {
       const { called } = await import("./http/calling.ts");
-      return called(args, way, context);
+      return called(args, rules, context);
     });
   // The call tells by itself that its time is up; this is for what hangs nevertheless.
-  const timeoutMs = way.timeoutMs + 10_000;
+  const timeoutMs = rules.timeoutMs + 10_000;
   const fetchUrl = tool({
     name: "fetch_url",
     description:
@@ -68,7 +68,7 @@ const reached = ({ hosts }: HttpToolsOptions): string =>
     ? "Only public addresses can be reached."
     : `Only these hosts can be reached: ${hosts.join(", ") || "none"}.`;
 
-function wayOf(options: HttpToolsOptions): Way {
+function rulesOf(options: HttpToolsOptions): HttpRules {
   const { hosts, privateHosts = [], denyHosts = [], headers = {}, lookup } = options;
   const places = (hosts: readonly string[]) => hosts.flatMap((host) => placeOf(host) ?? []);
   return {

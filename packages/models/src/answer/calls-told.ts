@@ -39,13 +39,13 @@ export function toldTwice<K>(calls: readonly (readonly [K, ToldCall])[]): K[] {
 }
 
 /** A call without arguments must not run where some came that are nobody's, or where another call has those of two. */
-export function faultUnheard(calls: readonly ToldCall[], stray: boolean): void {
-  const unheard = calls.filter((call) => {
+export function faultWithoutArgs(calls: readonly ToldCall[], stray: boolean): void {
+  const bare = calls.filter((call) => {
     const args = argsOf(call);
     return args === "{}" || isNothing(args);
   });
-  if (unheard.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
-  for (const call of unheard) call.fault = astray;
+  if (bare.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
+  for (const call of bare) call.fault = astray;
 }
 
 const argsOf = (call: ToldCall): string => call.pieces.join("");

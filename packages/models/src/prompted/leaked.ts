@@ -1,10 +1,13 @@
 // The room of calls that a server could not read, and handed on as the answer's text, where tools are native.
 //
-// Such a text never runs (F234), and it is no answer: it is malformed. Of a server on this machine, which is known for
-// that, any call is taken that would run if tools were text. Of any other, only an answer that is nothing but calls in a
-// family's own marks, of tools that are there, where nobody in the conversation wrote of these marks: what a person asked to be
-// shown is an answer. One that begins so, names a tool and cannot be read is none either, cut or garbled: it is what those
-// servers make of it. What reads calls is loaded with the first text that may be one.
+// Such a text never runs (F234), and it is no answer either: it is malformed. What counts as one depends on the server.
+//
+// - Of a server on this machine, which is known for it, any call that would run if tools were text (`leakedCall`).
+// - Of any other, an answer that is nothing but calls in a family's own marks, of tools that are there (`withoutLeakedCalls`);
+//   and one that begins so, names a tool and cannot be read, cut or garbled, which is what those servers make of a call. But not
+//   where somebody in the conversation wrote of these marks: what a person asked to be shown is an answer.
+//
+// What reads calls is loaded with the first text that may be one.
 
 import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf } from "@rondo/core";
 import { loadOnce } from "../load-once.ts";

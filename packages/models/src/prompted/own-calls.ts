@@ -1,7 +1,7 @@
 // The room of the ways to call that model families were taught, where they write them in spite of the protocol.
 //
 // A server without tools for a model hands its words on as they are, and a model falls back to what it was trained on.
-// Here is told what such a call says and where it ends; whether it may run is for who reads the answer (`read-answer.ts`).
+// This room says what such a call says and where it ends. Whether it may run is decided where the answer is read (`read-answer.ts`).
 
 import { anyOf } from "../patterns.ts";
 import { type CutCall, type OwnCall, plainName } from "./calls.ts";

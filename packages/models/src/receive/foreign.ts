@@ -18,7 +18,7 @@ const headBytes = 600;
 const fields: readonly string[] = ["data", "event", "id", "retry"];
 
 /** How an answer began. */
-export class Beginning {
+export class AnswerHead {
   /** The first frames, or the body. */
   readonly frames: string[] = [];
   readonly #pieces: Uint8Array[] = [];
@@ -54,8 +54,8 @@ export class Beginning {
   }
 }
 
-/** What a decoder says of frames that it does not know, or of a body. */
-const unheard: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+/** The kinds of error by which a decoder says that it understood nothing. */
+const notUnderstood: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "stream_truncated",
   "empty_response",
   "stream_error",
@@ -73,8 +73,8 @@ const titles: { readonly [api: string]: string } = {
 };
 
 /** The error of an answer of which nothing was understood, or what better explains it. */
-export function explained(thrown: unknown, began: Beginning, codec: Codec, target: Target): unknown {
-  if (!(thrown instanceof RondoError) || thrown.partial !== undefined || !unheard.has(thrown.kind))
+export function explained(thrown: unknown, began: AnswerHead, codec: Codec, target: Target): unknown {
+  if (!(thrown instanceof RondoError) || thrown.partial !== undefined || !notUnderstood.has(thrown.kind))
     return thrown;
   const { provider, model } = target.origin;
   for (const head of began.frames) {

@@ -73,14 +73,14 @@ function watching({ url, signal, clocks }: HttpRequest): Watch {
   const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
   const ours = new AbortController();
   let failed: Error | undefined;
-  const give = (error: Error): void => {
+  const failWith = (error: Error): void => {
     failed ??= error;
     ours.abort(failed);
   };
-  const onAbort = (): void => give(abortedError(signal));
+  const onAbort = (): void => failWith(abortedError(signal));
   signal.addEventListener("abort", onAbort, { once: true });
   const ms = firstByteMs > 0 ? firstByteMs + connectMs : 0;
-  const strike = (): void => give(timeoutError(url, "firstByteMs", ms));
+  const strike = (): void => failWith(timeoutError(url, "firstByteMs", ms));
   const timer = ms > 0 ? setTimeout(strike, Math.min(ms, longestWait)) : undefined;
   const stopClock = (): void => clearTimeout(timer);
   const settle = (): void => {

@@ -91,7 +91,7 @@ function agentsKnowProxies(): boolean {
 /** One request and its response: whichever of answer, failure, clock and abort comes first settles it, once. */
 class Exchange {
   readonly #request: HttpRequest;
-  readonly #onAbort = (): void => this.#give(abortedError(this.#request.signal));
+  readonly #onAbort = (): void => this.#failWith(abortedError(this.#request.signal));
   #wire: Http.ClientRequest | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #fail: (error: RondoError) => void;
@@ -112,7 +112,7 @@ class Exchange {
     try {
       this.#send(resolve);
     } catch (thrown) {
-      this.#give(networkError(thrown, request.url));
+      this.#failWith(networkError(thrown, request.url));
     }
   }
 
@@ -149,7 +149,7 @@ class Exchange {
       socket.once(tls ? "secureConnect" : "connect", connected);
     });
     // It stays for good: a socket may fail twice, and an error without a listener ends the process.
-    wire.on("error", (thrown) => this.#give(networkError(thrown, url)));
+    wire.on("error", (thrown) => this.#failWith(networkError(thrown, url)));
     // Told when all of it was handed to the system; never of a request that was cut off.
     if (body?.sent !== undefined) wire.on("finish", body.sent);
     wire.on("response", (message) => resolve(this.#response(message)));
@@ -160,10 +160,10 @@ class Exchange {
 
   #response(message: Http.IncomingMessage): HttpResponse {
     const { headers } = message;
-    message.on("error", (thrown) => this.#give(networkError(thrown, this.#request.url)));
+    message.on("error", (thrown) => this.#failWith(networkError(thrown, this.#request.url)));
     // A body cut off is told by "error" on a plain response; behind a decompressor only by this.
     message.on("close", () => {
-      if (!message.complete) this.#give(networkError(cutOff(), this.#request.url));
+      if (!message.complete) this.#failWith(networkError(cutOff(), this.#request.url));
     });
     return {
       status: message.statusCode ?? 0,
@@ -212,7 +212,7 @@ class Exchange {
       this.#settle();
       resolve();
     };
-    readBody(message, take, ended, (thrown) => this.#give(networkError(thrown, this.#request.url)));
+    readBody(message, take, ended, (thrown) => this.#failWith(networkError(thrown, this.#request.url)));
   }
 
   /** The rest is not wanted: it may end by itself in a moment, for the connection's sake, or it is cut. */
@@ -230,7 +230,7 @@ class Exchange {
   #clock(name: "connectMs" | "firstByteMs", ms: number): void {
     this.#stopClock();
     if (!(ms > 0)) return;
-    const strike = (): void => this.#give(timeoutError(this.#request.url, name, ms));
+    const strike = (): void => this.#failWith(timeoutError(this.#request.url, name, ms));
     this.#timer = setTimeout(strike, Math.min(ms, longestWait));
   }
 
@@ -245,7 +245,7 @@ class Exchange {
     this.#request.signal.removeEventListener("abort", this.#onAbort);
   }
 
-  #give(error: RondoError): void {
+  #failWith(error: RondoError): void {
     this.#failure ??= error;
     this.#settle();
     this.#wire?.destroy();

@@ -1,9 +1,9 @@
 // The room of compressed bodies, on Node: what came over the wire becomes what was sent.
 //
 // Nobody here asks for compression, and gateways do it all the same. Some unpack a body and leave its header standing, others
-// pack one and say nothing; the first byte knows better than the header. No text and no frame of ours begins with it. What is
-// packed in another way has no such byte, and what is named otherwise may not be packed at all: there the first few tell
-// whether it is a text.
+// pack one and say nothing; the first byte knows better than the header: no text and no frame of ours begins as gzip does. Other
+// ways of packing have no such byte, and what their header names may not be packed at all: there the first few bytes tell
+// whether the body is text.
 
 import type * as Http from "node:http";
 import type { Transform } from "node:stream";

@@ -1,8 +1,10 @@
-// The room of output limits that do not fit: the provider counts input, output and window in its refusal, and only the
-// output is too large (F183). To make the history smaller for it would be work for nothing. Or it is more than the model
-// ever gives, or than what is left of the money pays for, and the refusal says how much that is.
+// The room of output limits in refusals: how much output could have been asked for.
+//
+// A refusal names it in three cases. Input and output together do not fit the window, though the input alone does (F183): to
+// make the history smaller would be work for nothing. Or more was asked for than the model ever gives, or than what is left of
+// the money pays for.
 
-/** Each way to say it. `asked` is what was asked for in all, `out` the output of it. */
+/** Each way to say that both do not fit. `asked` is what was asked for in all, `out` the output of it. */
 const forms: readonly RegExp[] = [
   // Anthropic, Bedrock
   /input length and [`'"]*max_tokens[`'"]* exceed context limit: (?<input>\d+) \+ \d+ > (?<window>\d+)/i,
@@ -34,7 +36,7 @@ export function fittingOutput(words: string): number | undefined {
 }
 
 /** Each way to say how much output a model gives. */
-const mosts: readonly RegExp[] = [
+const limits: readonly RegExp[] = [
   // OpenAI
   /max_(?:completion_)?tokens is too large[\s\S]{0,80}?at most (?<most>\d+)/i,
   // OpenAI, Groq, Volcengine, and many more
@@ -53,7 +55,7 @@ const mosts: readonly RegExp[] = [
 
 /** How much output the model gives at most, where a refusal says that more was asked for. */
 export function mostOutput(words: string): number | undefined {
-  for (const form of mosts) {
+  for (const form of limits) {
     const said = form.exec(words)?.groups;
     const most = said === undefined ? 0 : Number(said.most ?? Number(said.end) - 1);
     if (most > 0) return most;

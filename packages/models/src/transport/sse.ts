@@ -1,13 +1,16 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with nine leniencies the field asks for: a payload that itself starts with a colon is a comment
-// that a gateway wrapped, one of JSON that starts with the name of its field once more (`data: data: {…}`) is what stands
-// behind that, a payload that is empty is none, a last event without its blank line counts when its payload is whole (WHATWG
-// drops that one, and with it the finish signal of small servers), so does one that is whole where another payload begins
-// behind it, and so does a JSON object that stands between events bare, in as many lines as it likes: so Google breaks off
-// an answer, and WHATWG drops the error. Nor has WHATWG a field `error`, which is where llama.cpp said what went wrong: an
-// object there is an event of that name. An event that is called an error is one without any payload, too, and an object may
-// be written over several lines, of which the first alone is a field.
+// The WHATWG algorithm, with leniencies that the field asks for:
+//
+// - A payload that itself starts with a colon is a comment that a gateway wrapped, and an empty payload is none.
+// - JSON may start with the name of its field once more (`data: data: {…}`): what stands behind that is the payload.
+// - A last event without its blank line counts when its payload is whole: WHATWG drops it, and with it the finish signal of
+//   small servers. So does an event whose payload is whole where another payload begins behind it.
+// - A JSON object that stands bare between events, in as many lines as it likes, is an event. So Google breaks off an answer,
+//   and WHATWG drops the error.
+// - An object in a field `error` is an event of that name, which is how llama.cpp said what went wrong. An event that is called
+//   an error is one even without a payload.
+// - An object may be written over several lines of which the first alone is a field.
 //
 // Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
 // (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas

@@ -12,7 +12,7 @@ import { urlOf } from "./places.ts";
 import type { Reach } from "./reach.ts";
 
 /** What holds for all calls. */
-export interface Way {
+export interface HttpRules {
   reach: Reach;
   /** The host application's own headers, by origin. */
   own: ReadonlyMap<string, Readonly<Record<string, string>>>;
@@ -48,7 +48,7 @@ const telling = [
  * Sends what a model asks for, and tells it what came.
  * @throws Refusal when it may not be sent, or nothing came; the signal's reason when it was aborted
  */
-export async function called(args: HttpArgs, way: Way, context: ToolContext): Promise<ToolResult> {
+export async function called(args: HttpArgs, rules: HttpRules, context: ToolContext): Promise<ToolResult> {
   context.signal.throwIfAborted();
   const { method = "GET" } = args;
   const url = urlOf(args.url);
@@ -56,7 +56,7 @@ export async function called(args: HttpArgs, way: Way, context: ToolContext): Pr
   const body = args.body === "" && (method === "GET" || method === "HEAD") ? undefined : args.body;
   if (body !== undefined && (method === "GET" || method === "HEAD"))
     throw new Refusal(`a ${method} request has no body`);
-  const own = lowerCased(way.own.get(url.origin) ?? {});
+  const own = lowerCased(rules.own.get(url.origin) ?? {});
   const headers = {
     accept: "*/*",
     "user-agent": "rondo",
@@ -68,18 +68,18 @@ export async function called(args: HttpArgs, way: Way, context: ToolContext): Pr
   const end = new AbortController();
   const stop = (): void => end.abort(context.signal.reason);
   let late = false;
-  const timer = afterMs(way.timeoutMs, () => {
+  const timer = afterMs(rules.timeoutMs, () => {
     late = true;
     end.abort();
   });
   context.signal.addEventListener("abort", stop, { once: true });
   try {
-    const followed = await follow(asked, way.reach, way.maxRedirects, end.signal);
-    const told = withoutSecrets(await tell(followed, way.maxBytes), own);
+    const followed = await follow(asked, rules.reach, rules.maxRedirects, end.signal);
+    const told = withoutSecrets(await tell(followed, rules.maxBytes), own);
     return toolResult(told, { isError: (followed.response.statusCode ?? 0) >= 400 });
   } catch (thrown) {
     context.signal.throwIfAborted();
-    if (late) throw new Refusal(`no whole answer within ${way.timeoutMs} ms`);
+    if (late) throw new Refusal(`no whole answer within ${rules.timeoutMs} ms`);
     if (thrown instanceof Refusal || codeOf(thrown) === undefined) throw thrown;
     throw new Refusal(`no answer: ${reasonOf(thrown)}`);
   } finally {

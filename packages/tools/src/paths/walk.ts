@@ -44,12 +44,12 @@ export async function* walk(
   left: LeftOut,
 ): AsyncGenerator<Entry, void, undefined> {
   const outer = options.includeIgnored ? undefined : await ignoreFilesAbove(root, start);
-  const way: Way = { root, start, options, left, top: outer?.top ?? root.real, turn: performance.now() };
-  yield* below(way, start, outer?.files ?? []);
+  const walking: Walk = { root, start, options, left, top: outer?.top ?? root.real, turn: performance.now() };
+  yield* below(walking, start, outer?.files ?? []);
 }
 
 /** What holds for a whole walk. */
-interface Way {
+interface Walk {
   root: Root;
   start: Place;
   options: WalkOptions;
@@ -64,19 +64,19 @@ interface Way {
 const turnMs = 20;
 
 /** Lets others have their turn, among them whoever ends this. */
-async function takeTurns(way: Way): Promise<void> {
+async function takeTurns(walking: Walk): Promise<void> {
   await new Promise<void>((resolve) => void setImmediate(resolve));
-  way.options.signal?.throwIfAborted();
-  way.turn = performance.now();
+  walking.options.signal?.throwIfAborted();
+  walking.turn = performance.now();
 }
 
 /** @param files what git ignores by the folders above */
 async function* below(
-  way: Way,
+  walking: Walk,
   place: Place,
   files: readonly IgnoreFile[],
 ): AsyncGenerator<Entry, void, undefined> {
-  const { root, start, options, left, top } = way;
+  const { root, start, options, left, top } = walking;
   options.signal?.throwIfAborted();
   let entries: Dirent[];
   let own: IgnoreFile | undefined;
@@ -105,7 +105,7 @@ async function* below(
   named.sort((a, b) => (a.sortKey < b.sortKey ? -1 : a.sortKey > b.sortKey ? 1 : 0));
   for (const { name, kind } of named) {
     if (name === ".git") continue;
-    if (performance.now() - way.turn > turnMs) await takeTurns(way);
+    if (performance.now() - walking.turn > turnMs) await takeTurns(walking);
     if (!options.includeIgnored) {
       const ignored =
         (kind === "folder" && name === "node_modules") ||
@@ -119,7 +119,7 @@ async function* below(
     yield { path, kind };
     if (kind !== "folder" || !options.recursive) continue;
     const inner: Place = { shown: path, real: join(place.real, name), exists: true };
-    yield* below(way, inner, rules);
+    yield* below(walking, inner, rules);
   }
 }
 

@@ -14,7 +14,7 @@ import { functionIn } from "./chunk.ts";
 import { GrowingArgs } from "./growing-args.ts";
 
 interface Slot {
-  /** The how-manieth call it is. */
+  /** Its place among the calls, in the order in which they began. */
   readonly at: number;
   readonly key: string;
   id: string;
