@@ -9,17 +9,16 @@
 
 import {
   type AssistantMessage,
-  type Clock,
   errorWith,
   type Json,
   type ModelEvent,
   type ModelIo,
   RondoError,
-  systemClock,
 } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { parseExact } from "./exact-json.ts";
 import { BinaryOrText, Body, type Framer } from "./receive/body.ts";
+import { ClockBehind } from "./receive/clock-behind.ts";
 import { AnswerHead, explained } from "./receive/foreign.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
@@ -27,9 +26,6 @@ import { NdjsonDecoder } from "./transport/ndjson.ts";
 import { waitingUnless } from "./transport/network.ts";
 import { SseDecoder } from "./transport/sse.ts";
 import { Tray } from "./tray.ts";
-
-/** Milliseconds. How long to wait for what may follow a finish signal, usage mostly, once nothing more of the answer comes. */
-const behindMs = 10_000;
 
 /**
  * Reads an answer.
@@ -42,36 +38,42 @@ export async function receive(
   io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
   const news = new Tray<ModelEvent>();
-  const began = new AnswerHead();
+  const head = new AnswerHead();
   try {
-    return await read(response, codec, target, news, began, io);
+    return await read({ response, codec, target, io, news, head });
   } catch (thrown) {
-    throw explained(thrown, began, codec, target);
+    throw explained(thrown, head, codec, target);
   } finally {
     news.empty(io.emit);
   }
 }
 
-async function read(
-  response: HttpResponse,
-  codec: Codec,
-  target: Target,
-  news: Tray<ModelEvent>,
-  began: AnswerHead,
-  io: Pick<ModelIo, "emit" | "clock" | "clocks">,
-): Promise<AssistantMessage> {
+/** A response, what it is read with, and what came of it so far. */
+interface Reception {
+  response: HttpResponse;
+  codec: Codec;
+  target: Target;
+  io: Pick<ModelIo, "emit" | "clock" | "clocks">;
+  /** What is to be told, once the piece of the body that it came in is decoded. */
+  news: Tray<ModelEvent>;
+  /** How the answer began. */
+  head: AnswerHead;
+}
+
+async function read(reception: Reception): Promise<AssistantMessage> {
+  const { response, codec, target, io, news, head } = reception;
   const EventStream = codec.framing === "aws_event_stream" ? await eventStream(response) : undefined;
   const note = (event: ModelEvent): void => news.push(event);
   const decoder = codec.decoder(target, note);
-  const fed = feeding(decoder, news, began, io.emit);
+  const fed = feeding(decoder, reception);
   const framer = framerOf(codec, EventStream, decoder, fed.onFrame);
   const body = new Body(framer, codec.framing, target.stream !== false);
   const behind = new ClockBehind(response, io);
   let broke: RondoError | undefined;
   try {
-    const heard = (chunk: Uint8Array): boolean => {
+    const take = (chunk: Uint8Array): boolean => {
       if (behind.ranOut) return false;
-      began.bytes(chunk);
+      head.bytes(chunk);
       if (!body.isKnown && !body.recognise(chunk)) return true;
       const framed = body.whole === undefined ? [chunk] : body.grow(chunk);
       if (body.whole !== undefined) return true;
@@ -83,7 +85,7 @@ async function read(
       if (decoder.complete === true && (spoke || !behind.isWound)) behind.wind();
       return true;
     };
-    await behind.outOr(() => response.read(heard));
+    await behind.outOr(() => response.read(take));
   } catch (thrown) {
     // What goes wrong behind a whole answer does not count: in a piece of its own it would not have been read.
     if (decoder.finished && thrown !== fed.state.refused) return ended(decoder);
@@ -98,8 +100,9 @@ async function read(
     behind.stop();
   }
   if (body.whole !== undefined) {
-    began.frame(body.whole.text());
-    return decodeWhole(body.whole.text(), response, codec, target, note);
+    const text = body.whole.text();
+    head.frame(text);
+    return decodeWhole(text, reception, note);
   }
   // What began behind the decoder's last word is no part of the answer, and in another piece would not have been read.
   const cut = !decoder.finished && settled(() => framer.end(), decoder);
@@ -137,18 +140,13 @@ interface Feeding {
 }
 
 /** The way from a frame to whoever listens. */
-function feeding(
-  decoder: Decoder,
-  news: Tray<ModelEvent>,
-  began: AnswerHead,
-  emit: (event: ModelEvent) => void,
-): Feeding {
+function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
   const state: Feeding["state"] = { frames: 0, refused: undefined };
   let saidEnd = false;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
     state.frames += 1;
-    began.frame(frame.data);
+    head.frame(frame.data);
     try {
       decoder.push(frame);
       if (saidEnd || decoder.complete !== true || decoder.finished) return;
@@ -162,52 +160,13 @@ function feeding(
   };
   const tell = (): void => {
     try {
-      news.empty(emit);
+      news.empty(io.emit);
     } catch (thrown) {
       state.refused = thrown;
       throw thrown;
     }
   };
   return { onFrame, tell, state };
-}
-
-/** The clock behind the end: a server that leaves its connection open behind a whole answer must not make it a silent one. */
-class ClockBehind {
-  ranOut = false;
-  isWound = false;
-  readonly #response: HttpResponse;
-  readonly #clock: Clock;
-  readonly #ms: number;
-  #stop: (() => void) | undefined;
-  #leave: (() => void) | undefined;
-
-  constructor(response: HttpResponse, { clock = systemClock, clocks }: Pick<ModelIo, "clock" | "clocks">) {
-    this.#response = response;
-    this.#clock = clock;
-    this.#ms = Math.min(behindMs, (clocks?.idleMs ?? Number.POSITIVE_INFINITY) / 2);
-  }
-
-  wind(): void {
-    this.#stop?.();
-    this.isWound = true;
-    this.#stop = this.#clock.after(this.#ms, () => {
-      this.ranOut = true;
-      this.#response.discard();
-      this.#leave?.();
-    });
-  }
-
-  stop(): void {
-    this.#stop?.();
-  }
-
-  /** Waits until the body is read, or until this clock has run out. */
-  outOr(read: () => Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#leave = resolve;
-      read().then(resolve, reject);
-    });
-  }
 }
 
 /** The answer, now that the body is over. `broke`: its connection broke; `cut`: it ends inside a frame. */
@@ -261,9 +220,7 @@ function close(source: AsyncIterator<Frame>): void {
 
 function decodeWhole(
   text: string,
-  response: HttpResponse,
-  codec: Codec,
-  target: Target,
+  { response, codec, target }: Reception,
   emit: (event: ModelEvent) => void,
 ): AssistantMessage {
   let body: Json;

@@ -119,8 +119,9 @@ export class WholeBody {
     return this.#hasLine && text.slice(end).trim() !== "";
   }
 
+  /** All that came, without a character that was cut at its end. */
   text(): string {
-    return this.#pieces.join("") + this.#utf8.end();
+    return this.#pieces.join("");
   }
 }
 

@@ -73,11 +73,11 @@ const titles: { readonly [api: string]: string } = {
 };
 
 /** The error of an answer of which nothing was understood, or what better explains it. */
-export function explained(thrown: unknown, began: AnswerHead, codec: Codec, target: Target): unknown {
+export function explained(thrown: unknown, answerHead: AnswerHead, codec: Codec, target: Target): unknown {
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined || !notUnderstood.has(thrown.kind))
     return thrown;
   const { provider, model } = target.origin;
-  for (const head of began.frames) {
+  for (const head of answerHead.frames) {
     const spoken = protocolOf(head);
     if (spoken === undefined || spoken === codec.api) continue;
     return new RondoError(
@@ -87,8 +87,8 @@ export function explained(thrown: unknown, began: AnswerHead, codec: Codec, targ
     );
   }
   // How much of a broken binary stream was read depends on how it was cut.
-  const isText = codec.framing === "sse" || (codec.framing === "aws_event_stream" && began.isText);
-  const words = isText ? began.words : "";
+  const isText = codec.framing === "sse" || (codec.framing === "aws_event_stream" && answerHead.isText);
+  const words = isText ? answerHead.words : "";
   return words === "" ? thrown : classifyStreamError(words, { provider: `${provider}/${model}` });
 }
 
