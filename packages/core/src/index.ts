@@ -140,8 +140,7 @@ export {
   memoryJournal,
   Watchers,
 } from "./journal/memory.ts";
-export { type Migrations, RecordReader } from "./journal/migrations.ts";
-export { isKnownType } from "./journal/record-types.ts";
+export { type Migrations, RecordJudge, RecordReader } from "./journal/migrations.ts";
 export type { LeaseOptions } from "./journal/writer.ts";
 export type * from "./journal.ts";
 export { canonical } from "./json/digest.ts";

@@ -77,7 +77,7 @@ test("a newer format is refused and says so, and a gap is damage", async () => {
   }
   const gap = { ...memoryJournal(), read: () => [queued(0, "a"), queued(2, "b")] };
   await expect(new RecordReader(gap, "s").read()).rejects.toThrow(
-    /record 1 has sequence number 2.*rondo journal check/,
+    /record 1 \(.*\) cannot be read: its sequence number is 2, and it stands at 1.*rondo journal check/,
   );
 });
 
@@ -101,7 +101,7 @@ test("a record of a type that nobody knows is refused wherever it stands: passed
     expect(failure).toMatchObject({ kind: "storage" });
     expect((failure as RondoError).message).toMatch(
       new RegExp(
-        `session "s": record ${at} is of type "wish", which this version does not know: update rondo`,
+        `session "s": record ${at} \\(wish\\) cannot be read: this version knows no such type: update rondo`,
       ),
     );
   }

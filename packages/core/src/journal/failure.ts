@@ -7,6 +7,7 @@ import { isPromise, listOf, object } from "../checks.ts";
 import { isA, messageOf, RondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
+import { whenThere } from "./when-there.ts";
 
 type Asked = "append" | "read" | "lease" | "watch";
 
@@ -29,17 +30,26 @@ export function asked<Result>(what: Asked, session: string, ask: () => Result): 
   }
 }
 
-/** The records of a session from one on, as they were written. @throws RondoError `storage` also for what is no list of records */
-export async function readRecords(journal: Journal, session: string, from?: number): Promise<LogRecord[]> {
-  const records = await asked("read", session, () =>
+/**
+ * The records of a session from one on, as they were written; a promise only where the journal gives one.
+ * @throws RondoError `storage` also for what is no list of records
+ */
+export function readRecords(
+  journal: Journal,
+  session: string,
+  from?: number,
+): LogRecord[] | Promise<LogRecord[]> {
+  const given = asked("read", session, () =>
     from === undefined ? journal.read(session) : journal.read(session, from),
   );
-  const fault = list(records);
-  if (fault === undefined) return records;
-  throw new RondoError(
-    "storage",
-    `${placeOf("read", session)} gave no list of records: ${fault.at}${fault.at === "" ? "" : ": "}${fault.says}`,
-  );
+  return whenThere(given, (records) => {
+    const fault = list(records);
+    if (fault === undefined) return records;
+    throw new RondoError(
+      "storage",
+      `${placeOf("read", session)} gave no list of records: ${fault.at}${fault.at === "" ? "" : ": "}${fault.says}`,
+    );
+  });
 }
 
 const list = listOf(object);

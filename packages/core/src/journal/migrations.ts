@@ -3,11 +3,12 @@
 // A journal is never rewritten for it: what was written stays what it was, and each step from one version to the next
 // is one pure function of one record. The format of a record is that of the run it stands in.
 
-import { invalidRequest, RondoError } from "../errors.ts";
+import { invalidRequest, RondoError, toRondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { formatVersion, type LogRecord, type RecordOf } from "../loop/records.ts";
 import { readRecords } from "./failure.ts";
 import { isKnownType } from "./record-types.ts";
+import { whenThere } from "./when-there.ts";
 
 /** How a record of one format becomes one of the next. By the format it comes from; formats with no entry changed nothing. */
 export type Migrations = { readonly [format: number]: (record: LogRecord) => LogRecord };
@@ -15,16 +16,62 @@ export type Migrations = { readonly [format: number]: (record: LogRecord) => Log
 /** Version 1 is the first. */
 const migrations: Migrations = {};
 
+/** Judges a session's records one after the other, wherever they come from: each is one that this version can fold, or is refused. */
+export class RecordJudge {
+  readonly #steps: Migrations;
+  readonly #today: number;
+  #format: number | undefined;
+
+  /**
+   * @param format of the run that stands before the first record. Default: none does
+   * @param steps default: the table of this version
+   * @param today default: the format of this version
+   */
+  constructor(format?: number, steps: Migrations = migrations, today: number = formatVersion) {
+    this.#format = format;
+    this.#steps = steps;
+    this.#today = today;
+  }
+
+  /**
+   * A record in today's format.
+   * @param seq where it stands
+   * @param group it, and those that stand about it
+   * @throws RondoError saying what is wrong with it, not which it is: `invalid_request` for a newer format, `storage` for
+   *   one that stands in another's place, or is of a type that is not known
+   */
+  judge(record: LogRecord, seq: number, group: readonly LogRecord[]): LogRecord {
+    if (record.seq !== seq)
+      throw new RondoError(
+        "storage",
+        `its sequence number is ${record.seq}, and it stands at ${seq}: needed are all records of one session, in order`,
+      );
+    if (record.type === "run_started") this.#format = record.format;
+    // What stands before the first run was written with it, or just before.
+    else this.#format ??= group.find(isStart())?.format;
+    const format = this.#format ?? this.#today;
+    if (format > this.#today)
+      throw invalidRequest(
+        `it was written by a newer version (journal format ${format}, this is ${this.#today}): update rondo`,
+      );
+    let current = record;
+    for (let version = format; version < this.#today; version += 1)
+      current = this.#steps[version]?.(current) ?? current;
+    if (isKnownType(current)) return current;
+    throw new RondoError("storage", "this version knows no such type: update rondo");
+  }
+}
+
 /** Reads a session on and on, each time from where it stopped, and gives its records in today's format. */
 export class RecordReader {
   readonly #journal: Journal;
   readonly #session: string;
   readonly #steps: Migrations;
-  readonly #today: number;
+  readonly #format: number;
   #at: number;
   /** The last record that was read, by what tells it from another in its place. */
   #last: string | undefined;
-  #format: number | undefined;
+  #judge: RecordJudge | undefined;
 
   /**
    * @param from the first record that is wanted
@@ -42,7 +89,7 @@ export class RecordReader {
     this.#session = session;
     this.#at = from;
     this.#steps = steps;
-    this.#today = today;
+    this.#format = today;
   }
 
   /**
@@ -51,51 +98,59 @@ export class RecordReader {
    * @throws RondoError `invalid_request` for records of a newer format; `storage` where one is missing or is none that is known, or the journal fails
    */
   async read(): Promise<LogRecord[]> {
-    // What a run in the middle of the session was written in stands before it.
-    if (this.#format === undefined && this.#at > 0)
-      this.#format = (await readRecords(this.#journal, this.#session)).findLast(isStart(this.#at))?.format;
-    const records = await this.#readOn();
-    const current = records.map((record, i) => this.#migrate(record, this.#at + i, records));
+    return this.readNow();
+  }
+
+  /** The same, at once where the journal gives them at once. */
+  readNow(): LogRecord[] | Promise<LogRecord[]> {
+    if (this.#judge !== undefined) return whenThere(this.#readOn(), (records) => this.#take(records));
+    return whenThere(this.#formatBefore(), (format) => {
+      this.#judge = new RecordJudge(format, this.#steps, this.#format);
+      return this.readNow();
+    });
+  }
+
+  #take(records: readonly LogRecord[]): LogRecord[] {
+    const current = records.map((record, i) => this.#judged(record, this.#at + i, records));
     this.#at += records.length;
     const last = records.at(-1);
     if (last !== undefined) this.#last = markOf(last);
     return current;
   }
 
-  async #readOn(): Promise<LogRecord[]> {
-    if (this.#last === undefined) return readRecords(this.#journal, this.#session, this.#at);
-    const [known, ...records] = await readRecords(this.#journal, this.#session, this.#at - 1);
-    if (known !== undefined && markOf(known) === this.#last) return records;
-    throw new RondoError(
-      "storage",
-      `session ${JSON.stringify(this.#session)} was deleted, moved or replaced while it was read: its record ${this.#at - 1} is ${known === undefined ? "gone" : "another"}; put it back, or read it from the beginning`,
-    );
+  /** What a run in the middle of the session was written in stands before it. */
+  #formatBefore(): number | undefined | Promise<number | undefined> {
+    if (this.#at === 0) return undefined;
+    const all = readRecords(this.#journal, this.#session);
+    return whenThere(all, (records) => records.findLast(isStart(this.#at))?.format);
   }
 
-  #migrate(record: LogRecord, seq: number, group: readonly LogRecord[]): LogRecord {
-    const session = JSON.stringify(this.#session);
-    if (record.seq !== seq)
+  #readOn(): LogRecord[] | Promise<LogRecord[]> {
+    if (this.#last === undefined) return readRecords(this.#journal, this.#session, this.#at);
+    return whenThere(readRecords(this.#journal, this.#session, this.#at - 1), ([known, ...records]) => {
+      if (known !== undefined && markOf(known) === this.#last) return records;
       throw new RondoError(
         "storage",
-        `session ${session}: record ${seq} has sequence number ${record.seq}; the journal is damaged: see \`rondo journal check\``,
+        `session ${JSON.stringify(this.#session)} was deleted, moved or replaced while it was read: its record ${this.#at - 1} is ${known === undefined ? "gone" : "another"}; put it back, or read it from the beginning`,
       );
-    if (record.type === "run_started") this.#format = record.format;
-    // What stands before the first run was written with it, or just before.
-    else this.#format ??= group.find(isStart())?.format;
-    const format = this.#format ?? this.#today;
-    if (format > this.#today)
-      throw invalidRequest(
-        `session ${session} was written by a newer version (journal format ${format}, this is ${this.#today}): update rondo`,
-      );
-    let current = record;
-    for (let version = format; version < this.#today; version += 1)
-      current = this.#steps[version]?.(current) ?? current;
-    if (!isKnownType(current))
+    });
+  }
+
+  #judged(record: LogRecord, seq: number, group: readonly LogRecord[]): LogRecord {
+    try {
+      return (this.#judge as RecordJudge).judge(record, seq, group);
+    } catch (thrown) {
+      const { kind, message } = toRondoError(thrown);
+      const damaged =
+        kind === "storage"
+          ? "; unless a newer version wrote it, the journal is damaged: see `rondo journal check`"
+          : "";
       throw new RondoError(
-        "storage",
-        `session ${session}: record ${seq} is of type ${JSON.stringify(current.type)}, which this version does not know: update rondo; if no newer one wrote it, the journal is damaged: see \`rondo journal check\``,
+        kind,
+        `session ${JSON.stringify(this.#session)}: record ${seq} (${record.type}) cannot be read: ${message}${damaged}`,
+        { cause: thrown },
       );
-    return current;
+    }
   }
 }
 

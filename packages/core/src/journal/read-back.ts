@@ -9,9 +9,17 @@ import { reduce } from "../loop/reduce.ts";
 import { emptyState, type State } from "../loop/state.ts";
 import type { Rules } from "../rules/rule.ts";
 
-/** @throws RondoError `storage` naming the record that does not fold */
-export function readBack(session: string, records: readonly LogRecord[], rules: Rules): State {
-  let state = emptyState;
+/**
+ * @param before the state that the records follow. Default: that of a new session
+ * @throws RondoError `storage` naming the record that does not fold
+ */
+export function readBack(
+  session: string,
+  records: readonly LogRecord[],
+  rules: Rules,
+  before: State = emptyState,
+): State {
+  let state = before;
   for (const record of records)
     try {
       state = reduce(state, record, rules);

@@ -52,22 +52,34 @@ export class Writer {
   /**
    * Takes the lease, where the journal has any. A promise only where the journal gives one.
    * @param lost called when another has taken it
-   * @param length how many records the session must have; where it is not asked, the next append will ask
-   * @throws RondoError `conflict` naming who holds it, or when another has written meanwhile
+   * @throws RondoError `conflict` naming who holds it
    */
-  take(takeOver: boolean, lost: (error: RondoError) => void, length?: number): undefined | Promise<void> {
+  take(takeOver: boolean, lost: (error: RondoError) => void): undefined | Promise<void> {
     const taken = asked("lease", this.#session, () =>
       this.#journal.lease?.(this.#session, { ...this.#request, takeOver }),
     );
     if (taken === undefined) return undefined;
-    const got = (lease: Lease): void | Promise<void> => {
+    const got = (lease: Lease): void => {
       this.#lease = lease;
       this.#renewLater(lease, lost);
-      // An empty group compares and writes nothing.
-      if (length !== undefined) return this.#append(this.#session, length, []);
     };
     if (taken instanceof Promise) return this.#move(taken.then(got));
-    return got(taken) ?? undefined;
+    return void got(taken);
+  }
+
+  /** Whether the session has so many records, and whoever writes here may add to them. */
+  isAt(length: number): boolean | Promise<boolean> {
+    const otherwise = (thrown: unknown): false => {
+      if (toRondoError(thrown).kind !== "conflict") throw thrown;
+      return false;
+    };
+    try {
+      // An empty group compares and writes nothing.
+      const compared = this.#append(this.#session, length, []);
+      return isPromise(compared) ? Promise.resolve(compared).then(() => true, otherwise) : true;
+    } catch (thrown) {
+      return otherwise(thrown);
+    }
   }
 
   /** Lets the lease go. What goes wrong with that is nobody's loss: it runs out by itself. */

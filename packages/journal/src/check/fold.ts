@@ -6,23 +6,22 @@ import {
   charEstimator,
   defaultTexts,
   emptyState,
-  isKnownType,
   isPaired,
   type LogRecord,
   messageOf,
+  RecordJudge,
   reduce,
 } from "@rondo/core";
 
 /** Folds records as they come, and says why they do not fold. */
 export class FoldCheck {
   #state = emptyState;
+  readonly #judge = new RecordJudge();
   readonly #rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
 
   add(record: LogRecord): string | undefined {
-    if (!isKnownType(record))
-      return `record ${record.seq} is of type ${JSON.stringify(record.type)}, which this Rondo does not know`;
     try {
-      this.#state = reduce(this.#state, record, this.#rules);
+      this.#state = reduce(this.#state, this.#judge.judge(record, record.seq, [record]), this.#rules);
       return undefined;
     } catch (thrown) {
       return `record ${record.seq} (${record.type}) does not fold: ${messageOf(thrown)}`;

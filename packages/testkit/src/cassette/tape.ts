@@ -9,12 +9,11 @@ import {
   type CallResult,
   canonical,
   emptyState,
-  formatVersion,
-  isKnownType,
   type JsonObject,
   type LogRecord,
   type ModelRequest,
   messageOf,
+  RecordJudge,
   type RecordOf,
   RondoError,
   type Rules,
@@ -85,12 +84,16 @@ const isRecord = (one: { type?: unknown } | null | undefined): boolean => typeof
 
 /**
  * Does something with each record of a recording.
+ * @returns what came of each
  * @throws RondoError `invalid_request` naming the record it cannot be done with
  */
-export function withEach(records: readonly LogRecord[], act: (record: LogRecord, at: number) => void): void {
-  for (const [at, record] of records.entries())
+export function withEach<T>(
+  records: readonly LogRecord[],
+  act: (record: LogRecord, at: number, all: readonly LogRecord[]) => T,
+): T[] {
+  return records.map((record, at) => {
     try {
-      act(record, at);
+      return act(record, at, records);
     } catch (thrown) {
       throw new RondoError(
         "invalid_request",
@@ -98,19 +101,7 @@ export function withEach(records: readonly LogRecord[], act: (record: LogRecord,
         { cause: thrown },
       );
     }
-}
-
-/** A session is folded from its first record on, and by a version that knows what is in it. */
-function checkPlace(record: LogRecord, at: number): void {
-  if (record.seq !== at)
-    throw new Error(
-      `its sequence number is ${record.seq}, and it stands at ${at}: needed are all records of one session, in order`,
-    );
-  if (record.type === "run_started" && record.format > formatVersion)
-    throw new Error(
-      `it was written by a newer version (journal format ${record.format}, this is ${formatVersion}): update rondo`,
-    );
-  if (!isKnownType(record)) throw new Error("this version knows no such type: update rondo");
+  });
 }
 
 function textOf(file: string): string {
@@ -141,12 +132,13 @@ export class Tape {
 
   /** @param rules those of the agent that was recorded: its texts stand in what it asked. Default: without texts of its own */
   constructor(recording: Recording, rules: Rules = resolve({ model: scripted([]) }).rules) {
-    this.records = recordsOf(recording);
     let state = emptyState;
-    withEach(this.records, (record, at) => {
-      checkPlace(record, at);
+    const judge = new RecordJudge();
+    this.records = withEach(recordsOf(recording), (written, at, all) => {
+      const record = judge.judge(written, at, all);
       this.#results.push(...resultIn(record, state));
       state = reduce(state, record, rules);
+      return record;
     });
     this.state = state;
     if (this.options === undefined)
