@@ -15,7 +15,6 @@ import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
 import { RecordReader } from "./journal/migrations.ts";
-import { readBack } from "./journal/read-back.ts";
 import { shown } from "./json/copy.ts";
 import type { ParentFacts } from "./loop/child-facts.ts";
 import { nextOrEnd } from "./loop/driving/next-or-end.ts";
@@ -30,8 +29,9 @@ import { Approvals, type Misfit } from "./session/approvals.ts";
 import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { checkGoesOn } from "./session/going-on.ts";
+import { Known } from "./session/known.ts";
 import { type Listener, Listeners } from "./session/listeners.ts";
-import { aboutOf, type SessionParts } from "./session/parts.ts";
+import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
 
@@ -57,29 +57,25 @@ export class Session<Output = unknown> {
   readonly #driving: Driving<Output>;
   readonly #approvals: Approvals<Output>;
   readonly #listeners: Listeners;
-  #queued = 0;
+  readonly #nextName: ReturnType<typeof namesOf>;
 
-  private constructor(parts: SessionParts, state: State) {
+  private constructor(parts: SessionParts, known: Known, state: State) {
     this.id = parts.id;
     this.#parts = parts;
+    this.#nextName = namesOf(parts);
     this.#listeners = new Listeners(parts.logger);
-    this.#driving = new Driving(parts, state, this.#listeners.tell);
+    this.#driving = new Driving(parts, known, state, this.#listeners.tell);
     this.#approvals = new Approvals(parts, this.#driving);
   }
 
   /** Opens a session: a new one, or one that is in the journal already. */
   static async open<Output>(parts: SessionParts): Promise<Session<Output>> {
     checkSessionId(parts.id);
-    const reader = new RecordReader(parts.journal, parts.id);
-    const state = readBack(parts.id, await reader.read(), parts.resolved.rules);
-    const session = new Session<Output>(parts, state);
-    await session.#driving.takeOver(
-      parts.takeOver === true,
-      () => reader.read(),
-      () => {
-        if (parts.forNewRun === true) throw session.#hasRun();
-      },
-    );
+    const known = new Known(parts);
+    const session = new Session<Output>(parts, known, await known.readOn(undefined));
+    await session.#driving.takeOver(parts.takeOver === true, () => {
+      if (parts.forNewRun === true) throw session.#hasRun();
+    });
     return session;
   }
 
@@ -97,9 +93,12 @@ export class Session<Output = unknown> {
   }
 
   get status(): SessionStatus {
-    if (this.#driving.current !== undefined) return "running";
-    const { run } = this.state;
-    if (!isOpen(run)) return "idle";
+    return this.#driving.current !== undefined ? "running" : this.#left;
+  }
+
+  /** Its status where nobody drives it here. */
+  get #left(): SessionStatus {
+    if (!isOpen(this.state.run)) return "idle";
     // Where an approval is all that is missing, nothing of it was cut off.
     return nextOrEnd(this.state, this.#parts.resolved.rules).do === "park" ? "parked" : "interrupted";
   }
@@ -136,7 +135,7 @@ export class Session<Output = unknown> {
   /**
    * Starts a run and drives it until it ends or parks.
    * @throws RondoError `invalid_request` while another run is active in this session (steer it, or wait); `conflict`
-   *   while another process drives it, or when one has written to it since it was opened
+   *   while another process drives it, or was faster. What others have written since it was opened is read first
    */
   async send(
     input: Input,
@@ -146,6 +145,8 @@ export class Session<Output = unknown> {
       parent?: ParentFacts;
     } = {},
   ): Promise<RunResult<Output>> {
+    const looking = this.status === "idle" ? undefined : this.#driving.lookAgain();
+    if (looking !== undefined) await looking;
     this.#mayStart();
     checkGiven(sending, options, "send");
     const { parent } = options;
@@ -159,10 +160,13 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` where there is none, or where its last word is the model's: `send` it a word
    */
   async continue(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+    const looking = this.#driving.lookAgain();
+    if (looking !== undefined) await looking;
     this.#mayStart();
     checkGiven(going, options, "continue");
-    checkGoesOn(this.id, this.state);
-    return this.#start({ input: [] }, options.signal);
+    const goesOn = (): void => checkGoesOn(this.id, this.state);
+    goesOn();
+    return this.#start({ input: [] }, options.signal, goesOn);
   }
 
   /**
@@ -174,9 +178,11 @@ export class Session<Output = unknown> {
     checkGiven(going, options, "compact");
     // A run that has just ended is no longer one to do it in.
     if (this.#driving.ending) return this.#driving.afterwards(() => this.compact(options));
+    const looking = this.#driving.lookAgain();
+    if (looking !== undefined) await looking;
     if (this.status === "idle") return this.#start({ input: [], only: "compaction" }, options.signal);
     return this.#driving.goOn(
-      { type: "mode", mode: "compacting", rule: "asked", evidence: {} },
+      () => ({ type: "mode", mode: "compacting", rule: "asked", evidence: {} }),
       options.signal,
     );
   }
@@ -187,6 +193,8 @@ export class Session<Output = unknown> {
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     checkGiven(going, options, "resume");
+    const looking = this.status === "idle" ? this.#driving.lookAgain() : undefined;
+    if (looking !== undefined) await looking;
     if (this.status === "idle") return this.#driving.result;
     return this.#driving.goOn(undefined, options.signal);
   }
@@ -334,8 +342,8 @@ export class Session<Output = unknown> {
     if (this.status !== "idle") throw this.#hasRun();
   }
 
-  #hasRun(): RondoError {
-    const { status, pending } = this;
+  #hasRun(status: SessionStatus = this.status): RondoError {
+    const { pending } = this;
     const calls = pending.map(({ id, name }) => `${id} (${name})`).join(", ");
     const what =
       status === "parked" && calls !== ""
@@ -347,20 +355,22 @@ export class Session<Output = unknown> {
   #start(
     what: Pick<Fact & { type: "run_started" }, "input" | "history" | "only" | "parent">,
     signal: AbortSignal | undefined,
+    mayBe: () => void = () => {},
   ): Promise<RunResult<Output>> {
-    const { options } = this.#parts.resolved;
-    // They stand in the records from the first on.
-    const told = this.#driving.runsBegun > 0 ? {} : { options };
-    return this.#driving.begin(
-      { type: "run_started", format: formatVersion, ...what, ...told, ...aboutOf(this.#parts) },
-      signal,
-    );
+    return this.#driving.begin(() => {
+      // Another may have begun one meanwhile.
+      if (isOpen(this.state.run)) throw this.#hasRun(this.#left);
+      mayBe();
+      const { options } = this.#parts.resolved;
+      // They stand in the records from the first on.
+      const told = this.#driving.areOptionsTold ? {} : { options };
+      return { type: "run_started", format: formatVersion, ...what, ...told, ...aboutOf(this.#parts) };
+    }, signal);
   }
 
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {
     checkGiven(queuedId, { id }, lane === "steer" ? "steer" : "followUp");
-    this.#queued += 1;
-    const own = id ?? `${this.id}/${this.state.seq}/${this.#queued}`;
+    const own = id ?? `${this.id}/${this.#nextName(this.state)}`;
     this.#driving.post({ type: "queued", id: own, lane, message: readMessage(message) });
   }
 }

@@ -407,18 +407,6 @@ describe("another process", () => {
     expect(counts).toEqual({ read: 2, write: 1 });
   });
 
-  test("cannot write to a session another one has written to meanwhile", async () => {
-    const journal = memoryJournal();
-    const one = await new Agent({ model: scripted([say("one")]) }).open("s", { journal });
-    const other = await new Agent({ model: scripted([say("other")]) }).open("s", { journal });
-    await one.send("go");
-    await expect(other.send("go")).rejects.toThrow(/s/);
-    expect(shortly((await new Agent({ model: scripted([]) }).open("s", { journal })).messages)).toEqual([
-      "user: go",
-      "assistant: one",
-    ]);
-  });
-
   test("refuses a session of a newer format, naming both versions", async () => {
     const journal = memoryJournal();
     await new Agent({ model: scripted([say("x")]) }).run("go", { session: "s", journal });

@@ -29,6 +29,7 @@ export class Driver {
   readonly #shell: Shell;
   readonly #clock: SteadyClock;
   #state: State;
+  #last: LogRecord | undefined;
   readonly #mailbox: Arriving[] = [];
   #wake: (() => void) | undefined;
   /** Something came after the loop last looked at what comes next: it must not fall asleep over it. */
@@ -74,10 +75,11 @@ export class Driver {
     return this.#mailbox;
   }
 
-  /** Takes in what others have written since the state was folded, before anything happens here. */
-  catchUp(records: readonly LogRecord[]): void {
-    for (const record of records) this.#state = reduce(this.#state, record, this.#shell.rules);
-    this.#groups.startAt(this.#state.seq);
+  /** Goes on from what the journal has, whoever wrote it. What was taken in here and is not in there was never said. */
+  startFrom(state: State): void {
+    this.#state = state;
+    this.#groups.startAt(state.seq);
+    this.#last = undefined;
   }
 
   /** A result that somebody brings for a call, as the conversation gets it. */
@@ -108,6 +110,11 @@ export class Driver {
     if (failed !== undefined) throw failed;
     this.#take(fact);
     this.#groups.flushInTurn();
+  }
+
+  /** The last record that was made here. Undefined where it may not be in the journal. */
+  get written(): LogRecord | undefined {
+    return this.#groups.failed === undefined ? this.#last : undefined;
   }
 
   /** What was posted while nobody drove is on its way to the journal, or has been. */
@@ -256,6 +263,7 @@ export class Driver {
       };
       this.#state = reduce(before, record, rules);
       this.#groups.waiting.push(record);
+      this.#last = record;
       for (const event of announce(record, before, this.#state, session)) this.#telling.tell(event);
       this.#atWork.see(record);
     }

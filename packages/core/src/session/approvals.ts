@@ -4,7 +4,7 @@
 // way of this run, so that the answer is kept here and the sub-agent goes on.
 
 import { checkGiven, membersOf, object, text } from "../checks.ts";
-import { invalidRequest } from "../errors.ts";
+import { invalidRequest, type RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { readArgs } from "../input.ts";
 import type { PassedAnswer } from "../loop/child-facts.ts";
@@ -17,7 +17,7 @@ import { checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/gr
 import { heardOf, renderBrought } from "../tool/brought.ts";
 import { type Always, leaveLike } from "./always.ts";
 import type { Driving } from "./driving.ts";
-import type { SessionParts } from "./parts.ts";
+import { namesOf, type SessionParts } from "./parts.ts";
 
 /** What becomes of edited arguments that do not fit: who gives them is told and the call still waits, or the model is told and that is its result. */
 export type Misfit = "refused" | "told";
@@ -30,7 +30,7 @@ type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
 export class Approvals<Output> {
   readonly #parts: ApprovalParts;
   readonly #driving: Driving<Output>;
-  #granted = 0;
+  readonly #nextName: ReturnType<typeof namesOf>;
   /** Ids of grants whose records may be under way still. */
   readonly #given = new Set<string>();
   /** Ids of calls whose answers are under way still: over a journal that takes its time the state does not know of them yet. */
@@ -39,6 +39,7 @@ export class Approvals<Output> {
   constructor(parts: ApprovalParts, driving: Driving<Output>) {
     this.#parts = parts;
     this.#driving = driving;
+    this.#nextName = namesOf(parts);
   }
 
   get pending(): CallView[] {
@@ -50,13 +51,17 @@ export class Approvals<Output> {
     return this.#driving.state.grants.filter((grant) => isLiveGrant(grant, now));
   }
 
-  approve(call: string, always: Always | undefined): Promise<RunResult<Output>> {
+  async approve(call: string, always: Always | undefined): Promise<RunResult<Output>> {
+    const looking = this.#lookFor(call);
+    if (looking !== undefined) await looking;
     if (always === undefined) return this.answer(call, { answer: "approve" });
     const grant = this.#grant(leaveLike(this.#find(call), always));
     return this.answer(call, { answer: "approve", always: grant });
   }
 
   async edit(call: string, given: JsonObject, misfit: Misfit): Promise<RunResult<Output>> {
+    const looking = this.#lookFor(call);
+    if (looking !== undefined) await looking;
     const view = this.#find(call);
     const args = readArgs(given);
     // Inside a sub-agent it is checked there, and told to its model.
@@ -74,6 +79,8 @@ export class Approvals<Output> {
 
   async bring(call: string, given: unknown): Promise<RunResult<Output>> {
     const bringing = heardOf(given);
+    const looking = this.#lookFor(call);
+    if (looking !== undefined) await looking;
     const { key, name } = this.#find(call);
     const whole = renderBrought(name, await bringing);
     const view = this.#find(call);
@@ -83,7 +90,9 @@ export class Approvals<Output> {
     return this.#say(this.#find(call), { type: "tool_finished", call: key, result });
   }
 
-  answer(call: string, approval: Approval): Promise<RunResult<Output>> {
+  async answer(call: string, approval: Approval): Promise<RunResult<Output>> {
+    const looking = this.#lookFor(call);
+    if (looking !== undefined) await looking;
     const view = this.#find(call);
     if (view.child !== undefined && approval.answer !== "edit") return this.#pass(view, approval);
     return this.#say(view, { type: "approval_given", call: view.key, approval });
@@ -93,7 +102,12 @@ export class Approvals<Output> {
   async #say({ id }: CallView, fact: Fact): Promise<RunResult<Output>> {
     this.#answered.add(id);
     try {
-      return await this.#driving.goOn(fact);
+      // Another process may have answered it meanwhile.
+      return await this.#driving.goOn(() => {
+        if (this.#pendingBy(id) === undefined)
+          throw this.#notWaiting(id, " any more: another process has answered it, or its run is over");
+        return fact;
+      });
     } finally {
       this.#answered.delete(id);
     }
@@ -111,25 +125,42 @@ export class Approvals<Output> {
 
   async revoke(id: string, by: string | undefined): Promise<void> {
     checkGiven(givenBy, { by }, "revoke");
-    if (!this.#given.has(id) && !this.#driving.state.grants.some((one) => one.id === id))
+    const isKnown = (): boolean =>
+      this.#given.has(id) || this.#driving.state.grants.some((one) => one.id === id);
+    const looking = isKnown() ? undefined : this.#driving.lookAgain();
+    if (looking !== undefined) await looking;
+    if (!isKnown())
       throw invalidRequest(`no grant ${JSON.stringify(id)} was given in session ${this.#parts.id}`);
     this.#driving.post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
     await this.#driving.written();
   }
 
   #grant(grant: Omit<Grant, "id"> & { id?: string }): Grant {
-    this.#granted += 1;
-    return checkGrant({ id: `grant_${this.#driving.state.seq}_${this.#granted}`, ...grant });
+    return checkGrant({ id: `grant_${this.#nextName(this.#driving.state)}`, ...grant });
+  }
+
+  /** A call that is not known to wait may wait by now. */
+  #lookFor(call: string): void | Promise<void> {
+    return this.#pendingBy(call) === undefined ? this.#driving.lookAgain() : undefined;
+  }
+
+  #pendingBy(call: string): CallView | undefined {
+    return this.pending.find((one) => one.id === call || (one.key === call && one.child === undefined));
   }
 
   #find(call: string): CallView {
-    const { pending } = this;
-    const view = pending.find((one) => one.id === call || (one.key === call && one.child === undefined));
+    const view = this.#pendingBy(call);
     const isFree = ({ id }: CallView): boolean => !this.#answered.has(id);
     if (view !== undefined && isFree(view)) return view;
-    const waiting = pending.filter(isFree).map((one) => `${one.id} (${one.name})`);
-    throw invalidRequest(
-      `no call ${JSON.stringify(call)} waits for an approval in session ${this.#parts.id}${view === undefined ? "" : " any more: it was just answered"}; waiting: ${waiting.join(", ") || "none"}`,
+    throw this.#notWaiting(call, view === undefined ? "" : " any more: it was just answered");
+  }
+
+  #notWaiting(call: string, why: string): RondoError {
+    const waiting = this.pending
+      .filter(({ id }) => !this.#answered.has(id))
+      .map(({ id, name }) => `${id} (${name})`);
+    return invalidRequest(
+      `no call ${JSON.stringify(call)} waits for an approval in session ${this.#parts.id}${why}; waiting: ${waiting.join(", ") || "none"}`,
     );
   }
 

@@ -3,19 +3,28 @@
 // A drive is one stretch of work under one lease, or several. A driver that has parked is not gone at once: its lease
 // has to be let go. What is said in that moment is held, written when nobody stands in the way, and acted on by another
 // stretch of the same drive, so that whoever speaks while the session says `running` is always heard.
+//
+// Others may write to the session while nobody drives it here. Whoever then says or does something here compares first, and
+// reads what is new: a word is written behind it, and what is done is done in the session as it is.
 
 import { longestWait } from "../clock.ts";
 import { type RondoError, toRondoError } from "../errors.ts";
+import { whenThere } from "../journal/when-there.ts";
 import { Writer } from "../journal/writer.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import { Driver } from "../loop/drive.ts";
 import type { Shell } from "../loop/driving/shell.ts";
-import type { CallKey, CallResult, CodeChange, Fact, LogRecord } from "../loop/records.ts";
+import type { CallKey, CallResult, CodeChange, Fact } from "../loop/records.ts";
 import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { isLiveGrant } from "../rules/grants.ts";
 import { changeText, newsOf } from "./changes.ts";
+import type { Known } from "./known.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
+import { Words } from "./words.ts";
+
+/** What a stretch begins with, said of the session as it is by then: it throws where that can no longer be. */
+type First = () => Fact | undefined;
 
 /** One drive, from the moment somebody wants the run driven until nobody does. */
 interface Drive<Output> {
@@ -37,21 +46,28 @@ export class Driving<Output> {
   readonly #parts: SessionParts;
   readonly #driver: Driver;
   readonly #writer: Writer;
+  readonly #known: Known;
+  readonly #words: Words;
   readonly #tell: Shell["sink"];
   #drive: Drive<Output> | undefined;
-  #runsBegun = 0;
+  #areOptionsTold = false;
   #changed: readonly CodeChange[] = [];
   /** Nobody could listen when it was opened. */
   #tellsChanges = false;
+  /** What was read since is not of this process: the run in it, if one is open, was another's. */
+  #isOthers = false;
 
-  constructor(parts: SessionParts, state: State, tell: Shell["sink"]) {
+  /** @param state what `known` came to */
+  constructor(parts: SessionParts, known: Known, state: State, tell: Shell["sink"]) {
     this.#parts = parts;
+    this.#known = known;
     this.#tell = tell;
     this.#writer = new Writer(parts.journal, parts.id, parts.lease);
     this.#driver = new Driver(
       shellOf(parts, this.#writer, () => this.#driver.state, tell),
       state,
     );
+    this.#words = new Words(this.#driver, known, (read) => this.#startFrom(read));
   }
 
   get state(): State {
@@ -78,14 +94,15 @@ export class Driving<Output> {
     return this.#driver.brought(call, result);
   }
 
-  /** Why nothing that is said here can be kept any more: another was faster, or the journal failed. */
+  /** Why nothing that is said here can be kept any more: the journal failed. Where another was faster, its records are read. */
   get failed(): RondoError | undefined {
-    return this.#driver.failed;
+    const { failed } = this.#driver;
+    return failed?.kind === "conflict" ? undefined : failed;
   }
 
-  /** How many runs were begun here. */
-  get runsBegun(): number {
-    return this.#runsBegun;
+  /** Whether a run was begun here, and no other process has begun one since: its options stand in the records. */
+  get areOptionsTold(): boolean {
+    return this.#areOptionsTold;
   }
 
   get changed(): readonly CodeChange[] {
@@ -95,51 +112,70 @@ export class Driving<Output> {
   /**
    * Takes over the run that another process left, where there is one, and says so in the records. By force whoever holds
    * the session is fenced off also where no run is open: it may be about to begin one, or not have let go of the last.
-   * @param since what was written since the session was read
    * @param mayBe throws where there may be none, unless somebody holds the session: nothing is written then
    */
-  async takeOver(
-    force: boolean,
-    since: () => Promise<readonly LogRecord[]>,
-    mayBe: () => void,
-  ): Promise<void> {
+  async takeOver(force: boolean, mayBe: () => void): Promise<void> {
     if (!isOpen(this.state.run) && !force) return;
-    const newsNow = (): ReturnType<typeof newsOf> =>
-      newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
     // Who refuses to go on fences nobody off.
-    if (isOpen(this.state.run)) newsNow();
+    if (isOpen(this.state.run)) this.#newsNow();
     await this.#writer.take(force, () => {});
     try {
       // Whoever had it may have written until now, and its run may have ended.
-      this.#driver.catchUp(await since());
+      this.#startFrom(await this.#known.readOn(this.#driver.written));
       if (!isOpen(this.state.run)) return;
       mayBe();
-      const news = newsNow();
-      this.#changed = news.changed ?? [];
-      this.#tellsChanges = this.#changed.length > 0;
-      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts), ...news });
+      this.#reopen();
       await this.#driver.settled();
     } finally {
       await this.#writer.release();
     }
   }
 
+  #newsNow(): ReturnType<typeof newsOf> {
+    return newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
+  }
+
+  /** What another process left open goes on in this one. */
+  #reopen(): void {
+    const news = this.#newsNow();
+    this.#changed = news.changed ?? [];
+    this.#tellsChanges = this.#changed.length > 0;
+    this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts), ...news });
+    this.#isOthers = false;
+  }
+
+  /** Goes on from the session as it was read. */
+  #startFrom(read: State): void {
+    if (read.seq !== this.state.seq || this.#driver.failed !== undefined) {
+      this.#isOthers = true;
+      this.#areOptionsTold = false;
+    }
+    this.#driver.startFrom(read);
+  }
+
+  /** Reads what others have written, unless somebody drives here; a promise only where that takes a while. */
+  lookAgain(): void | Promise<void> {
+    if (this.#drive === undefined && this.failed === undefined) return this.#words.lookAgain();
+  }
+
   /** Hands a fact in that nobody need act on. */
   post(fact: Fact): void {
-    const held = this.#drive?.held;
-    if (held === undefined) this.#driver.post(fact);
-    else held.push(fact);
+    const drive = this.#drive;
+    if (drive === undefined) this.#words.say(fact);
+    else if (drive.held === undefined) this.#driver.post(fact);
+    else drive.held.push(fact);
   }
 
   /** What was handed in, and is not written yet. */
   get unwritten(): readonly Fact[] {
-    return [...this.#driver.mail, ...(this.#drive?.held ?? [])];
+    return [...this.#driver.mail, ...(this.#drive?.held ?? []), ...this.#words.waiting];
   }
 
   /** Hands a fact in, if any, and sees to it that the run is driven: by whoever does, or from now on. */
-  goOn(fact?: Fact, signal?: AbortSignal): Promise<RunResult<Output>> {
+  goOn(first?: First, signal?: AbortSignal): Promise<RunResult<Output>> {
     const drive = this.#drive;
-    if (drive === undefined) return this.begin(fact, signal);
+    if (drive === undefined) return this.begin(first, signal);
+    const fact = first?.();
     if (fact !== undefined) this.post(fact);
     if (!this.#driver.running) drive.wanted = true;
     this.#heed(drive, signal);
@@ -159,9 +195,10 @@ export class Driving<Output> {
   }
 
   /** Drives until the run ends, parks or is left. @param first what is written first */
-  begin(first: Fact | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
+  begin(first: First | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
     // It would fail again, perhaps with other words.
-    if (this.failed !== undefined) return Promise.reject(this.failed);
+    const why = this.failed ?? this.#words.takeUnkept();
+    if (why !== undefined) return Promise.reject(why);
     const { promise: result, resolve } = Promise.withResolvers<RunResult<Output>>();
     const drive = { result, held: undefined, begun: false, wanted: false, heeded: [], afterwards: [] };
     // From here on, not from the first wait: a listener hears of the run's start before that, and may abort it there.
@@ -176,7 +213,9 @@ export class Driving<Output> {
   abort(reason: unknown): void {
     if (this.ending) return;
     try {
-      void this.goOn({ type: "abort_asked", reason: reasonText(reason) }).catch(() => {});
+      const asked: Fact = { type: "abort_asked", reason: reasonText(reason) };
+      // It may have ended elsewhere.
+      void this.goOn(() => (isOpen(this.state.run) ? asked : undefined)).catch(() => {});
     } catch {
       // A journal that refuses it has ended the drive, and whoever drives hears of it.
     }
@@ -210,16 +249,15 @@ export class Driving<Output> {
 
   /** Resolves when what was said while nobody drove is in the journal. */
   written(): Promise<void> {
-    return this.#driver.settled();
+    return this.#words.written();
   }
 
   async #stretches(
     drive: Drive<Output>,
-    first: Fact | undefined,
+    first: First | undefined,
     signal: AbortSignal | undefined,
   ): Promise<RunResult<Output>> {
     try {
-      this.#tellChanges();
       let how = await this.#stretch(drive, first, () => this.#heed(drive, signal));
       while (how === "parked" && drive.wanted) how = await this.#stretch(drive, undefined, () => {});
       this.#postHeld(drive);
@@ -227,8 +265,9 @@ export class Driving<Output> {
     } catch (thrown) {
       try {
         this.#postHeld(drive);
-      } catch {
+      } catch (unkept) {
         // What was said meanwhile cannot be kept either, and whoever speaks next is told.
+        this.#words.unkept(toRondoError(unkept));
       }
       throw thrown;
     } finally {
@@ -244,12 +283,12 @@ export class Driving<Output> {
   #postHeld(drive: Drive<Output>): void {
     const held = drive.held ?? [];
     drive.held = undefined;
-    for (const fact of held) this.#driver.post(fact);
+    for (const fact of held) this.#words.say(fact);
   }
 
   async #stretch(
     drive: Drive<Output>,
-    first: Fact | undefined,
+    first: First | undefined,
     begun: () => void,
   ): Promise<"done" | "parked" | "left"> {
     try {
@@ -268,35 +307,43 @@ export class Driving<Output> {
   }
 
   /** Begins when what was said before is written: once the lease is taken, it would come from a stranger. */
-  #begin(drive: Drive<Output>, first: Fact | undefined): undefined | Promise<void> {
-    const { writing } = this.#driver;
-    if (writing === undefined) return this.#take(drive, first);
+  #begin(drive: Drive<Output>, first: First | undefined): void | Promise<void> {
+    if (!this.#words.areUnderWay) return this.#take(drive, first);
     drive.held ??= [];
-    return writing.then(() => this.#take(drive, first));
+    return this.#words.written().then(() => this.#take(drive, first));
   }
 
-  /** Takes the lease, then writes what the stretch begins with, and what was said meanwhile. */
-  #take(drive: Drive<Output>, first: Fact | undefined): undefined | Promise<void> {
+  /** Takes the lease, reads what others have written, then writes what the stretch begins with, and what was said meanwhile. */
+  #take(drive: Drive<Output>, first: First | undefined): void | Promise<void> {
     const begin = (): void => {
-      const held = drive.held ?? [];
-      drive.held = undefined;
-      drive.wanted = false;
+      const fact = first?.();
       const { run } = this.state;
+      if (isOpen(run) && this.#isOthers) this.#reopen();
       // What was given up when this session was left is lost, and that is a fact.
-      if (isOpen(run) && inFlight(run))
+      else if (isOpen(run) && inFlight(run))
         this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
       // Nothing has told it yet that time went by: leave that ran out meanwhile would let a call run.
       else if (isOpen(run) && first === undefined && this.#leaveRanOut) this.#driver.post({ type: "woke" });
-      for (const fact of first === undefined ? held : [first, ...held]) this.#driver.post(fact);
-      if (first?.type === "run_started") this.#runsBegun += 1;
+      this.#isOthers = false;
+      this.#tellChanges();
+      const held = drive.held ?? [];
+      drive.held = undefined;
+      drive.wanted = false;
+      for (const one of fact === undefined ? held : [fact, ...held]) this.#driver.post(one);
+      if (fact?.type === "run_started") this.#areOptionsTold = true;
       drive.begun = true;
     };
     // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void => this.#driver.lose(error);
-    const taking = this.#writer.take(false, lost, first === undefined ? this.state.seq : undefined);
-    if (taking === undefined) return void begin();
-    drive.held ??= [];
-    return taking.then(begin);
+    const isAt = (): boolean | Promise<boolean> =>
+      this.#driver.failed === undefined && this.#writer.isAt(this.state.seq);
+    const readOn = (): void | Promise<void> =>
+      whenThere(this.#known.readOn(this.#driver.written), (read) => this.#startFrom(read));
+    const taking = whenThere(this.#writer.take(false, lost), () =>
+      whenThere(isAt(), (is) => (is ? begin() : whenThere(readOn(), begin))),
+    );
+    if (taking instanceof Promise) drive.held ??= [];
+    return taking;
   }
 
   /** Leave that was given beforehand has run out since anything happened. */

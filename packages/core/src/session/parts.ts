@@ -43,6 +43,22 @@ export interface SessionParts {
   resolveWith(change: Partial<AgentOptions>): Resolved;
 }
 
+/**
+ * Names for what is said here, such as `12_k3fx1`: where the session stood, this handle by chance, and a count. Two processes
+ * may speak at one place, and of two of one name the second would be taken for a double.
+ */
+export function namesOf({ clock }: Pick<SessionParts, "clock">): (state: State) => string {
+  let count = 0;
+  let own: string | undefined;
+  return ({ seq }) => {
+    own ??= Math.floor(clock.random() * 36 ** 4)
+      .toString(36)
+      .padStart(4, "0");
+    count += 1;
+    return `${seq}_${own}${count}`;
+  };
+}
+
 /** What the program says about itself in the records that begin a run or take one over. */
 export const aboutOf = ({ about }: SessionParts): { about?: JsonObject } =>
   about === undefined ? {} : { about };

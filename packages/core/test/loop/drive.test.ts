@@ -118,7 +118,7 @@ describe("a run", () => {
     first.driver.post(start());
     await come();
     const { driver, journal, model } = driverOf({ journal: first.journal });
-    driver.catchUp(first.journal.records);
+    driver.startFrom(first.driver.state);
     ended(driver);
     await come();
     expect(driver.state.seq).toBe(2);

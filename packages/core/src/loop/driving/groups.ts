@@ -25,9 +25,12 @@ export class Groups {
     this.#given = given;
   }
 
-  /** Others have written so far. */
+  /** The journal has so many records, whoever wrote them. What waited is no part of them, and what failed is over. */
   startAt(given: number): void {
     this.#given = given;
+    this.waiting = [];
+    this.failed = undefined;
+    this.#writing = undefined;
   }
 
   /** The failure, for whoever wants more after it was told. */

@@ -1,0 +1,59 @@
+// The room of what is known: a session as it stands in its journal, as far as this process has read it.
+//
+// A handle that does nothing hears of nothing. Before it does something it compares, and where others have written it reads on
+// from where it stopped. All that comes of that is a state every record of which the journal has.
+
+import { RondoError } from "../errors.ts";
+import { RecordReader } from "../journal/migrations.ts";
+import { readBack } from "../journal/read-back.ts";
+import { whenThere } from "../journal/when-there.ts";
+import type { LogRecord } from "../loop/records.ts";
+import { emptyState, type State } from "../loop/state.ts";
+import type { SessionParts } from "./parts.ts";
+
+export class Known {
+  readonly #parts: SessionParts;
+  readonly #reader: RecordReader;
+  #state = emptyState;
+  #reading: Promise<State> | undefined;
+  #failed: RondoError | undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.#reader = new RecordReader(parts.journal, parts.id);
+  }
+
+  /**
+   * The session with what has come since the last time; a promise only where the journal gives one.
+   * @param written the last record that was written here, if one was: it stands among those
+   * @throws RondoError `storage` where its records were taken away, or do not fold
+   */
+  readOn(written: LogRecord | undefined): State | Promise<State> {
+    if (this.#failed !== undefined) throw this.#failed;
+    // Two at a time would each fold what came.
+    if (this.#reading !== undefined) return this.#reading;
+    const state = whenThere(this.#reader.readNow(), (records) => this.#fold(records, written));
+    if (!(state instanceof Promise)) return state;
+    this.#reading = state.finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  #fold(records: readonly LogRecord[], written: LogRecord | undefined): State {
+    const { id, resolved } = this.#parts;
+    if (written !== undefined && written.seq >= this.#state.seq) {
+      const there = records[written.seq - this.#state.seq];
+      // The chance in a record is its own.
+      if (there?.rand !== written.rand) {
+        this.#failed = new RondoError(
+          "storage",
+          `session ${JSON.stringify(id)} was deleted, moved or replaced since it was written here: its record ${written.seq} is ${there === undefined ? "gone" : "another"}; put it back, or open it again`,
+        );
+        throw this.#failed;
+      }
+    }
+    this.#state = readBack(id, records, resolved.rules, this.#state);
+    return this.#state;
+  }
+}

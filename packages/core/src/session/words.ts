@@ -1,0 +1,137 @@
+// The room of words: what is said to a session while nobody drives it here, on its way to the journal.
+//
+// Others may have written to it since it was read. The journal tells when a word is refused for that; then what is new is read
+// and the word is written behind it. What is said meanwhile waits, and goes with it.
+
+import { type RondoError, toRondoError } from "../errors.ts";
+import type { Driver } from "../loop/drive.ts";
+import type { Fact } from "../loop/records.ts";
+import type { State } from "../loop/state.ts";
+import type { Known } from "./known.ts";
+
+/** How often a word is said again where others are faster every time. */
+const mostTries = 3;
+
+export class Words {
+  readonly #driver: Driver;
+  readonly #known: Known;
+  readonly #startFrom: (read: State) => void;
+  /** On their way to the journal. */
+  readonly #said = new Set<Fact>();
+  /** They wait until what others wrote is read. Undefined: nothing is being read for them. */
+  #waiting: Fact[] | undefined;
+  /** Resolves when they are written. */
+  #reading: Promise<void> | undefined;
+  #unkept: RondoError | undefined;
+
+  /** @param startFrom goes on from the session as it was read */
+  constructor(driver: Driver, known: Known, startFrom: (read: State) => void) {
+    this.#driver = driver;
+    this.#known = known;
+    this.#startFrom = startFrom;
+  }
+
+  get waiting(): readonly Fact[] {
+    return this.#waiting ?? [];
+  }
+
+  get areUnderWay(): boolean {
+    return this.#driver.writing !== undefined || this.#reading !== undefined;
+  }
+
+  /** Writes a word, behind what others have written meanwhile. @throws RondoError where the journal refuses it at once */
+  say(fact: Fact): void {
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(fact);
+      return;
+    }
+    try {
+      this.#driver.post(fact);
+    } catch (thrown) {
+      if (!isConflict(thrown)) throw thrown;
+      const read = this.#known.readOn(this.#driver.written);
+      if (read instanceof Promise) return void this.#writeBehind([fact]);
+      this.#startFrom(read);
+      this.#driver.post(fact);
+    }
+    const { writing } = this.#driver;
+    if (writing === undefined) return;
+    this.#said.add(fact);
+    const refused = (thrown: unknown): void => {
+      const all = [...this.#said];
+      this.#said.clear();
+      if (isConflict(thrown) && all.length > 0) void this.#writeBehind(all);
+    };
+    writing.then(() => this.#said.delete(fact), refused);
+  }
+
+  /** Reads what others have written; a promise only where that takes a while. */
+  lookAgain(): void | Promise<void> {
+    if (this.areUnderWay) return this.#writeBehind([]);
+    const read = this.#known.readOn(this.#driver.written);
+    if (read instanceof Promise) return this.#writeBehind([]);
+    this.#startFrom(read);
+  }
+
+  /** Resolves when all that was said is in the journal. @throws RondoError where it could not be kept */
+  async written(): Promise<void> {
+    await this.#driver.settled().catch((thrown) => {
+      // It is read on, and written behind that.
+      if (this.#reading === undefined) throw thrown;
+    });
+    await this.#reading?.catch(() => {});
+    const unkept = this.takeUnkept();
+    if (unkept !== undefined) throw unkept;
+  }
+
+  /** Something that was said could not be kept, and nobody heard of it yet. */
+  unkept(error: RondoError): void {
+    this.#unkept = error;
+  }
+
+  /** Why something could not be kept, for whoever speaks next. */
+  takeUnkept(): RondoError | undefined {
+    const error = this.#unkept;
+    this.#unkept = undefined;
+    return error;
+  }
+
+  #writeBehind(words: readonly Fact[]): Promise<void> {
+    if (this.#waiting !== undefined) this.#waiting.push(...words);
+    else {
+      this.#waiting = [...words];
+      this.#reading = this.#readAndWrite().finally(() => {
+        this.#reading = undefined;
+      });
+      // Who waits for it hears of a failure, or whoever speaks next.
+      this.#reading.catch(() => {});
+    }
+    return this.#reading as Promise<void>;
+  }
+
+  async #readAndWrite(): Promise<void> {
+    for (let left = mostTries; this.#waiting !== undefined; ) {
+      let words: readonly Fact[] = [];
+      try {
+        await this.#driver.settled().catch((thrown) => {
+          if (!isConflict(thrown)) throw thrown;
+        });
+        this.#startFrom(await this.#known.readOn(this.#driver.written));
+        words = this.#waiting;
+        this.#waiting = [];
+        for (const word of words) this.#driver.post(word);
+        await this.#driver.settled();
+        if (this.#waiting.length === 0) this.#waiting = undefined;
+      } catch (thrown) {
+        const all: readonly Fact[] = [...words, ...this.waiting];
+        left -= 1;
+        this.#waiting = isConflict(thrown) && left > 0 ? [...all] : undefined;
+        if (this.#waiting !== undefined) continue;
+        if (all.length > 0) this.#unkept = toRondoError(thrown);
+        throw thrown;
+      }
+    }
+  }
+}
+
+const isConflict = (thrown: unknown): boolean => toRondoError(thrown).kind === "conflict";

@@ -1,0 +1,242 @@
+// Handles of one session that hear nothing of each other: what one of them does after the other has written.
+
+import { Agent, type Journal, memoryJournal, type Session, textOf } from "@rondo/core";
+import { call, say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { deferred, echo, quick, shortly } from "./support.ts";
+
+const later = async <T>(act: () => T): Promise<T> => {
+  await new Promise((resolve) => setImmediate(resolve));
+  return act();
+};
+
+/** The same journal, with answers that take a while. */
+function slowly(journal: Journal): Journal {
+  return {
+    append: (...group) => later(() => journal.append(...group)),
+    read: (...from) => later(() => journal.read(...from)),
+    list: () => later(() => journal.list()),
+    lease: async (session, request) => {
+      const lease = await later(() => journal.lease?.(session, request));
+      if (lease === undefined) throw new Error("no leases");
+      return { token: lease.token, renew: () => lease.renew(), release: () => later(() => lease.release()) };
+    },
+  };
+}
+
+const typesIn = (journal: Journal): string[] =>
+  (journal.read("s") as { type: string }[]).map(({ type }) => type);
+
+describe.each([
+  ["at once", (journal: Journal): Journal => journal],
+  ["later", slowly],
+])("over a journal that answers %s", (_name, over) => {
+  const leasing = (): { memory: Journal; journal: Journal } => {
+    const memory = memoryJournal({ leases: true });
+    return { memory, journal: over(memory) };
+  };
+
+  test("a result that comes late, written between another's opening and its word, is read before that word", async () => {
+    const { memory, journal } = leasing();
+    const came = deferred<string>();
+    const deaf = echo("deaf", { effect: "write", execute: () => came.promise });
+    const model = scripted([call("deaf")]);
+    const first = await new Agent({ model, tools: [deaf], journal, ...quick }).open("s");
+    const running = first.send("go");
+    await expect.poll(() => typesIn(memory).includes("tool_started")).toBe(true);
+    first.abort("enough");
+    await running;
+    const second = await new Agent({ model: scripted([say("hello")]), tools: [deaf], journal }).open("s");
+    came.resolve("at last");
+    await expect.poll(() => typesIn(memory).includes("late_result")).toBe(true);
+    expect((await second.send("and now?")).text).toBe("hello");
+    expect(second.state.seq).toBe(typesIn(memory).length);
+  });
+
+  test("who parked goes on after another has only opened the session", async () => {
+    const { memory, journal } = leasing();
+    const ran: string[] = [];
+    const press = echo("press", {
+      permission: "ask",
+      effect: "write",
+      execute: () => void ran.push("press"),
+    });
+    const agent = new Agent({ model: scripted([call("press"), say("done")]), tools: [press], journal });
+    const first = await agent.open("s");
+    const { parked } = await first.send("go");
+    await agent.open("s");
+    expect(typesIn(memory).at(-1)).toBe("opened");
+    expect((await first.approve(parked?.pending[0]?.id ?? "")).text).toBe("done");
+    expect(ran).toEqual(["press"]);
+    expect((await first.replay()).difference).toBeUndefined();
+  });
+
+  test("a call that another has answered is told as answered, and does not run again", async () => {
+    const { journal } = leasing();
+    const ran: string[] = [];
+    const press = echo("press", {
+      permission: "ask",
+      effect: "write",
+      execute: () => void ran.push("press"),
+    });
+    const agent = new Agent({
+      model: scripted([call("press"), say("done"), say("more")]),
+      tools: [press],
+      journal,
+    });
+    const first = await agent.open("s");
+    await first.send("go");
+    const [waits] = first.pending;
+    const second = await agent.open("s");
+    await second.approve(waits?.id ?? "");
+    for (const answer of [
+      () => first.approve(waits?.id ?? ""),
+      () => first.deny(waits?.id ?? "", "no"),
+      () => first.answer(waits?.id ?? "", "Blue."),
+    ])
+      await expect(answer()).rejects.toMatchObject({
+        kind: "invalid_request",
+        message: expect.stringMatching(/waits for an approval.*waiting: none/),
+      });
+    expect(ran).toEqual(["press"]);
+    expect(first.status).toBe("idle");
+    expect((await first.send("and?")).text).toBe("more");
+  });
+
+  test("the next run of each goes on from what the other has said, though it spoke of a call that waited", async () => {
+    const { memory, journal } = leasing();
+    const model = scripted([say("one"), say("two"), say("three"), say("four")]);
+    const agent = new Agent({ model, journal });
+    const [first, second] = [await agent.open("s"), await agent.open("s")];
+    await first.send("a");
+    await second.send("b");
+    await first.send("c");
+    first.steer("d");
+    second.steer("e");
+    await Promise.all([first.settled(), second.settled()]);
+    await second.send("f");
+    expect(shortly(second.messages)).toEqual([
+      ...["user: a", "assistant: one", "user: b", "assistant: two", "user: c", "assistant: three"],
+      ...["user: f", "user: d", "user: e", "assistant: four"],
+    ]);
+    expect(typesIn(memory).filter((type) => type === "opened")).toEqual([]);
+    expect((await agent.open("s")).state.seq).toBe(typesIn(memory).length);
+    expect((await second.replay()).difference).toBeUndefined();
+  });
+
+  test("an approval is found that was asked for after the session was opened, and leave is given and taken back", async () => {
+    const { journal } = leasing();
+    const press = echo("press", { permission: "ask" });
+    const model = scripted([call("press"), call("press"), say("done")]);
+    const agent = new Agent({ model, tools: [press], journal });
+    const [first, second] = [await agent.open("s"), await agent.open("s")];
+    const { parked } = await first.send("go");
+    const again = await second.approve(parked?.pending[0]?.id ?? "");
+    expect(again.parked?.pending).toHaveLength(1);
+    const [one, two] = [await first.allow({ tool: "other" }), await second.allow({ tool: "other" })];
+    expect(one.id).not.toBe(two.id);
+    await first.revoke(two.id);
+    const third = await agent.open("s");
+    expect(third.grants.map(({ id }) => id)).toEqual([one.id]);
+    expect((await first.resume()).parked?.pending).toHaveLength(1);
+  });
+
+  test("who finds a run that another left goes on with it under its own code, and says so", async () => {
+    const { memory, journal } = leasing();
+    const press = echo("press", { permission: "ask" });
+    const mine = new Agent({
+      model: scripted([say("mine"), say("done")]),
+      tools: [echo("press", { permission: "ask", description: "presses harder" })],
+      journal,
+    });
+    const first = await mine.open("s");
+    await first.send("hello");
+    const other = new Agent({ model: scripted([call("press"), call("press")]), tools: [press], journal });
+    const { parked } = await (await other.open("s")).send("go");
+    const heard: string[] = [];
+    first.subscribe((event) => void (event.type === "warning" && heard.push(event.code)));
+    expect((await first.approve(parked?.pending[0]?.id ?? "")).text).toBe("done");
+    expect(first.changed.map(({ name }) => name)).toContain("press");
+    expect(heard).toEqual(["changed"]);
+    expect(typesIn(memory)).toContain("opened");
+    const refusing = new Agent({
+      model: scripted([say("x")]),
+      tools: [],
+      journal,
+      onChanged: "refuse",
+    });
+    const third = await refusing.open("s");
+    await (await other.open("s")).send("again");
+    await expect(third.resume()).rejects.toThrow(/begun under other code/);
+  });
+
+  test("a run of another that is open is told, and not written over", async () => {
+    const { memory, journal } = leasing();
+    const press = echo("press", { permission: "ask" });
+    const agent = new Agent({ model: scripted([call("press")]), tools: [press], journal });
+    const [first, second] = [await agent.open("s"), await agent.open("s")];
+    await first.send("go");
+    const { length } = typesIn(memory);
+    await expect(second.send("mine")).rejects.toMatchObject({
+      kind: "invalid_request",
+      message: expect.stringMatching(/has a run that is parked: approve/),
+    });
+    expect(typesIn(memory)).toHaveLength(length);
+    expect(second.pending).toHaveLength(1);
+    first.abort("enough");
+    await first.settled();
+    second.abort("enough as well");
+    await second.settled();
+    expect(typesIn(memory).filter((type) => type === "abort_asked")).toHaveLength(1);
+    expect(second.status).toBe("idle");
+  });
+
+  test("a session that was taken away or replaced is not gone on with as if it were the same", async () => {
+    let records: Journal = memoryJournal({ leases: true });
+    const behind: Journal = over({
+      append: (...group) => records.append(...group),
+      read: (...from) => records.read(...from),
+      list: () => records.list(),
+      lease: (id, request) => records.lease?.(id, request) as never,
+    });
+    const agent = new Agent({ model: scripted([say("hello")], { repeatLast: true }), journal: behind });
+    const session = await agent.open("s");
+    await session.send("go");
+    records = memoryJournal({ leases: true });
+    await expect(session.send("on")).rejects.toMatchObject({
+      kind: "storage",
+      message: expect.stringContaining("was deleted, moved or replaced"),
+    });
+    expect(records.read("s")).toEqual([]);
+    const others = new Agent({ model: scripted([say("hi")], { repeatLast: true }), journal: records });
+    for (const word of ["one", "two", "three"]) await others.run(word, { session: "s" });
+    const { length } = typesIn(records);
+    await expect(session.send("on")).rejects.toThrow("was deleted, moved or replaced");
+    const word = async (): Promise<void> => {
+      session.steer("on");
+      await session.settled();
+    };
+    await expect(word()).rejects.toThrow("was deleted, moved or replaced");
+    expect(typesIn(records)).toHaveLength(length);
+  });
+});
+
+test("of many handles that speak at once over a journal without leases, no word is lost and none is told twice", async () => {
+  for (const over of [(journal: Journal) => journal, withoutLeases]) {
+    const memory = memoryJournal();
+    const agent = new Agent({ model: scripted([say("heard")]), journal: over(memory) });
+    const handles: Session[] = await Promise.all(Array.from({ length: 6 }, () => agent.open("s")));
+    for (const [at, handle] of handles.entries()) handle.steer(`word ${at}`);
+    const unheard = await Promise.allSettled(handles.map((handle) => handle.settled()));
+    const told = memory.read("s").flatMap((one) => (one.type === "queued" ? [textOf(one.message)] : []));
+    // Who was not fast enough three times is told so.
+    const refused = unheard.filter(({ status }) => status === "rejected").length;
+    expect(new Set(told).size).toBe(told.length);
+    expect(told.length + refused).toBe(6);
+  }
+});
+
+function withoutLeases(journal: Journal): Journal {
+  const { lease: _, ...slow } = slowly(journal);
+  return slow;
+}
