@@ -1,6 +1,6 @@
 // Who follows a session whose file is taken away would wait for ever: it is told instead, whatever stands there by then.
 
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { follow, type LogRecord, type RondoError } from "@rondo/core";
@@ -34,6 +34,7 @@ describe.each([
   test.each<[string, (place: string, file: string) => void]>([
     ["was deleted", (_place, file) => rmSync(file)],
     ["was moved", (_place, file) => renameSync(file, `${file}.old`)],
+    ["was cut to nothing", (_place, file) => truncateSync(file)],
     ["went with its folder", (_place, file) => rmSync(dirname(file), { recursive: true })],
     [
       "was replaced by a shorter one",
@@ -69,8 +70,27 @@ describe.each([
       (thrown: unknown) => thrown,
     )) as RondoError;
     expect(error.kind).toBe("storage");
-    expect(error.message).toMatch(/deleted, moved or replaced/);
+    expect(error.message).toMatch(/deleted, moved(,| or) replaced/);
     expect(await records.next()).toEqual({ done: true, value: undefined });
     journal.close();
   });
+});
+
+test("a SQLite file that was cut to nothing under one journal is told as that by it, and by the next that would open it", () => {
+  const file = join(folder, "j.db");
+  const journal = sqliteJournal(file);
+  journal.append("s", 0, sampleRecords(0, 2));
+  truncateSync(file);
+  expect(() => sqliteJournal(file)).toThrow(
+    expect.objectContaining({
+      kind: "storage",
+      message: expect.stringMatching(
+        /it is empty, and .*-wal stands beside it: it was cut to nothing.*put a copy/,
+      ),
+    }),
+  );
+  expect(() => journal.append("s", 2, sampleRecords(2, 1))).toThrow(
+    /cut to nothing meanwhile. Nothing of this/,
+  );
+  journal.close();
 });

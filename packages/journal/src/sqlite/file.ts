@@ -3,7 +3,16 @@
 // A file that is not ours stays as it is, byte for byte. SQLite itself cannot promise that (opening a database in WAL
 // mode makes files beside it, closing it may rewrite it), so the header is read with plain file calls first.
 
-import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
 import { makeFolder } from "../make-folder.ts";
@@ -14,6 +23,9 @@ export function identityOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined ? undefined : identityIn(stat);
 }
+
+/** Whether nothing is in it any more. */
+export const isCut = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.size === 0;
 
 const identityIn = ({ dev, ino }: Pick<Stats, "dev" | "ino">): string => `${dev}/${ino}`;
 
@@ -49,6 +61,13 @@ export function checkFile(file: string): string | undefined {
     else if (stat.isDirectory()) refuse("it is a folder; name a file in it");
     else if (!stat.isFile()) refuse("it is not a regular file");
     const isBlank = stat === undefined || stat.size === 0;
+    // SQLite makes the one only beside the other: to wait for who has it open would be of no use.
+    if (stat !== undefined && isBlank && identityOf(`${realpathSync(file)}-wal`) !== undefined)
+      throw new RondoError(
+        "storage",
+        `cannot open the journal ${file}: it is empty, and ${file}-wal stands beside it: it was cut to nothing, or made ` +
+          "anew, while it was open; close it everywhere, remove what stands beside it (-wal, -shm) and put a copy in its place",
+      );
     let whyOnlyRead: string | undefined;
     // Files appear beside it while it is open (-wal, -shm).
     for (const path of stat === undefined ? [dirname(file)] : [dirname(file), file]) {

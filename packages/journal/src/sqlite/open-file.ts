@@ -5,7 +5,7 @@
 import { realpathSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { RondoError } from "@rondo/core";
-import { identityOf, nowOpen } from "./file.ts";
+import { identityOf, isCut, nowOpen } from "./file.ts";
 
 /** The file of a database that is open, or none for one in memory. */
 export class OpenFile {
@@ -32,10 +32,10 @@ export class OpenFile {
   check(so: string): void {
     const file = this.#file;
     if (file === undefined) return;
-    if (identityOf(file) !== this.#identity)
+    if (identityOf(file) !== this.#identity || isCut(file))
       throw new RondoError(
         "storage",
-        `the journal ${file} is not the file any more that was opened: it was deleted, moved or replaced meanwhile. ` +
+        `the journal ${file} is not the file any more that was opened: it was deleted, moved, replaced or cut to nothing meanwhile. ` +
           `${so}; put the file back, or close the journal and open it again`,
       );
     if (besideOf(this.#real) !== this.#beside)
