@@ -11,7 +11,7 @@ import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
 import type { ArgumentsOf } from "./schema/inferred.ts";
 import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
-import { soundSchema, withNulls } from "./schema/sound.ts";
+import { leftOut, soundSchema, withNulls } from "./schema/sound.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
 import { typeWords } from "./schema/words.ts";
 
@@ -42,6 +42,8 @@ export interface CheckHow {
 
 export interface CompiledSchema {
   json: JsonObject;
+  /** What of the schema that was given is none, and is not in `json`, by its place. Absent: nothing. */
+  leftOut?: readonly string[];
   /** @param how default: as compiled, unknown keys as the schema says */
   check(value: Json, how?: CheckHow): SchemaCheck | Promise<SchemaCheck>;
 }
@@ -58,13 +60,14 @@ export function compileSchema(
   mayCoerce: boolean,
   wants: "object" | "any" = "object",
 ): CompiledSchema {
-  const json = jsonSchemaOf(schema, owner, wants);
+  const { json, lost } = jsonSchemaOf(schema, owner, wants);
   const checked = isStandard(schema) ? json : withNulls(json);
   const verdict = isStandard(schema) ? standardVerdict(schema) : interpretedVerdict(checked, owner);
   // A schema that names no members at all takes any.
   const names = isStandard(schema) || (schema as JsonObject).properties !== undefined;
   return {
     json,
+    ...(lost.length === 0 ? {} : { leftOut: lost }),
     check(given, how = { coerce: mayCoerce, unknownKeys: "allow" }) {
       const known = how.unknownKeys === "allow" || !names ? undefined : withoutUnknown(given, json);
       if (known !== undefined && known.unknown.length > 0 && how.unknownKeys === "reject")
@@ -182,7 +185,11 @@ function saidOf({ keyword, error }: Misfit): string {
     : error;
 }
 
-function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"): JsonObject {
+function jsonSchemaOf(
+  schema: SchemaLike,
+  owner: string,
+  wants: "object" | "any",
+): { json: JsonObject; lost: string[] } {
   const given = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalidRequest(
@@ -190,16 +197,16 @@ function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"
     );
   if (!isStandard(schema)) refuseWhatIsNone(given, owner);
   const json = isStandard(schema) ? given : soundSchema(given);
-  if (wants === "any") return json;
+  const lost = leftOut(given, json);
+  if (wants === "any") return { json, lost };
   // No provider takes arguments that are no object: null, where the schema allows it, is not among them.
   const type = Array.isArray(json.type) && json.type.includes("object") ? "object" : json.type;
   if (type !== undefined && type !== "object")
     throw invalidRequest(
       `${owner}: the input schema must have type "object", not ${JSON.stringify(json.type)}: give the value a name, as a member of an object`,
     );
-  return json.type === "object" && "properties" in json
-    ? json
-    : { ...json, type: "object", properties: json.properties ?? {} };
+  const isWhole = json.type === "object" && "properties" in json;
+  return { json: isWhole ? json : { ...json, type: "object", properties: json.properties ?? {} }, lost };
 }
 
 /** What is no schema would be one that allows anything: the model would be told of nothing, and nothing would be checked. */

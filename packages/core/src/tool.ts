@@ -261,6 +261,8 @@ export interface Tool {
   readonly agent?: AgentFacts;
   /** Ends a sub-agent that waits for somebody, when its parent's run no longer wants it. Gives what it spent in all. */
   readonly endChild?: (place: ChildPlace, reason: string) => Promise<Spent | undefined>;
+  /** What of the JSON Schema it was made with is no schema, e.g. `#/properties/city/type ("text")`: it was left out, and the model is not told of it. Absent: nothing. */
+  readonly leftOut?: readonly string[];
   /** Who its sub-agents are. Only `subAgentOf` reads it: a tool knows of no agents. */
   readonly subAgent?: object;
 }
@@ -358,6 +360,7 @@ export function tool<const S extends SchemaLike>(
     permission: options.permission ?? "allow",
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.keys === undefined ? {} : { keys: options.keys as (args: never) => readonly string[] }),
+    ...(schema.leftOut === undefined ? {} : { leftOut: schema.leftOut }),
     ...(shellArgs.length === 0 ? {} : { shellArgs: [...shellArgs] }),
     check: ((args: JsonObject, defaults: ArgumentDefaults = {}) =>
       schema.check(args, {

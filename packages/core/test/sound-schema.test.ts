@@ -1,6 +1,6 @@
 // Schemas from elsewhere that are none in a place: the tool can be declared and called all the same (F141, F143).
 
-import { type JsonObject, tool } from "@rondo/core";
+import { type JsonObject, tool, toolWith } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 
 const made = (inputSchema: unknown): ReturnType<typeof tool> =>
@@ -181,4 +181,42 @@ describe("a tool's schema", () => {
       );
     },
   );
+});
+
+test("whoever made the tool can see what of its schema was left out, and a tool that is the same with something changed has it too", () => {
+  const made = tool({
+    name: "search",
+    description: "Searches",
+    inputSchema: {
+      type: "object",
+      title: null,
+      properties: {
+        city: { type: "text" },
+        code: { type: "string", pattern: "(" },
+        size: { type: "number", minimum: 0, exclusiveMinimum: true },
+        kind: { anyOf: [{ type: "string" }, { $ref: "#/$defs/none" }] },
+        tags: { type: "array", items: null },
+      },
+      required: ["city", 7],
+    } as unknown as JsonObject,
+    execute: () => "",
+  });
+  const lost = [
+    "#/title (null)",
+    '#/properties/city/type ("text")',
+    '#/properties/code/pattern ("(")',
+    '#/properties/kind/anyOf/1/$ref ("#/$defs/none")',
+    "#/properties/tags/items (null)",
+    '#/required (["city",7])',
+  ];
+  expect(made.leftOut).toEqual(lost);
+  expect(toolWith(made, { timeoutMs: 5 }).leftOut).toEqual(lost);
+  const whole = tool({
+    name: "a",
+    description: "a",
+    inputSchema: made.definition.inputSchema,
+    execute: () => "",
+  });
+  expect(whole.leftOut).toBeUndefined();
+  expect(toolWith(made, { definition: whole.definition }).leftOut).toBeUndefined();
 });

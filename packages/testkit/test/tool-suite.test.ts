@@ -296,6 +296,18 @@ describe("the suite of a tool", () => {
       );
   });
 
+  it("tells what `tool` has left out of a JSON Schema, because it is none", async () => {
+    const made = tool({
+      name: "search",
+      description: "Searches",
+      inputSchema: { type: "object", properties: { city: { type: "text" } } } as never,
+      effect: "read",
+      execute: () => "found",
+    });
+    const [, schema] = testTool({ tool: made, effect: "read", examples: [{ city: "Oslo" }] });
+    await expect(schema?.run()).rejects.toThrow(/left out of the schema.*#\/properties\/city\/type/s);
+  });
+
   it("finds a place in a schema by its path, as addresses write it, and by the name it has given itself", async () => {
     const check = "its schema is a JSON Schema of an object";
     const $defs = { "a b": { type: "string" }, c: { $anchor: "name", type: "string" } };

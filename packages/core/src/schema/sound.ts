@@ -39,6 +39,18 @@ export function soundSchema(schema: JsonObject): JsonObject {
   return sound(schema, (node) => lost.has(node)) as JsonObject;
 }
 
+/** What `soundSchema` left out, each by its place in the schema and with what stood there, e.g. `#/properties/city/type ("text")`. */
+export function leftOut(given: Json, kept: Json | undefined, place: string = "#"): string[] {
+  if (given === kept) return [];
+  if (Array.isArray(given) && Array.isArray(kept) && given.length === kept.length)
+    return given.flatMap((one, at) => leftOut(one, kept[at], `${place}/${at}`));
+  if (!isObject(given) || !isObject(kept)) return [`${place} (${JSON.stringify(given)?.slice(0, 80)})`];
+  // A bound that is said in another way is not lost.
+  return Object.entries(withBounds(given)).flatMap(([word, value]) =>
+    leftOut(value, kept[word], `${place}/${word}`),
+  );
+}
+
 // ---- what is said --------------------------------------------------------------------------------------------------
 
 type IsLost = (node: JsonObject) => boolean;

@@ -39,6 +39,7 @@ const checks: ChecksOf<Tool> = {
   executeRaw: callable,
   agent: object,
   endChild: callable,
+  leftOut: listOf(text),
   subAgent: anything,
 };
 const members = membersOf(checks, [], "let_pass");
@@ -100,6 +101,7 @@ function changed(tool: Tool, change: Partial<Tool>): Tool {
     version,
     agent,
     endChild,
+    leftOut,
     subAgent,
   } = tool;
   return {
@@ -125,6 +127,7 @@ function changed(tool: Tool, change: Partial<Tool>): Tool {
       ? {}
       : { executeRaw: (raw: string, context: ToolContext) => executeRaw.call(tool, raw, context) }),
     ...(agent === undefined ? {} : { agent }),
+    ...(leftOut === undefined || change.definition !== undefined ? {} : { leftOut }),
     ...(endChild === undefined
       ? {}
       : { endChild: (place: ChildPlace, reason: string) => endChild.call(tool, place, reason) }),

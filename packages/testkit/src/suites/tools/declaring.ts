@@ -55,6 +55,7 @@ export const declaring: readonly Demand[] = [
       const { inputSchema } = tool.definition;
       mustBe(inputSchema, JSON.parse(JSON.stringify(inputSchema)), "the schema, as plain JSON");
       mustBe(inputSchema.type, "object", "the schema's type");
+      mustBe(tool.leftOut ?? [], [], "what was left out of the schema, because it is none");
       mustBe(schemaProblems(inputSchema), [], "what is wrong with the schema");
     },
   },
