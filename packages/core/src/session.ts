@@ -188,6 +188,18 @@ export class Session<Output = unknown> {
   }
 
   /**
+   * Forgets the conversation: the next run begins with nothing. What was said stays in the journal, and a run of its own says that
+   * it was cleared, so that every process knows. Words that wait stay.
+   * @throws RondoError `invalid_request` while a run is active: abort() it first
+   */
+  async clear(): Promise<void> {
+    const looking = this.#driving.lookAgain();
+    if (looking !== undefined) await looking;
+    this.#mayStart();
+    await this.#start({ input: [], history: [], only: "clearing" }, undefined);
+  }
+
+  /**
    * Goes on with a run that another process left, or that is parked. Resolves at once when the last one has ended.
    * @throws RondoError `invalid_request` in a session that has had no run
    */

@@ -5,7 +5,7 @@ import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, quick, shortly } from "./support.ts";
 
-const later = async <T>(act: () => T): Promise<T> => {
+const later = async <T>(act: () => T | Promise<T>): Promise<T> => {
   await new Promise((resolve) => setImmediate(resolve));
   return act();
 };

@@ -226,9 +226,16 @@ export async function replayTest<Output = unknown>(
 }
 
 /** Begins a run as it was begun. */
-function begunAs<Output>(run: RecordOf<"run_started">, session: Session<Output>): Promise<RunResult<Output>> {
+async function begunAs<Output>(
+  run: RecordOf<"run_started">,
+  session: Session<Output>,
+): Promise<RunResult<Output>> {
   const { history, input, only } = run;
   if (only === "compaction") return session.compact();
+  if (only === "clearing") {
+    await session.clear();
+    return session.resume();
+  }
   const content = input[0]?.role === "user" ? input[0].content : [];
   return history === undefined && content.length === 0
     ? session.continue()

@@ -112,6 +112,13 @@ export class Conversation {
         return this.#session.result === undefined
           ? this.#tell("there is nothing to compact yet")
           : this.#turn(() => this.#session.compact());
+      case "clear":
+        if (this.#session.result === undefined) return this.#tell("there is nothing to clear yet");
+        await this.#turn(async () => {
+          await this.#session.clear();
+          return this.#session.resume();
+        });
+        return this.#tell("the next message begins a new conversation");
       case "abort":
         return this.#tell("nothing is being done");
       case "model":
@@ -134,6 +141,9 @@ export class Conversation {
       case "compact":
         void this.#session.compact().catch(() => {});
         this.#tell("the history is summed up before the next answer");
+        return;
+      case "clear":
+        this.#tell("it can be forgotten when this answer is finished, or after /abort");
         return;
       case "abort":
         this.#session.abort("asked by /abort");

@@ -10,6 +10,7 @@ export type Said =
   | { do: "help" }
   | { do: "context" }
   | { do: "compact" }
+  | { do: "clear" }
   | { do: "abort" }
   | { do: "quit" }
   /** What is wrong with it, and what to do. */
@@ -21,6 +22,7 @@ export const chatCommands: readonly (readonly [name: string, words: string, does
   ["/later", "TEXT", "more work, done when the answer is finished"],
   ["/context", "", "what fills the model's window, by source"],
   ["/compact", "", "make the history smaller now"],
+  ["/clear", "", "forget the conversation: the next message begins a new one"],
   ["/model", "[NAME]", "which model answers; with a name, another one from now on"],
   ["/abort", "", "end what it is doing"],
   ["/quit", "", "leave; what it is doing is left at a safe point"],
@@ -44,7 +46,15 @@ export function readSaid(line: string): Said {
       why: `there is no command ${word}.${hintAt(word, names)} There are ${names.join(", ")}; a message that begins with a slash is written with two`,
     };
   }
-  const name = known[0].slice(1) as "help" | "later" | "context" | "compact" | "model" | "abort" | "quit";
+  const name = known[0].slice(1) as
+    | "help"
+    | "later"
+    | "context"
+    | "compact"
+    | "clear"
+    | "model"
+    | "abort"
+    | "quit";
   if (name === "later")
     return after === ""
       ? { do: "wrong", why: "/later needs the work that is to be done: /later TEXT" }

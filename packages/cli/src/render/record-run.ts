@@ -10,6 +10,7 @@ import { because, byText, errorText, type RecordOf } from "./record-words.ts";
 import { counted, timeText } from "./usage.ts";
 
 function givenWith({ history, input, only }: RecordOf<"run_started">): string {
+  if (only === "clearing") return "none: the conversation was cleared";
   if (history !== undefined) return `with a given history of ${counted(history.length, "message")}`;
   return input.length > 0 || only !== undefined ? "" : "none: the conversation goes on";
 }

@@ -121,6 +121,7 @@ function openedText({ from, options }: RecordOf<"opened">): string {
 }
 
 function startText({ only, input, history }: RecordOf<"run_started">): string {
+  if (only === "clearing") return "the conversation was cleared";
   if (only !== undefined) return "a compaction was asked for";
   return input.length === 0 && history === undefined
     ? "the conversation was to go on, without a new word"

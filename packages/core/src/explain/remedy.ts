@@ -29,6 +29,7 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
   answer: () => ({
     text: "a call of a tool in the last answer, or more work queued, would have made it go on",
   }),
+  clearing: () => ({ text: "the run was for that alone" }),
   max_steps: ({ evidence }) => limit("maxSteps", evidence.max, "with more steps it would have gone on"),
   budget: ({ reason, evidence }) => {
     const { option, more } = budgets[reason] ?? { option: "budget", more: "a larger budget" };

@@ -33,6 +33,7 @@ import {
   end,
   endAborted,
   endBroken,
+  endClearing,
   endCompaction,
   endStopped,
   givenUpModel,
@@ -135,11 +136,14 @@ export const table: Table = {
     ),
     row("a judged turn said stop", "end the run", ["idle"], endStopped),
     row(
-      "a compaction was all that was asked for",
-      "end the run, unless somebody wrote meanwhile",
+      "a compaction was all that was asked for, or a clearing",
+      "end the run, unless somebody wrote during a compaction",
       ["ready", "idle"],
-      (state, rules) =>
-        runOf(state).only === undefined ? undefined : (deliverAll(state) ?? endCompaction(state, rules)),
+      (state, rules) => {
+        const { only } = runOf(state);
+        if (only === undefined) return undefined;
+        return only === "clearing" ? endClearing() : (deliverAll(state) ?? endCompaction(state, rules));
+      },
     ),
     row("a rule's time has come", "record what it decided", ["ready", "idle"], timedDecision),
     row("a retry waits for its time", "wait", ["ready", "cancelling"], waitForRetry),

@@ -226,7 +226,7 @@ export type Fact =
       /** How it was started, in the words of whoever did: kept, never looked at by the loop. */
       about?: JsonObject;
       /** The run is for this alone, and ends with it. */
-      only?: "compaction";
+      only?: "compaction" | "clearing";
       /** Whose sub-agent the run is, and what it may spend. */
       parent?: ParentFacts;
     }

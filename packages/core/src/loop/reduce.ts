@@ -203,9 +203,8 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
       notBefore: undefined,
       answer: undefined,
       checked: undefined,
-      ...(record.only === undefined
-        ? {}
-        : { only: record.only, compacting: newCompaction({ rule: "asked", evidence: {} }) }),
+      ...(record.only === undefined ? {} : { only: record.only }),
+      ...(record.only === "compaction" ? { compacting: newCompaction({ rule: "asked", evidence: {} }) } : {}),
       ...(record.parent === undefined ? {} : { parent: record.parent }),
     },
   };

@@ -119,7 +119,7 @@ export interface Run {
   readonly model: number;
   readonly maxOutputTokens?: number;
   /** The run is for this alone. */
-  readonly only?: "compaction" | undefined;
+  readonly only?: "compaction" | "clearing" | undefined;
   readonly compacting?: Compacting | undefined;
   /** A request was too large, and no answer has come since. `helped`: the history has been made smaller. */
   readonly reduced?: { error: ErrorData; helped: boolean } | undefined;

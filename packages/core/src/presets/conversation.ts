@@ -7,7 +7,7 @@
 import { Agent } from "../agent.ts";
 import { invalidRequest, type RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
-import { type Input, readInput } from "../input.ts";
+import type { Input } from "../input.ts";
 import type { Journal } from "../journal.ts";
 import type { Message } from "../message.ts";
 import type { AgentOptions } from "../options/agent-options.ts";
@@ -53,7 +53,6 @@ export const askUser: Tool = tool({
 
 export class Conversation<Output = unknown> {
   readonly session: Session<Output>;
-  #cleared = false;
   /** A run was driven from here, so that its questions were heard. */
   #followed = false;
 
@@ -84,7 +83,7 @@ export class Conversation<Output = unknown> {
     // A question of a process that is gone was heard by nobody here: resumed, it is asked again.
     if (status === "parked" && this.#followed) return "awaiting";
     if (status === "interrupted" || status === "parked") return "paused";
-    if (this.#cleared || result?.end === undefined) return "idle";
+    if (result?.end === undefined) return "idle";
     if (result.end.error !== undefined) return "failed";
     return result.end.reason === "aborted" ? "paused" : "idle";
   }
@@ -115,7 +114,7 @@ export class Conversation<Output = unknown> {
 
   /** The conversation so far; nothing once it was cleared. */
   get messages(): Message[] {
-    return this.#cleared ? [] : this.session.messages;
+    return this.session.messages;
   }
 
   /** What the model asks the user now. */
@@ -126,17 +125,12 @@ export class Conversation<Output = unknown> {
   /** @throws RondoError `invalid_request` unless idle */
   run(input: Input): ConversationRun<Output> {
     if (!this.canRun) throw this.#refused("resume() it, or clear() it first");
-    const { input: messages, history } = readInput(input);
-    // A history given to a run replaces what the session holds.
-    const whole = this.#cleared ? (history ?? messages) : input;
-    this.#cleared = false;
-    return this.#follow(() => this.session.send(whole));
+    return this.#follow(() => this.session.send(input));
   }
 
   /** Goes on after a cancellation, a failure or a crash. @throws RondoError `invalid_request` while it runs or waits */
   resume(): ConversationRun<Output> {
     if (!this.canResume) throw this.#refused("reply() to it first");
-    if (this.#cleared) return this.run(goOn);
     const left = this.session.status !== "idle";
     return this.#follow(() => (left ? this.session.resume() : this.session.send(goOn)));
   }
@@ -163,8 +157,7 @@ export class Conversation<Output = unknown> {
   }
 
   /**
-   * Forgets the conversation: the next run begins a new one. Only that is written down: who opens it before, in another
-   * process, finds what was there.
+   * Forgets the conversation: the next run begins a new one, in whatever process. What was said stays in the journal.
    * @throws RondoError `invalid_request` unless paused or failed
    */
   async clear(): Promise<void> {
@@ -172,7 +165,7 @@ export class Conversation<Output = unknown> {
     // What a process that is gone has left is not gone on with.
     this.session.abort("cleared");
     await this.session.settled();
-    this.#cleared = true;
+    await this.session.clear();
   }
 
   get #question(): CallView | undefined {

@@ -6,9 +6,11 @@ import {
   isPaired,
   type Message,
   memoryJournal,
+  resolve,
   subAgent,
   textOf,
 } from "@rondo/core";
+import { explain } from "@rondo/core/explain";
 import {
   agentStrategy,
   askUser,
@@ -385,6 +387,24 @@ describe("going on", () => {
     await one.clear();
     await one.resume().result;
     expect(model.lastRequest.messages.map(textOf)).toEqual([goOn]);
+  });
+
+  test("after it was cleared begins with nothing in another process as well, and what was said can still be read", async () => {
+    const journal = memoryJournal();
+    const options = { model: scripted([fail("auth"), say("fresh")]), journal };
+    const one = await Conversation.open(options, "c");
+    await one.run("my number is 42").result;
+    await one.clear();
+    const other = await Conversation.open(options, "c");
+    expect([other.state, other.messages, other.canClear]).toEqual(["idle", [], false]);
+    const { messages } = await other.run("start over").result;
+    expect(messages.map(textOf)).toEqual(["start over", "fresh"]);
+    expect(JSON.stringify(journal.read("c"))).toContain("my number is 42");
+    const { rules } = resolve({ model: options.model });
+    expect(JSON.stringify(explain(journal.read("c"), { run: 2, rules }))).toContain(
+      "the conversation was cleared",
+    );
+    expect((await other.session.replay()).difference).toBeUndefined();
   });
 
   test("after it was cleared begins with nothing", async () => {

@@ -46,7 +46,7 @@ export interface Subject {
   rules: Rules;
   fuel: Fuel;
   /** What the run is for, when it is for one thing alone. */
-  only?: "compaction";
+  only?: "compaction" | "clearing";
   table?: Table;
   reduce?: typeof reduce;
   /** What the model may answer. Default: that of the loop's own check. */

@@ -118,6 +118,12 @@ export function endStopped(state: State): Action | undefined {
   return end(state, why);
 }
 
+/** Ends a run that was to forget the conversation, and nothing else. Words that wait are for the next. */
+export function endClearing(): Action {
+  const why: Why = { reason: "completed", rule: "clearing", evidence: {} };
+  return record({ type: "run_ended", end: { ...why, landed: false, resumable: true }, text: "" });
+}
+
 /** Ends a run that was for a compaction alone. */
 export function endCompaction(state: State, rules: Rules): Action {
   const helped = state.compacted?.helped ?? false;
