@@ -58,6 +58,7 @@ export class Agent<Output = unknown> {
 
   /** @throws RondoError `invalid_request` naming the option that cannot be used */
   constructor(options: AgentOptions<Output>) {
+    checkRuntime();
     this.#given = options as AgentOptions;
     this.#resolved = resolve(this.#given);
     this.#journal = options.journal ?? memoryJournal();
@@ -343,6 +344,17 @@ export class Agent<Output = unknown> {
 }
 
 knownAcrossCopies({ Agent });
+
+/** An older one would fail in the midst of a run, in words of its own, or read large numbers as others. */
+function checkRuntime(): void {
+  if (typeof Promise.withResolvers === "function") return;
+  const { process } = globalThis as { process?: { versions?: { node?: string } } };
+  const node = process?.versions?.node;
+  throw new RondoError(
+    "invalid_request",
+    `Rondo needs Node 22.18 or newer, or another runtime of that age${node === undefined ? "" : `; this is Node ${node}`}: Promise.withResolvers is missing`,
+  );
+}
 
 /** Runs without a journal that wait for somebody, an agent; the oldest is let go of. */
 const mostParked = 1_000;

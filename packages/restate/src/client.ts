@@ -75,7 +75,7 @@ export interface RestateClient {
   session<Output = unknown>(id: string): RestateSession<Output>;
 }
 
-/** `idle`: no run is active. `running`: one is, or will be as soon as a worker is there. `parked`: one waits for an approval. */
+/** `idle`: no run is active. `running`: one is, or will be as soon as a worker is there; also where its invocation was killed at the server, or is refused by code that was changed in place, which nobody but the server knows. `parked`: one waits for an approval. */
 export type RestateSessionStatus = "idle" | "running" | "parked";
 
 const optionChecks = membersOf<RestateClientOptions>(
