@@ -2,6 +2,7 @@ import { budget, emptyState, type Rule, resolve, type State, type StopRule, tool
 import { steerable } from "@rondo/core/presets";
 import { fail, modelCheck, say, scripted } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { noShadow } from "../src/modelcheck/promises.ts";
 import { keyOf } from "../src/modelcheck/state-key.ts";
 
@@ -327,6 +328,36 @@ describe("the model checker over a user's rules and tools", () => {
     expect(limited.reached.ends).toHaveProperty("token_budget");
     expect(limited.broken).toEqual([]);
     expect(() => modelCheck({ rules: [budget({ usd: 1 })], states: 10 })).toThrow(/price/);
+  });
+
+  it("asks a tool what it touches as a run does: of what its schema makes of the arguments, and whoever cannot say touches anything", () => {
+    const asked: unknown[] = [];
+    const book = tool({
+      name: "book",
+      description: "Books a day",
+      inputSchema: z.object({ day: z.string().transform((day) => new Date(day)) }),
+      keys: ({ day }) => {
+        asked.push(day);
+        return [day.toISOString()];
+      },
+      execute: () => "booked",
+    });
+    const vague = tool({
+      name: "vague",
+      description: "Touches who knows what",
+      inputSchema: { type: "object" },
+      keys: () => {
+        throw new Error("who knows");
+      },
+      execute: () => "done",
+    });
+    const { broken, text } = modelCheck({
+      tools: [{ tool: book, examples: [{ day: "2026-01-01" }] }, vague],
+      states: 500,
+    });
+    expect(broken, text).toEqual([]);
+    expect(asked.length).toBeGreaterThan(0);
+    for (const day of asked) expect(day).toEqual(new Date("2026-01-01"));
   });
 
   it("says so when a tool does not take what it is to be called with", () => {

@@ -1,6 +1,7 @@
 // The room of the answers: what a model may say to an agent, made from the agent's own tools.
 
 import { type AssistantMessage, type Json, type JsonObject, RondoError, type Tool } from "@rondo/core";
+import { checkArgs } from "@rondo/core/driving";
 import { isObject, listIn, membersIn } from "../json.ts";
 import { flatten, ScriptedAnswer } from "../scripted/play.ts";
 import { badArgs, call, empty, refuse, say, stop, type Turn } from "../scripted/turns.ts";
@@ -82,11 +83,20 @@ export function worldOf(tools: readonly CheckedTool[], more: readonly Turn[]): W
     ...more.map((turn, at): [string, Turn] => [`answer ${at + 1} of yours: ${wordsOf(turn)}`, turn]),
   ];
   const byName = new Map(tools.map(({ tool }) => [tool.name, tool]));
+  const known = new Map<JsonObject, string[] | null>();
   return {
     answers: turns.map(answered),
     keysOf(name, args) {
-      const keys = byName.get(name)?.keys;
-      return keys === undefined ? null : [...keys(args as never)];
+      const tool = byName.get(name);
+      if (tool?.keys === undefined) return null;
+      let keys = known.get(args);
+      if (keys === undefined) {
+        // Of what the schema makes of the arguments, as in a run; nobody waits here for one that takes its time.
+        const check = checkArgs(tool, args);
+        keys = check instanceof Promise || !check.ok ? null : check.keys;
+        known.set(args, keys);
+      }
+      return keys;
     },
   };
 }
