@@ -124,8 +124,18 @@ describe("rondo chat on a terminal", () => {
     expect([out.code, out.stderr]).toEqual([0, expect.stringContaining("goes on")]);
     expect(existsSync(join(at.root, "once"))).toBe(true);
     terminal.type("y\r");
-    await terminal.shows("rondo chat --resume");
-    expect((await terminal.outcome).code).toBe(1);
+    await terminal.shows("any more: another process has answered it");
+    await terminal.shows("> ");
+    // The chat goes on from what the other has done.
+    terminal.type("run touch again\r");
+    await terminal.shows("[y]es, [n]o");
+    terminal.type("n\r");
+    await terminal.shows("why not?");
+    terminal.type("enough\r");
+    await terminal.shows("Permission denied: enough");
+    await terminal.shows("> ");
+    terminal.type("\u0004");
+    expect((await terminal.outcome).code).toBe(0);
     expect(newestRecords(at).records.filter((record) => record.type === "tool_started")).toHaveLength(1);
   });
 
