@@ -21,7 +21,7 @@ import { isLiveGrant } from "../rules/grants.ts";
 import { changeText, newsOf } from "./changes.ts";
 import type { Known } from "./known.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
-import { Words } from "./words.ts";
+import { type GoOn, Words } from "./words.ts";
 
 /** What a stretch begins with, said of the session as it is by then: it throws where that can no longer be. */
 type First = () => Fact | undefined;
@@ -67,7 +67,7 @@ export class Driving<Output> {
       shellOf(parts, this.#writer, () => this.#driver.state, tell),
       state,
     );
-    this.#words = new Words(this.#driver, known, (read) => this.#startFrom(read));
+    this.#words = new Words(this.#driver, () => this.#readNews());
   }
 
   get state(): State {
@@ -144,7 +144,14 @@ export class Driving<Output> {
     this.#isOthers = false;
   }
 
-  /** Goes on from the session as it was read. */
+  /** Compares, and reads what others have written, where they have; what to go on from then. A promise only where that takes a while. */
+  #readNews(): GoOn | Promise<GoOn> {
+    const { failed, written } = this.#driver;
+    return whenThere(failed === undefined && this.#writer.isAt(this.state.seq), (isUpToDate) =>
+      isUpToDate ? () => {} : whenThere(this.#known.readOn(written), (read) => () => this.#startFrom(read)),
+    );
+  }
+
   #startFrom(read: State): void {
     if (read.seq !== this.state.seq || this.#driver.failed !== undefined) {
       this.#isOthers = true;
@@ -335,12 +342,11 @@ export class Driving<Output> {
     };
     // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void => this.#driver.lose(error);
-    const isAt = (): boolean | Promise<boolean> =>
-      this.#driver.failed === undefined && this.#writer.isAt(this.state.seq);
-    const readOn = (): void | Promise<void> =>
-      whenThere(this.#known.readOn(this.#driver.written), (read) => this.#startFrom(read));
     const taking = whenThere(this.#writer.take(false, lost), () =>
-      whenThere(isAt(), (is) => (is ? begin() : whenThere(readOn(), begin))),
+      whenThere(this.#readNews(), (goOn) => {
+        goOn();
+        begin();
+      }),
     );
     if (taking instanceof Promise) drive.held ??= [];
     return taking;

@@ -6,16 +6,16 @@
 import { type RondoError, toRondoError } from "../errors.ts";
 import type { Driver } from "../loop/drive.ts";
 import type { Fact } from "../loop/records.ts";
-import type { State } from "../loop/state.ts";
-import type { Known } from "./known.ts";
+
+/** Goes on from the session as it was read, which may be as it was known. */
+export type GoOn = () => void;
 
 /** How often a word is said again where others are faster every time. */
 const mostTries = 3;
 
 export class Words {
   readonly #driver: Driver;
-  readonly #known: Known;
-  readonly #startFrom: (read: State) => void;
+  readonly #readNews: () => GoOn | Promise<GoOn>;
   /** On their way to the journal. */
   readonly #said = new Set<Fact>();
   /** They wait until what others wrote is read. Undefined: nothing is being read for them. */
@@ -24,11 +24,10 @@ export class Words {
   #reading: Promise<void> | undefined;
   #unkept: RondoError | undefined;
 
-  /** @param startFrom goes on from the session as it was read */
-  constructor(driver: Driver, known: Known, startFrom: (read: State) => void) {
+  /** @param readNews reads what others have written since, where they have */
+  constructor(driver: Driver, readNews: () => GoOn | Promise<GoOn>) {
     this.#driver = driver;
-    this.#known = known;
-    this.#startFrom = startFrom;
+    this.#readNews = readNews;
   }
 
   get waiting(): readonly Fact[] {
@@ -49,9 +48,9 @@ export class Words {
       this.#driver.post(fact);
     } catch (thrown) {
       if (!isConflict(thrown)) throw thrown;
-      const read = this.#known.readOn(this.#driver.written);
-      if (read instanceof Promise) return void this.#writeBehind([fact]);
-      this.#startFrom(read);
+      const news = this.#readNews();
+      if (news instanceof Promise) return void this.#writeBehind([fact], news);
+      news();
       this.#driver.post(fact);
     }
     const { writing } = this.#driver;
@@ -65,12 +64,12 @@ export class Words {
     writing.then(() => this.#said.delete(fact), refused);
   }
 
-  /** Reads what others have written; a promise only where that takes a while. */
+  /** Reads what others have written, if they have; a promise only where that takes a while. */
   lookAgain(): void | Promise<void> {
     if (this.areUnderWay) return this.#writeBehind([]);
-    const read = this.#known.readOn(this.#driver.written);
-    if (read instanceof Promise) return this.#writeBehind([]);
-    this.#startFrom(read);
+    const news = this.#readNews();
+    if (news instanceof Promise) return this.#writeBehind([], news);
+    news();
   }
 
   /** Resolves when all that was said is in the journal. @throws RondoError where it could not be kept */
@@ -96,11 +95,11 @@ export class Words {
     return error;
   }
 
-  #writeBehind(words: readonly Fact[]): Promise<void> {
+  #writeBehind(words: readonly Fact[], news?: Promise<GoOn>): Promise<void> {
     if (this.#waiting !== undefined) this.#waiting.push(...words);
     else {
       this.#waiting = [...words];
-      this.#reading = this.#readAndWrite().finally(() => {
+      this.#reading = this.#readAndWrite(news).finally(() => {
         this.#reading = undefined;
       });
       // Who waits for it hears of a failure, or whoever speaks next.
@@ -109,14 +108,20 @@ export class Words {
     return this.#reading as Promise<void>;
   }
 
-  async #readAndWrite(): Promise<void> {
+  async #readAndWrite(reading: Promise<GoOn> | undefined): Promise<void> {
+    let news = reading;
+    // Where it is not waited for, something else has failed first.
+    news?.catch(() => {});
     for (let left = mostTries; this.#waiting !== undefined; ) {
       let words: readonly Fact[] = [];
       try {
         await this.#driver.settled().catch((thrown) => {
           if (!isConflict(thrown)) throw thrown;
         });
-        this.#startFrom(await this.#known.readOn(this.#driver.written));
+        const asked = news ?? this.#readNews();
+        news = undefined;
+        const goOn = await asked;
+        goOn();
         words = this.#waiting;
         this.#waiting = [];
         for (const word of words) this.#driver.post(word);
