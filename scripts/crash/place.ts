@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobStore, Journal, LogRecord } from "@rondo/core";
-import { checkJournal, fileBlobs, jsonlJournal, sqliteJournal } from "@rondo/journal";
+import { checkJournal, jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { session, type World } from "./scene.ts";
 
 /** Where a run took place, for whoever judges it. */
@@ -42,17 +42,7 @@ const rotateBytes = 8_000;
 export function openJournal(kind: JournalKind, folder: string): Journal & { blobs: BlobStore } {
   const path = journalPath(kind, folder);
   if (kind === "sqlite") return sqliteJournal(path);
-  const journal = jsonlJournal(path, { warn: () => {}, rotateBytes });
-  const blobs = fileBlobs(join(folder, "blobs"));
-  return {
-    append: (session, seq, records, token) => journal.append(session, seq, records, token),
-    read: (session, from) => journal.read(session, from),
-    list: () => journal.list(),
-    lease: (session, request) => journal.lease(session, request),
-    watch: (session, heard) => journal.watch(session, heard),
-    close: () => journal.close(),
-    blobs,
-  };
+  return jsonlJournal(path, { warn: () => {}, rotateBytes });
 }
 
 const effectsFile = (folder: string): string => join(folder, "effects");

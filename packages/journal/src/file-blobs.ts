@@ -38,7 +38,11 @@ export interface FileBlobs extends BlobStore {
  * @throws RondoError `invalid_request` when it is neither, or a limit is no number
  */
 export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs {
-  const root = placeOf(folder, "a store of texts", "folder");
+  return textsIn(placeOf(folder, "a store of texts", "folder"), limits);
+}
+
+/** The same in a folder that is known. @param checkOpen throws where nothing may be done any more */
+export function textsIn(root: string, limits?: BlobLimits, checkOpen: () => void = () => {}): FileBlobs {
   const bounds = blobLimits(limits);
   // Ids of sessions may be long, differ only in case, or be no file names at all.
   const home = (session: string): string =>
@@ -46,6 +50,7 @@ export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs 
   const file = (session: string, ref: string): string => join(home(session), `${safeRef(ref)}.txt`);
   const perform = async <T>(doing: string, act: () => Promise<T>): Promise<T> => {
     try {
+      checkOpen();
       return await act();
     } catch (thrown) {
       if (thrown instanceof RondoError) throw thrown;

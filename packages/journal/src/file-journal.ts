@@ -1,16 +1,27 @@
 // The room of journals in files: what SQLite and JSONL have in common.
 
-import type { Journal, Lease, LeaseRequest, LogRecord, SessionInfo, SizeBounds } from "@rondo/core";
-import { above0, type Check, type ChecksOf, callable, needed } from "@rondo/core/checks";
+import type {
+  BlobLimits,
+  BlobStore,
+  Journal,
+  Lease,
+  LeaseRequest,
+  LogRecord,
+  SessionInfo,
+  SizeBounds,
+} from "@rondo/core";
+import { above0, type Check, type ChecksOf, callable, from0, membersOf, needed } from "@rondo/core/checks";
 
 export interface FileJournalOptions extends SizeBounds {
   /** How long to wait for another process's append, in milliseconds. Default 5,000. The wait blocks the thread. */
   busyTimeoutMs?: number;
   /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
+  /** How much whole text of cut results is kept beside the records. */
+  blobs?: BlobLimits;
 }
 
-/** A journal in files. All its methods are synchronous; a closed one refuses. */
+/** A journal in files. All its methods are synchronous, but for the texts of JSONL; a closed one refuses. */
 export interface FileJournal extends Journal {
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void;
   read(session: string, from?: number): LogRecord[];
@@ -19,6 +30,8 @@ export interface FileJournal extends Journal {
   lease(session: string, request: LeaseRequest): Lease;
   /** Hears what other processes append, too. */
   watch(session: string, heard: () => void): () => void;
+  /** The whole texts of cut results: of SQLite in the same file, of JSONL in the folder's own folder `texts`. */
+  readonly blobs: BlobStore;
   /** Lets go of the files. May be called twice. */
   close(): void;
 }
@@ -35,4 +48,5 @@ export const fileJournalChecks: ChecksOf<FileJournalOptions> = {
   maxSessionBytes: above0,
   busyTimeoutMs: waitable,
   now: callable,
+  blobs: membersOf<BlobLimits>({ blobBytes: from0, sessionBytes: from0 }),
 };

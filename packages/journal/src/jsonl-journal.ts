@@ -3,6 +3,7 @@
 // For those who want text. A group is one write and one fdatasync; a new file's name is made to last, too. Whoever
 // appends holds the folder's lock, so comparing, the lease and the append are one among all processes. What a crash
 // left of a group behind the last line feed is cut off by the next writer, who says so; nothing else is ever repaired.
+// Whole texts of cut results are files, too, in a folder beside the sessions.
 
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,6 +21,7 @@ import {
   type SizeBounds,
 } from "@rondo/core";
 import { callable, checkGiven, count, membersOf, orNull } from "@rondo/core/checks";
+import { type FileBlobs, textsIn } from "./file-blobs.ts";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { fileError } from "./jsonl/errors.ts";
@@ -45,8 +47,10 @@ export interface JsonlJournalOptions extends FileJournalOptions {
   warn?: (message: string) => void;
 }
 
-/** A journal in a folder of text files. All its methods are synchronous; a closed one refuses. */
-export interface JsonlJournal extends FileJournal {}
+/** A journal in a folder of text files. All its methods but those of `blobs` are synchronous; a closed one refuses. */
+export interface JsonlJournal extends FileJournal {
+  readonly blobs: FileBlobs;
+}
 
 const optionChecks = membersOf<JsonlJournalOptions>({
   ...fileJournalChecks,
@@ -87,6 +91,7 @@ interface Group {
 }
 
 class FolderJournal implements JsonlJournal {
+  readonly blobs: FileBlobs;
   readonly #folder: string;
   readonly #lock: FolderLock;
   readonly #bounds: SizeBounds;
@@ -99,7 +104,7 @@ class FolderJournal implements JsonlJournal {
   #closed = false;
 
   constructor(folder: string, timeout: number, options: JsonlJournalOptions) {
-    const { now = Date.now, warn = (message) => process.emitWarning(message), ...bounds } = options;
+    const { now = Date.now, warn = (message) => process.emitWarning(message), blobs, ...bounds } = options;
     const { rotateBytes = 64 * 2 ** 20 } = options;
     this.#folder = folder;
     this.#sessions = new KnownSessions(folder);
@@ -108,6 +113,8 @@ class FolderJournal implements JsonlJournal {
     this.#rotateBytes = rotateBytes ?? Number.POSITIVE_INFINITY;
     this.#warn = warn;
     this.#leases = new FileLeases(folder, now);
+    // No file of a session is called so: each has an ending.
+    this.blobs = textsIn(join(folder, "texts"), blobs, () => this.#checkOpen());
   }
 
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {
@@ -282,8 +289,12 @@ class FolderJournal implements JsonlJournal {
     return () => [...this.#watchers.sessions()].filter(hasChanged);
   }
 
-  #perform<T>(path: string, doing: string, act: () => T): T {
+  #checkOpen(): void {
     if (this.#closed) throw new RondoError("invalid_request", `the journal ${this.#folder} is closed`);
+  }
+
+  #perform<T>(path: string, doing: string, act: () => T): T {
+    this.#checkOpen();
     try {
       return act();
     } catch (thrown) {

@@ -5,7 +5,6 @@
 
 import { basename, dirname } from "node:path";
 import {
-  type BlobLimits,
   type BlobStore,
   checkAppend,
   checkFrom,
@@ -19,7 +18,7 @@ import {
   type SessionInfo,
   type SizeBounds,
 } from "@rondo/core";
-import { checkGiven, from0, membersOf } from "@rondo/core/checks";
+import { checkGiven, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./place.ts";
@@ -33,21 +32,12 @@ import { OpenFile } from "./sqlite/open-file.ts";
 import { Sessions } from "./sqlite/sessions.ts";
 import { FileWatchers, watchFiles } from "./watch-files.ts";
 
-export interface SqliteJournalOptions extends FileJournalOptions {
-  /** How much whole text of cut results is kept beside the records. */
-  blobs?: BlobLimits;
-}
+export interface SqliteJournalOptions extends FileJournalOptions {}
 
 /** A journal in one SQLite file. All its methods are synchronous; a closed one refuses. */
-export interface SqliteJournal extends FileJournal {
-  /** The whole texts of cut results, in the same file. */
-  readonly blobs: BlobStore;
-}
+export interface SqliteJournal extends FileJournal {}
 
-const optionChecks = membersOf<SqliteJournalOptions>({
-  ...fileJournalChecks,
-  blobs: membersOf<BlobLimits>({ blobBytes: from0, sessionBytes: from0 }),
-});
+const optionChecks = membersOf<SqliteJournalOptions>(fileJournalChecks);
 
 /**
  * Opens the journal in `file`, or makes it, with its folder. Several processes may have one file open. One that cannot be

@@ -14,8 +14,8 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, type BlobStore, memoryBlobs, textOf, tool } from "@rondo/core";
-import { fileBlobs, sqliteJournal } from "@rondo/journal";
-import { type BlobStoreUnderTest, call, say, scripted, testBlobs } from "@rondo/testkit";
+import { checkJournal, fileBlobs, jsonlJournal, sqliteJournal } from "@rondo/journal";
+import { type BlobStoreUnderTest, call, sampleRecords, say, scripted, testBlobs } from "@rondo/testkit";
 import { afterAll, describe, expect, it } from "vitest";
 import { ended, start } from "./programs.ts";
 
@@ -33,6 +33,12 @@ const subjects: BlobStoreUnderTest[] = [
       sqliteJournal(join(folder, `${place}.db`), limits === undefined ? {} : { blobs: limits }).blobs,
   },
   { name: "files", durable: true, open: (place, limits) => fileBlobs(join(folder, place), limits) },
+  {
+    name: "JSONL",
+    durable: true,
+    open: (place, limits) =>
+      jsonlJournal(join(folder, `${place}.jsonl`), limits === undefined ? {} : { blobs: limits }).blobs,
+  },
 ];
 
 for (const subject of subjects)
@@ -162,6 +168,30 @@ describe("texts in SQLite", () => {
   });
 });
 
+describe("texts beside a JSONL journal", () => {
+  it("are in a folder of its own folder, which is made with the first, and are refused once it is closed", async () => {
+    const place = join(folder, "closed-jsonl");
+    const journal = jsonlJournal(place);
+    journal.append("a", 0, sampleRecords(0, 1));
+    const before = readdirSync(place);
+    const put = await journal.blobs.put("a", "text", origin);
+    expect(readdirSync(place).filter((name) => !before.includes(name))).toEqual(["texts"]);
+    expect([journal.list().length, checkJournal(place).findings]).toEqual([1, []]);
+    journal.close();
+    const ref = put.ok ? put.ref : "";
+    for (const refused of [
+      () => journal.blobs.get("a", ref),
+      () => journal.blobs.put("a", "other", origin),
+      () => journal.blobs.delete("a"),
+    ])
+      await expect((async () => refused())()).rejects.toMatchObject({
+        kind: "invalid_request",
+        message: expect.stringMatching(/closed/),
+      });
+    expect(await fileBlobs(join(place, "texts")).get("a", ref)).toBe("text");
+  });
+});
+
 describe("several processes", () => {
   it.each(["sqlite", "files"])("keep texts in one place at once (%s)", async (kind) => {
     const place = join(folder, `shared-${kind}`);
@@ -176,32 +206,38 @@ describe("several processes", () => {
   });
 });
 
-describe("a session in SQLite", () => {
-  it("reads in another process's place what an earlier one cut, and so does its fork", async () => {
-    const file = join(folder, "session.db");
-    const big = tool({
-      name: "big",
-      description: "Says much.",
-      inputSchema: { type: "object", properties: {} },
-      effect: "read",
-      execute: () => Array.from({ length: 3_000 }, (_, at) => `line ${at} of the whole`).join("\n"),
-    });
-    const first = sqliteJournal(file);
-    const one = new Agent({ model: scripted([call("big"), say("cut")]), tools: [big], journal: first });
-    const session = await one.open("s");
-    await session.send("go");
-    const [ref = ""] = /out_[a-z0-9]+/.exec(textOf(session.messages[2] as never)) ?? [];
-    await session.fork("t");
-    first.close();
+describe("a session in a journal that lasts", () => {
+  it.each([
+    ["SQLite", sqliteJournal],
+    ["JSONL", jsonlJournal],
+  ])(
+    "reads in another process's place what an earlier one cut, and so does its fork (%s)",
+    async (name, open) => {
+      const place = join(folder, `session-${name}`);
+      const big = tool({
+        name: "big",
+        description: "Says much.",
+        inputSchema: { type: "object", properties: {} },
+        effect: "read",
+        execute: () => Array.from({ length: 3_000 }, (_, at) => `line ${at} of the whole`).join("\n"),
+      });
+      const first = open(place);
+      const one = new Agent({ model: scripted([call("big"), say("cut")]), tools: [big], journal: first });
+      const session = await one.open("s");
+      await session.send("go");
+      const [ref = ""] = /out_[a-z0-9]+/.exec(textOf(session.messages[2] as never)) ?? [];
+      await session.fork("t");
+      first.close();
 
-    const second = sqliteJournal(file);
-    for (const id of ["s", "t"]) {
-      const model = scripted([call("read_output", { ref_id: ref, offset: 2_999 }), say("read")]);
-      const later = await new Agent({ model, tools: [big], journal: second }).open(id);
-      const { messages } = await later.send("read the end");
-      expect(textOf(messages.at(-2) as never)).toBe(" 3000  line 2999 of the whole");
-      expect((await later.replay()).firstDifference).toBeUndefined();
-    }
-    second.close();
-  });
+      const second = open(place);
+      for (const id of ["s", "t"]) {
+        const model = scripted([call("read_output", { ref_id: ref, offset: 2_999 }), say("read")]);
+        const later = await new Agent({ model, tools: [big], journal: second }).open(id);
+        const { messages } = await later.send("read the end");
+        expect(textOf(messages.at(-2) as never)).toBe(" 3000  line 2999 of the whole");
+        expect((await later.replay()).firstDifference).toBeUndefined();
+      }
+      second.close();
+    },
+  );
 });

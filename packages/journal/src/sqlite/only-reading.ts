@@ -8,14 +8,7 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import {
-  type BlobStore,
-  checkFrom,
-  checkSessionId,
-  type LogRecord,
-  RondoError,
-  type SessionInfo,
-} from "@rondo/core";
+import { checkFrom, checkSessionId, type LogRecord, RondoError, type SessionInfo } from "@rondo/core";
 import type { FileJournal } from "../file-journal.ts";
 import { FileWatchers, looksOf, watchFiles } from "../watch-files.ts";
 import { hasTexts, textIn, textQuery } from "./blobs.ts";
@@ -61,11 +54,7 @@ export function reading<T>(file: string, busyTimeoutMs: number, act: (db: Databa
 }
 
 /** @param why it cannot be written */
-export function onlyReading(
-  file: string,
-  busyTimeoutMs: number,
-  why: string,
-): FileJournal & { blobs: BlobStore } {
+export function onlyReading(file: string, busyTimeoutMs: number, why: string): FileJournal {
   let closed = false;
   const watchers = new FileWatchers(() => {
     const real = behindLinks(file);
