@@ -73,7 +73,7 @@ export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions 
   } catch (thrown) {
     throw new RondoError(
       "invalid_request",
-      `cannot open the journal ${path}: ${messageOf(thrown)}; it must be a folder that can be read`,
+      `cannot open the journal ${path}: ${messageOf(thrown)}; it must be a folder that can be read, or can be made`,
       { cause: thrown },
     );
   }

@@ -36,6 +36,17 @@ function bytesOf(place: string): Record<string, string> {
   );
 }
 
+test.skipIf(process.platform === "win32")(
+  "a file that is made is its owner's alone, and so is what stands beside it",
+  () => {
+    const journal = sqliteJournal(join(folder, "own.db"));
+    journal.append("s", 0, sampleRecords(0, 1));
+    const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
+    expect(Object.fromEntries(modes)).toEqual({ "own.db": 0o600, "own.db-shm": 0o600, "own.db-wal": 0o600 });
+    journal.close();
+  },
+);
+
 /** A closed journal with one session, at `j.db`. */
 function made(): string {
   const file = join(folder, "j.db");

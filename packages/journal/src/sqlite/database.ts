@@ -1,5 +1,6 @@
 // The room of the connection: node:sqlite loaded late, the file opened, its tables made.
 
+import { closeSync, existsSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { RondoError } from "@rondo/core";
 import { codeIn, codes } from "./errors.ts";
@@ -9,6 +10,8 @@ import { migrateTables, tables, tablesVersion } from "./tables.ts";
 /** Opens the database and makes its tables where there are none. Throws what SQLite throws: the caller puts it into words. */
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
   const Database = loadSqlite();
+  // What was said to an agent is private. What SQLite puts beside a file has the file's own mode.
+  if (file !== ":memory:" && !existsSync(file)) closeSync(openSync(file, "a", 0o600));
   const db = new Database(file);
   try {
     db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);

@@ -73,7 +73,7 @@ export function checkFile(file: string): string | undefined {
     for (const path of stat === undefined ? [dirname(file)] : [dirname(file), file]) {
       const thrown = cannot(path, constants.R_OK | constants.W_OK);
       if (thrown === undefined) continue;
-      whyOnlyRead = `${path} cannot be read and written (${messageOf(thrown)}); change its permissions`;
+      whyOnlyRead = `${path} cannot be read and written (${messageOf(thrown)}); ${remedyFor(thrown)}`;
       if (isBlank || cannot(file, constants.R_OK) !== undefined) refuse(whyOnlyRead, thrown);
     }
     // The system takes all of a process's locks from a file when the process closes it once, whoever else in it has it
@@ -90,6 +90,12 @@ export function checkFile(file: string): string | undefined {
     return refuse(messageOf(thrown), thrown);
   }
 }
+
+/** Of a file system that is only read, nobody's permissions are what is wrong. */
+const remedyFor = (thrown: unknown): string =>
+  (thrown as NodeJS.ErrnoException).code === "EROFS"
+    ? "mount its file system for writing, or name another place"
+    : "change its permissions";
 
 /** What the system says against it; undefined where it may be done. */
 function cannot(path: string, mode: number): unknown {
