@@ -116,6 +116,11 @@ export class FrameJson {
     this.#beginning = first >> 2;
   }
 
+  /** Whether it is known of the last frame what stands around its text: only then is there a likeness to it. */
+  get isEdged(): boolean {
+    return this.#same && this.#edges !== undefined;
+  }
+
   /** How a frame is taken that differs from the last one in its text alone: `then` is told the text. Undefined where that cannot be told. */
   likeness(then: (text: string) => void): Likeness | undefined {
     return this.#same && this.#edges !== undefined

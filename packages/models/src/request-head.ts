@@ -27,7 +27,7 @@ export function joinURL(base: string, path: string): string {
 export function merged(...layers: Readonly<Record<string, string>>[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const layer of layers)
-    for (const [name, value] of Object.entries(layer)) headers[name.toLowerCase()] = value;
+    for (const name of Object.keys(layer)) headers[name.toLowerCase()] = layer[name] as string;
   return headers;
 }
 

@@ -21,6 +21,7 @@ const isErrorType = (type: Json | undefined): boolean => /(?:^|_)error$/.test(te
 
 /** Whether a member tells of an error: words, or an object that holds something. */
 export function told(error: Json | undefined): boolean {
+  if (error === undefined) return false;
   if (typeof error === "string") return error !== "";
   const object = objectIn(error);
   return object !== undefined && Object.keys(object).length > 0;

@@ -22,7 +22,8 @@ export type ResultOf = (call: Call, state: State, rules: Rules) => CallResult | 
 
 /** Closes the calls that get a result from `resultOf` and have none yet. */
 export function closeSome(state: State, rules: Rules, resultOf: ResultOf): Action | undefined {
-  return recordAny(closings(state, rules, resultOf));
+  const facts = closings(state, rules, resultOf);
+  return facts && record(...facts);
 }
 
 /** Closes every call, also those whose result the afterTool hook has yet to see: a cancelled run asks no hooks. */
@@ -34,19 +35,21 @@ export function closeAll(
   const unseen = openCalls(state)
     .filter((call) => call.result !== undefined && !call.settled)
     .map((call): Fact => ({ type: "hook_answered", hook: "afterTool", call: call.key }));
-  return recordAny([...unseen, ...closings(state, rules, resultOf)]);
+  const facts = [...unseen, ...(closings(state, rules, resultOf) ?? [])];
+  return facts.length === 0 ? undefined : record(...facts);
 }
 
-function closings(state: State, rules: Rules, resultOf: ResultOf): Fact[] {
-  const facts: Fact[] = [];
+/** Asked for by a row after the other, and mostly there are none: then no list of them is made. */
+function closings(state: State, rules: Rules, resultOf: ResultOf): Fact[] | undefined {
+  let facts: Fact[] | undefined;
   for (const call of openCalls(state)) {
     const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
-    if (closed !== undefined) facts.push({ type: "tool_finished", call: call.key, result: closed });
+    if (closed === undefined) continue;
+    facts ??= [];
+    facts.push({ type: "tool_finished", call: call.key, result: closed });
   }
   return facts;
 }
-
-const recordAny = (facts: Fact[]): Action | undefined => (facts.length === 0 ? undefined : record(...facts));
 
 /** Whether a call has not started, and never had. */
 export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;

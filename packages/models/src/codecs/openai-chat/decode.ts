@@ -109,7 +109,8 @@ export class ChatDecoder implements Decoder {
   }
 
   push(frame: Frame): void {
-    if (this.finished || (!isErrorEvent(frame.event) && this.#likeness?.takes(frame.data))) return;
+    const isError = isErrorEvent(frame.event);
+    if (this.finished || (!isError && this.#likeness?.takes(frame.data))) return;
     this.#likeness = undefined;
     const data = frame.data.trim();
     if (!data.startsWith("{")) {
@@ -127,7 +128,7 @@ export class ChatDecoder implements Decoder {
       for (const piece of pieces) this.push({ ...frame, data: piece });
       return;
     }
-    this.take(chunk, isErrorEvent(frame.event));
+    this.take(chunk, isError);
     this.#likeness = this.#again && this.#frames.likeness(this.#again);
   }
 
@@ -254,7 +255,7 @@ export class ChatDecoder implements Decoder {
     if (audio !== undefined) this.#hear(audio);
     if (Array.isArray(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
-    if (!isWhole && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
+    if (!isWhole && this.#frames.isEdged && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
   }
 
   /** What a delta does with its text, where it has a text and nothing else that would count twice. */
