@@ -123,21 +123,13 @@ class Exchange {
     const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
     const { tls, options: address } = addressOf(url);
     const body = bytesOf(this.#request);
-    const options = {
-      ...address,
-      method,
-      headers: {
-        "accept-encoding": "identity",
-        ...headers,
-        ...(body === undefined ? {} : { "content-length": body.length }),
-      },
-    };
+    const sent: Http.OutgoingHttpHeaders = { "accept-encoding": "identity", ...headers };
+    if (body !== undefined) sent["content-length"] = body.length;
+    const options = { ...address, method, headers: sent, agent: tls ? secure : plain };
     signal.addEventListener("abort", this.#onAbort, { once: true });
     // A socket is there at once, except by way of a proxy; one that was kept alive needs no clock for connecting.
     if (proxied) this.#clock("connectMs", connectMs);
-    const wire = tls
-      ? https.request({ ...options, agent: secure })
-      : http.request({ ...options, agent: plain });
+    const wire = tls ? https.request(options) : http.request(options);
     this.#wire = wire;
     wire.on("socket", (socket) => {
       const connected = (): void => this.#clock("firstByteMs", firstByteMs);
@@ -191,7 +183,6 @@ class Exchange {
       return;
     }
     let enough = false;
-    message.once("data", () => this.#stopClock());
     const take = (chunk: Uint8Array): void => {
       if (enough) return;
       try {
@@ -212,7 +203,12 @@ class Exchange {
       this.#settle();
       resolve();
     };
-    readBody(message, take, ended, (thrown) => this.#failWith(networkError(thrown, this.#request.url)));
+    readBody(message, {
+      began: () => this.#stopClock(),
+      take,
+      ended,
+      failed: (thrown) => this.#failWith(networkError(thrown, this.#request.url)),
+    });
   }
 
   /** The rest is not wanted: it may end by itself in a moment, for the connection's sake, or it is cut. */

@@ -12,12 +12,20 @@ import { RondoError } from "@rondo/core";
 
 const gzipped = 0x1f;
 
-/** Reads a body to its end. Pieces come as they arrive, also out of a decompressor. */
+/** Who reads a body. */
+export interface BodyReader {
+  /** The first of it has come, packed or not. */
+  began(): void;
+  /** Pieces come as they arrive, also out of a decompressor. */
+  take(chunk: Uint8Array): void;
+  ended(): void;
+  failed(thrown: unknown): void;
+}
+
+/** Reads a body to its end. */
 export function readBody(
   message: Http.IncomingMessage,
-  take: (chunk: Uint8Array) => void,
-  ended: () => void,
-  failed: (thrown: unknown) => void,
+  { began, take, ended, failed }: BodyReader,
 ): void {
   const encoding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   const needed = byFirst.has(encoding) ? 1 : headBytes;
@@ -45,6 +53,7 @@ export function readBody(
     if (refused) return;
     if (head === undefined) write(chunk);
     else {
+      if (head.length === 0) began();
       head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
       if (head.length >= needed) begin(head);
     }

@@ -92,14 +92,17 @@ export class Prefix {
 
   /** Names the messages, of which the first `kept` are those of the last request. One that only moved has its name already. */
   #nameMessages(messages: Log<Message>, kept: number): number {
-    const moved = new Map<Message | undefined, number>();
-    for (let at = kept; at < this.#names.length; at += 1)
+    // Mostly none: the history only grew.
+    let moved: Map<Message | undefined, number> | undefined;
+    for (let at = kept; at < this.#names.length; at += 1) {
+      moved ??= new Map();
       moved.set(this.#messages.at(at), this.#names[at] as number);
+    }
     this.#names.length = kept;
     this.#chain.length = kept + 1;
     for (let at = kept; at < messages.length; at += 1) {
       const message = messages.at(at) as Message;
-      const name = moved.get(message) ?? numberOf(JSON.stringify(message));
+      const name = moved?.get(message) ?? numberOf(JSON.stringify(message));
       this.#names.push(name);
       this.#chain.push(joined(this.#chain[at] as number, name));
     }

@@ -37,6 +37,8 @@ interface Open {
   startInput?: JsonObject;
   /** Members that are lists and were added to: they are ours, and no event's. */
   lists?: Set<string>;
+  /** How a delta of the kind that came last is taken: most that follow are of that kind. */
+  more?: { type: string; say(text: string): void };
 }
 
 type Emit = (event: ModelEvent) => void;
@@ -272,10 +274,10 @@ export class AnthropicAnswer {
     }
     switch (type) {
       case "text_delta":
-        this.#saying(this.#answer.moreText(index, "text"), delta.text);
+        this.#saying(this.#more(index, open, type), delta.text);
         return;
       case "thinking_delta":
-        this.#saying(this.#answer.moreText(index, "reasoning"), delta.thinking);
+        this.#saying(this.#more(index, open, type), delta.thinking);
         // Some gateways sign in the same breath.
         if (textIn(delta.signature)) this.#sign(index, delta.signature);
         return;
@@ -302,12 +304,31 @@ export class AnthropicAnswer {
       this.#answer.argsWhole(index, whole);
       return;
     }
+    this.#saying(this.#more(index, open, "input_json_delta"), told);
+  }
+
+  /** How a block's deltas of a kind are taken: made once, as long as they are of that kind. */
+  #more(
+    index: number,
+    open: Open,
+    type: "text_delta" | "thinking_delta" | "input_json_delta",
+  ): (text: string) => void {
+    if (open.more?.type === type) return open.more.say;
+    const say =
+      type === "input_json_delta"
+        ? this.#moreArgs(index, open)
+        : this.#answer.moreText(index, type === "text_delta" ? "text" : "reasoning");
+    open.more = { type, say };
+    return say;
+  }
+
+  #moreArgs(index: number, open: Open): (piece: string) => void {
     const more = this.#answer.moreArgs(index);
-    this.#saying((piece) => {
+    return (piece) => {
       // Only whether there was more than blanks is asked.
       if (open.input.trim() === "") open.input = open.input.slice(0, 1) + piece;
       more(piece);
-    }, told);
+    };
   }
 
   #sign(index: number, piece: Json | undefined): void {

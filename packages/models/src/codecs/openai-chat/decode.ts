@@ -286,10 +286,10 @@ export class ChatDecoder implements Decoder {
 
   /** In a whole answer the place in the list tells the calls apart, whatever ids they have. */
   #callList(list: readonly Json[], isWhole: boolean, at: number): void {
-    for (const [position, given] of list.entries()) {
+    list.forEach((given, position) => {
       const call = objectIn(given);
       if (call !== undefined) this.#call(isWhole ? { ...call, index: at * 1000 + position } : call, position);
-    }
+    });
   }
 
   #say(kind: "text" | "reasoning", text: string): void {
