@@ -56,6 +56,10 @@ export const subjects: readonly Subject[] = [
   rondo("rondo", "Rondo", "openai-chat", "fetch"),
   rondo("rondo-pulled", "Rondo, pulled", "openai-chat", "fetch"),
   rondo("rondo-fetch", "Rondo over fetch", "openai-chat", "fetch"),
+  {
+    ...rondo("rondo-wire", "Rondo, wire by hand", "openai-chat", "fetch"),
+    packages: ["@rondo/core"],
+  },
   peer("ai-sdk", "Vercel AI SDK", ["ai", "@ai-sdk/openai-compatible"]),
   peer("pi", "pi", ["@earendil-works/pi-agent-core", "@earendil-works/pi-ai"]),
   peer("openai-runner", "OpenAI SDK, runTools", ["openai"]),
@@ -73,6 +77,10 @@ export const subjects: readonly Subject[] = [
   floor("kept-anthropic", "node:http by hand, kept", "anthropic-messages", "fetch-anthropic"),
   floor("pure-anthropic", "node:http by hand, kept and pure", "anthropic-messages", "fetch-anthropic"),
   rondo("rondo-anthropic", "Rondo", "anthropic-messages", "fetch-anthropic"),
+  {
+    ...rondo("rondo-wire-anthropic", "Rondo, wire by hand", "anthropic-messages", "fetch-anthropic"),
+    packages: ["@rondo/core"],
+  },
   peer("anthropic-runner", "Anthropic SDK, toolRunner", ["@anthropic-ai/sdk"], {
     protocol: "anthropic-messages",
     floor: "fetch-anthropic",
@@ -89,6 +97,7 @@ export const notes: readonly string[] = [
   "Telemetry and tracing of the peers are off where they can be.",
   "Rondo tells its events to a function (`onEvent`), as the loops by hand do; pulled: from `Agent.stream`, one by one.",
   "Kept: the `node:http` loop with the least that keeps what Rondo promises, by hand; see `bench/subjects/kept-by-hand.mjs`.",
+  "Rondo, wire by hand: Rondo's loop with a model that is the `node:http` loop's codec and transport; see `bench/subjects/model-by-hand.mjs`.",
   "The Anthropic SDK speaks only its own protocol, so floors and Rondo are measured in both.",
 ];
 

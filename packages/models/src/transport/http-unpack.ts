@@ -23,10 +23,7 @@ export interface BodyReader {
 }
 
 /** Reads a body to its end. */
-export function readBody(
-  message: Http.IncomingMessage,
-  { began, take, ended, failed }: BodyReader,
-): void {
+export function readBody(message: Http.IncomingMessage, { began, take, ended, failed }: BodyReader): void {
   const encoding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   const needed = byFirst.has(encoding) ? 1 : headBytes;
   let head: Uint8Array | undefined = new Uint8Array(0);
