@@ -4,8 +4,8 @@
 //
 // - "kept and pure": the node:http loop by hand that is built as Rondo has to be (`subjects/pure-by-hand.mjs`). Where it is
 //   over the bound, no loop built so keeps it.
-// - "with a wire by hand": what Rondo takes without a wire, added to the node:http loop. It is Rondo, were its codecs and its
-//   transport no dearer than that loop's. Where it is over the bound, no codec and no transport brings Rondo within it.
+// - "with a wire by hand": Rondo's loop over that loop's own codec and transport, which mind nothing
+//   (`subjects/model-by-hand.mjs`). Where it is over the bound, no codec and no transport over node:http brings Rondo within it.
 //
 // No tolerance is given to noise: a bound is kept or it is not. What is done against noise is done in measuring: medians
 // over rounds, each compared with the floor of its own round. A figure that is missing keeps no bound.
@@ -46,8 +46,14 @@ export const streaming: readonly string[] = [
 
 /** Subjects of one protocol: Rondo and what it is held against. */
 const fields = [
-  { rondo: "rondo", fetch: "fetch", node: "node", pure: "pure" },
-  { rondo: "rondo-anthropic", fetch: "fetch-anthropic", node: "node-anthropic", pure: "pure-anthropic" },
+  { rondo: "rondo", fetch: "fetch", node: "node", pure: "pure", wire: "rondo-wire" },
+  {
+    rondo: "rondo-anthropic",
+    fetch: "fetch-anthropic",
+    node: "node-anthropic",
+    pure: "pure-anthropic",
+    wire: "rondo-wire-anthropic",
+  },
 ];
 
 const roundsOf = (figures: readonly Figure[], scenario: string, name: string): readonly number[] =>
@@ -60,10 +66,8 @@ function ratioOf(
   one: string,
   other: string,
 ): number | undefined {
-  return ratioOfRounds(roundsOf(figures, scenario, one), roundsOf(figures, scenario, other));
-}
-
-function ratioOfRounds(above: readonly number[], below: readonly number[]): number | undefined {
+  const above = roundsOf(figures, scenario, one);
+  const below = roundsOf(figures, scenario, other);
   if (above.length === 0 || above.length !== below.length) return undefined;
   return median(above.map((cpu, round) => cpu / (below[round] ?? Number.NaN)));
 }
@@ -82,7 +86,7 @@ export function verdictOf(outcome: Outcome): Line[] {
       lines.push({ ok: false, bound, figures: "not measured" });
     else lines.push({ ok: strictly ? value < most : value <= most, bound, figures: say(value, most) });
   };
-  for (const { rondo, fetch, node, pure } of fields) {
+  for (const { rondo, fetch, node, pure, wire } of fields) {
     const { protocol } = subjectNamed(rondo);
     for (const scenario of streaming) {
       hold(
@@ -91,7 +95,7 @@ export function verdictOf(outcome: Outcome): Line[] {
         1,
         false,
         (value, most) =>
-          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, { pure, node, unit: fetch })}`,
+          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, { pure, wire, unit: fetch })}`,
       );
       hold(
         `${scenario}, ${protocol}: CPU within 1.3 of the node:http loop's`,
@@ -99,7 +103,7 @@ export function verdictOf(outcome: Outcome): Line[] {
         1.3,
         false,
         (value, most) =>
-          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, { pure, node, unit: node })}`,
+          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, { pure, wire, unit: node })}`,
       );
     }
     hold(
@@ -126,16 +130,11 @@ export function verdictOf(outcome: Outcome): Line[] {
 function besideOf(
   figures: readonly Figure[],
   scenario: string,
-  { pure, node, unit }: { pure: string; node: string; unit: string },
+  { pure, wire, unit }: { pure: string; wire: string; unit: string },
 ): string {
-  const of = (name: string): readonly number[] => roundsOf(figures, scenario, name);
-  const [loop, model] = [of("rondo-in-process"), of("in-process")];
-  const withWire = of(node).map(
-    (cpu, round) => cpu + (loop[round] ?? Number.NaN) - (model[round] ?? Number.NaN),
-  );
   const others = {
     "kept and pure": ratioOf(figures, scenario, pure, unit),
-    "with a wire by hand": ratioOfRounds(withWire, of(unit)),
+    "with a wire by hand": ratioOf(figures, scenario, wire, unit),
   };
   return Object.entries(others)
     .filter(([, value]) => value !== undefined && !Number.isNaN(value))
