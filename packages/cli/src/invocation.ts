@@ -25,6 +25,8 @@ export interface Invocation {
   /** Tools that need no approval, and tools that never run. */
   allow: string[];
   deny: string[];
+  /** Secrets are kept out of what is written down, and of what the model is sent. */
+  redact?: true;
 }
 
 export interface ProcessMark {

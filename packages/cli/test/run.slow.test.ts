@@ -51,6 +51,22 @@ describe("rondo run", () => {
     expect(out.stdout).not.toContain("line 30");
   });
 
+  it("keeps the secrets of its environment from the model and the journal with --redact, and in whatever goes on with the run", async () => {
+    const secret = "correct-horse-battery";
+    const at = place({ SHOP_API_KEY: secret });
+    writeFileSync(join(at.root, "notes.txt"), `SHOP_API_KEY=${secret}\n`);
+    await runWith(at, "reads", ["--redact", "read it"]);
+    const { id, records } = newestRecords(at);
+    expect(JSON.stringify(records)).toContain("SHOP_API_KEY=***REDACTED***");
+    expect(JSON.stringify(records)).not.toContain(secret);
+    const forked = await rondo(at, ["fork", id, "1", "--go"], { MIND: "reads" });
+    expect(forked.code).toBe(0);
+    const again = newestRecords(at);
+    expect(again.id).not.toBe(id);
+    expect(JSON.stringify(again.records)).toContain("SHOP_API_KEY=***REDACTED***");
+    expect(JSON.stringify(again.records)).not.toContain(secret);
+  });
+
   it("prints one event a line with --json, and nothing else", async () => {
     const out = await runWith(place(), "answers", ["--json", "do it"]);
     const events = eventsOf(out);

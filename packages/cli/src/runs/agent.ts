@@ -53,10 +53,19 @@ export function makeAgent({ invocation, model, journal }: AgentParts): MadeAgent
     ...(maxSteps === undefined ? {} : { maxSteps }),
     ...(Object.keys(budget).length === 0 ? {} : { budget }),
     ...(journal === undefined ? {} : { journal }),
+    ...(invocation.redact === true ? { redact: { secrets: secretsIn(process.env) } } : {}),
     about: aboutRun(invocation),
   };
   return { agent: new Agent(options), options, tools };
 }
+
+const secretName = /(?:key|token|secret|password|passphrase|credentials?)$/i;
+
+/** What stands in variables that are called a secret. What is short is a word, and stands in many a text. */
+const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
+  Object.entries(env).flatMap(([name, value = ""]) =>
+    secretName.test(name) && value.length >= 8 ? [value] : [],
+  );
 
 function defaultSystem(root: string, tools: readonly Tool[]): string {
   const names = tools.map((tool) => tool.name).join(", ");

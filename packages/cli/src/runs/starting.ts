@@ -48,6 +48,10 @@ export const startOptions: OptionSpecs = {
   ...limitOptions,
   ...journalOption,
   "no-journal": { type: "boolean", does: "Keep nothing" },
+  redact: {
+    type: "boolean",
+    does: "Keep secrets from the model and the journal: what stands here in variables called so, and known forms",
+  },
 };
 
 /** One line on which model works, and why that one. */
@@ -108,6 +112,7 @@ export function startedBy(args: Arguments, chosen: ChosenModel): Invocation {
     yes: false,
     allow: [],
     deny: [],
+    ...(args.has("redact") ? { redact: true } : {}),
     ...limitsOf(args),
   };
 }
