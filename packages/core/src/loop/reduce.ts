@@ -193,7 +193,7 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
       finishAsked: false,
       lastText: "",
       // A run keeps its shape, and copying it stays cheap.
-      compacting: undefined,
+      compacting: record.only === "compaction" ? newCompaction({ rule: "asked", evidence: {} }) : undefined,
       reduced: undefined,
       output: undefined,
       cancelledAt: undefined,
@@ -203,8 +203,7 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
       notBefore: undefined,
       answer: undefined,
       checked: undefined,
-      ...(record.only === undefined ? {} : { only: record.only }),
-      ...(record.only === "compaction" ? { compacting: newCompaction({ rule: "asked", evidence: {} }) } : {}),
+      only: record.only,
       ...(record.parent === undefined ? {} : { parent: record.parent }),
     },
   };

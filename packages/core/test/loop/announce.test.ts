@@ -73,6 +73,16 @@ describe("of a run", () => {
     expect(told(stateOf(), { type: "run_ended", end })[0]).toStrictEqual(met);
   });
 
+  test("a step that came to no answer ends before it, and no other does", () => {
+    const end = { reason: "error", ...because, landed: false, resumable: true };
+    const ended = (run: object): unknown[] => told(stateOf(run), { type: "run_ended", end });
+    expect(ended({ stepBegun: true, steps: 2 })).toStrictEqual([
+      { type: "step_end", step: 3 },
+      { type: "run_end", end, text: "" },
+    ]);
+    expect(ended({ steps: 2 })).toHaveLength(1);
+  });
+
   test("an end that no limit made is told as an end alone", () => {
     const end = { reason: "completed", ...because, landed: false, resumable: true };
     expect(told(stateOf(), { type: "run_ended", end })).toStrictEqual([{ type: "run_end", end, text: "" }]);

@@ -185,6 +185,28 @@ describe("what is said to a driver", () => {
     expect(durable).toStrictEqual(["first", "second"]);
   });
 
+  test("of a conversation that is another one by now is not written", () => {
+    const { driver, journal } = driverOf();
+    driver.post(start());
+    driver.post({ ...queued("too late"), asked: 0 });
+    driver.post({ ...queued("in time"), asked: 1 });
+    expect(journal.records).toMatchObject([{ type: "run_started" }, { id: "in time" }]);
+  });
+
+  test("last is known, unless it may not have been kept, or others have written since", async () => {
+    const { driver, journal } = driverOf();
+    expect(driver.written).toBeUndefined();
+    driver.post(start());
+    driver.post(queued("more"));
+    expect(driver.written).toBe(journal.records[1]);
+    const { state } = driver;
+    journal.refuses = new RondoError("storage", "disk full");
+    expect(() => driver.post(queued("lost"))).toThrow("disk full");
+    expect(driver.written).toBeUndefined();
+    driver.startFrom(state);
+    expect([driver.written, driver.failed]).toStrictEqual([undefined, undefined]);
+  });
+
   test("and cannot be kept is said to whoever waits for it, or drives next, once", async () => {
     const heard = unheard();
     const { driver, journal } = driverOf();

@@ -158,10 +158,14 @@ describe("a run starts", () => {
     expect(begin(emptyState, { history: [message] }).ids.has("b")).toBe(true);
   });
 
-  test("for a compaction alone, or as somebody's sub-agent, as it is told", () => {
+  test("for a compaction or a clearing alone, or as somebody's sub-agent, as it is told", () => {
     expect(begin(emptyState, { only: "compaction" }).run).toMatchObject({
       only: "compaction",
       compacting: { rule: "asked", evidence: {}, summaries: [], failures: 0 },
+    });
+    expect(begin(emptyState, { only: "clearing" }).run).toMatchObject({
+      only: "clearing",
+      compacting: undefined,
     });
     const parent = { session: "s", call: "1.0", depth: 1, budget: {} };
     expect(begin(emptyState, { parent }).run?.parent).toStrictEqual(parent);

@@ -196,6 +196,15 @@ describe("a run that is ready", () => {
     });
   });
 
+  test("for a clearing alone ends at once, and leaves what was written to it for the next", () => {
+    for (const inbox of [[], [queued("a", "follow_up"), queued("b", "steer")]])
+      expect(onlyFact(stateOf({ only: "clearing" }, { inbox }))).toStrictEqual({
+        type: "run_ended",
+        end: { reason: "completed", rule: "clearing", evidence: {}, landed: false, resumable: true },
+        text: "",
+      });
+  });
+
   test("delivers what was written to it, but not into a paused answer", () => {
     const inbox = [queued("a", "steer"), queued("b", "follow_up"), queued("c", "steer")];
     expect(onlyFact(stateOf({}, { inbox }))).toStrictEqual({
@@ -303,6 +312,8 @@ describe("a run that acts", () => {
     expect(
       answered([callOf("5.0")], {}, { inbox: [queued("a", "follow_up")] }, { toolOrder: "sequential" }).do,
     ).toBe("start_tools");
+    const patient = { toolOrder: "sequential", steering: "after_calls" } as const;
+    expect(answered([callOf("5.0")], {}, { inbox }, patient).do).toBe("start_tools");
     expect(answered([callOf("5.0")], {}, {}, { toolOrder: "sequential" }).do).toBe("start_tools");
   });
 
