@@ -137,10 +137,12 @@ class HttpModel implements Model {
     const again = await this.#attempt(call, other);
     if ("answer" in again) return again.answer;
     const isReasoning = refused.repair === "reasoning" && again.refused.kind === "invalid_request";
+    // The words may have been about the output's schema, and were taken for the tools'.
+    const isOutput = refused.repair === "schema" && again.refused.repair === "schema";
     // What was learned is not so, or the server is down.
-    if (isReasoning || refused.kind === "server_error") other.forget();
-    // The loop leaves the reasoning out of the request as it was.
-    if (isReasoning) throw refused;
+    if (isReasoning || isOutput || refused.kind === "server_error") other.forget();
+    // The loop leaves the reasoning, or the schema, out of the request as it was.
+    if (isReasoning || isOutput) throw refused;
     // It was mended as well as could be: leaving more out would ask a third time.
     throw unrepaired(again.refused);
   }

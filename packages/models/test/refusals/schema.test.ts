@@ -1,7 +1,7 @@
 // A schema of a typed output that a server does not take: the value is asked for in another way (F142).
 
-import { Agent } from "@rondo/core";
-import { call } from "@rondo/testkit";
+import { Agent, tool } from "@rondo/core";
+import { call, say } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
 import { APICallError } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
@@ -83,6 +83,28 @@ describe.each(rows)("a schema that $name refuses", (row) => {
     const sent = wire.requests.map(({ body }) => JSON.stringify(body).includes("final_output"));
     expect(sent).toEqual([false, true]);
     expectValid(wire, run);
+  });
+
+  it("is asked for by a tool also beside tools whose schemas the same words might be about", async () => {
+    const words = "Failed to parse grammar: the schema is too complex, it has too many states for serving";
+    const tooHeavy = { error: { message: words } };
+    const again = { status: 400, headers: { "content-type": "application/json" } };
+    const output = z.object({ city: z.string() });
+    const look = tool({
+      name: "look",
+      description: "Looks.",
+      inputSchema: z.object({ at: z.string().regex(/^a/), all: z.array(z.string()).min(2) }),
+      execute: () => "",
+    });
+    // Some learn from the words to send the tools' schemas otherwise, and are refused once more.
+    const wire = await serve(({ text }) => {
+      if (text.includes("final_output")) return call("final_output", { city: "Rome" });
+      return text.includes("city") ? raw(JSON.stringify(tooHeavy), again) : say("Rome");
+    });
+    const model = row.model(wire, { facts: { output: "native" } });
+    const run = await new Agent({ model, output, tools: [look] }).run("where?");
+    expect(run.output).toEqual({ city: "Rome" });
+    expect(wire.requests.filter(({ text }) => text.includes("city")).length).toBeLessThanOrEqual(3);
   });
 
   it("that was never sent is no cause to ask again", async () => {
