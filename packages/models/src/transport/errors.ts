@@ -210,8 +210,7 @@ function kindOfWords(
   const text = wordsOf(facts);
   if (keyWords.test(text)) return "auth";
   if (callWords.test(text)) return "malformed_tool_call";
-  // An address in the request that a server came to nothing with is the request's own.
-  if (upstreamWords.test(text) || (brokenWords.test(text) && !refusesFiles(text))) return "server_error";
+  if (upstreamWords.test(text)) return "server_error";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";
@@ -226,17 +225,24 @@ function kindOfWords(
   if (status !== undefined) {
     if (isSpent(text)) return "quota_exhausted";
     if (passingLimitWords.test(text)) return limitKind(facts, []);
-    return isBusy(text) ? "overloaded" : "invalid_request";
+    return isBusy(text) ? "overloaded" : unlessBroken(text);
   }
   if (byCode !== undefined) return byCode;
   if (isSpent(text)) return limitKind(facts, []);
-  if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return "invalid_request";
+  if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return unlessBroken(text);
   // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
   if (isBusy(text)) return "overloaded";
   // Nor is an internal error that asks for it.
   if (rateWords.test(text) && !/\binternal (?:server )?error\b/i.test(text)) return limitKind(facts, []);
   return busyWords.test(`${facts.codes.join(" ")} ${text}`) ? "overloaded" : "stream_error";
 }
+
+/**
+ * What else would be a bad request is a gateway's own broken connection, where nothing but its words tells. An address in the
+ * request that a server came to nothing with is the request's own.
+ */
+const unlessBroken = (text: string): ErrorKind =>
+  brokenWords.test(text) && !refusesFiles(text) ? "server_error" : "invalid_request";
 
 /** What was said, without the addresses in it: where one pays is told beside a limit of a minute as well. */
 const wordsOf = ({ message }: ErrorFacts): string => message.replace(/\bhttps?:\/\/\S+/gi, "");

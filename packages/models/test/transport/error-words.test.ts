@@ -63,6 +63,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       400,
       says("The sum of prompt length (40000.0), query length (0) should not exceed max_num_tokens (8192)"),
     ],
+    [
+      "a gateway whose connection broke over it",
+      400,
+      says("prompt is too long: 213462 tokens > 200000 maximum (connection reset by peer)"),
+    ],
     ["a gateway", 400, says("Input exceeds the max input token limit")],
     ["another", 400, says("Failed to process prompt: context overflow")],
     [
