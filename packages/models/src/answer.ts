@@ -63,7 +63,7 @@ export class Answer {
   /** The call that was opened last, while nothing was told of it. */
   #untold: CallBlock | undefined;
   readonly #usage: Usage = {};
-  /** How many tokens were written, when that was told last; and whether anything was shown since. */
+  /** The most tokens that were told to be written; and whether anything was shown since the last such word. */
   #written = 0;
   #shown = true;
 
@@ -274,7 +274,7 @@ export class Answer {
     if (typeof tokens !== "number") return;
     if (!this.#shown && tokens > this.#written) this.#tell({ type: "progress" });
     this.#shown = false;
-    this.#written = tokens;
+    this.#written = Math.max(this.#written, tokens);
   }
 
   /**

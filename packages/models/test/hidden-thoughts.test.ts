@@ -46,6 +46,12 @@ it.each(protocols)("one that is told again is none: %s", (_name, codec, counts) 
   expect(told(codec, [counts(10), counts(10), counts(10)])).toEqual([]);
 });
 
+it.each(protocols)("one that falls and rises again is none: %s", (_name, codec, counts) => {
+  expect(told(codec, [counts(10), counts(20), counts(10), counts(20), counts(10), counts(20)])).toEqual([
+    { type: "progress" },
+  ]);
+});
+
 it("what is shown is its own sign", () => {
   const says = (content: string, written: number): Json => ({
     choices: [{ index: 0, delta: { content } }],
