@@ -42,6 +42,14 @@ describe("null where a member may be absent (F098)", () => {
     expect(await made(schema).check(given)).toMatchObject({ ok: true, args });
   });
 
+  it("is not read as absent where the word is one of the listed, but for blanks or a capital", async () => {
+    const listing: JsonObject = { type: "object", properties: { effort: { enum: ["none", "null", "low"] } } };
+    // The model meant the word, and is told of the slip: without the member the call would run with another effort.
+    expect(await made(listing).check({ effort: "None" })).toMatchObject({ ok: false });
+    const blank = await made(listing).check({ effort: " null " });
+    expect(blank).toMatchObject({ ok: true, args: { effort: "null" } });
+  });
+
   it("leaves a member called __proto__ alone", async () => {
     const given = JSON.parse('{"path":"a","limit":null,"__proto__":{"x":1}}') as JsonObject;
     const checked = await made(schema).check(given);

@@ -194,12 +194,18 @@ function matches(pattern: string, key: string): boolean {
   }
 }
 
+/** Whether a listed value is the given one. Of texts it counts what they say: "None" for "none" is a slip, and not the word for null. */
+const isSaying = (listed: Json, given: Json): boolean =>
+  typeof listed === "string" && typeof given === "string"
+    ? listed.toLowerCase() === given.trim().toLowerCase()
+    : listed === given;
+
 /** Whether the value is one of the schema's, as far as its type and listed values say so. */
 function takes(value: Json, schema: Json, { root, trail }: Place): boolean {
   if (!isObject(schema)) return schema === true;
   if (trail.includes(schema)) return true;
-  if (schema.const !== undefined) return schema.const === value;
-  if (Array.isArray(schema.enum)) return schema.enum.includes(value);
+  if (schema.const !== undefined) return isSaying(schema.const, value);
+  if (Array.isArray(schema.enum)) return schema.enum.some((listed) => isSaying(listed, value));
   const types = typesOf(schema);
   if (types.length > 0) return types.includes(typeOf(value));
   const here: Place = { root, trail: [...trail, schema] };
