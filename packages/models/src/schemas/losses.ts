@@ -15,6 +15,8 @@ export class Losses {
   readonly #silent: readonly string[];
   /** Those that stand only for what lies beyond a circle. */
   readonly #circles = new Set<Removed>();
+  /** How often anything else was lost, known or not. */
+  #times = 0;
 
   constructor(silent: readonly string[]) {
     this.#silent = silent;
@@ -35,9 +37,11 @@ export class Losses {
   aside<T>(inside: () => T): T {
     const kept = this.removed;
     const narrowed = this.narrowed.length;
+    const times = this.#times;
     this.removed = [];
     const done = inside();
     this.removed = kept;
+    this.#times = times;
     this.narrowed.length = narrowed;
     return done;
   }
@@ -48,8 +52,9 @@ export class Losses {
    */
   following(inside: () => void): void {
     const before = this.removed.length;
+    const times = this.#times;
     inside();
-    if (this.#onlyCircles(this.removed.slice(before))) this.removed.length = before;
+    if (this.#times === times) this.removed.length = before;
   }
 
   /** A reference that stays and leads back into what is being followed: it stands for what is lost on the way, at every depth. */
@@ -99,6 +104,7 @@ export class Losses {
   #note(type: string, fieldPath: string, value: Json, circle: boolean): void {
     const known = this.#known(type, fieldPath, value);
     const rule = known ?? { type, fieldPath, value };
+    if (!circle) this.#times += 1;
     if (known === undefined) this.removed.push(rule);
     if (!circle) this.#circles.delete(rule);
     else if (known === undefined) this.#circles.add(rule);

@@ -665,6 +665,20 @@ describe("a schema that holds itself", () => {
     });
   });
 
+  test("loses a rule below also where the same rule was lost beside the reference before", () => {
+    const one = { type: "object", properties: { v: { type: "string", maxLength: 9 } }, required: ["v"] };
+    const properties = { ...one.properties, next: { $ref: "#/$defs/one" } };
+    const schema: JsonObject = {
+      type: "object",
+      properties: { first: { allOf: [one, { $ref: "#/$defs/one" }] } },
+      $defs: { one: { ...one, properties } },
+    };
+    expect(adaptSchema(schema, "xai").removed).toEqual([
+      { type: "maxLength", fieldPath: "first.v", value: 9 },
+      { type: "$ref", fieldPath: "first.next", value: "#/$defs/one" },
+    ]);
+  });
+
   test.each(keeping)("loses for %s a refusal that cannot be said without it", (mode) => {
     const not = { properties: { deeper: { $ref: "#/$defs/node" } }, required: ["deeper"] };
     const $defs = { node: { type: "object", properties: { deeper: { type: "string" } }, not } };
