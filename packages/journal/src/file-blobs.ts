@@ -41,8 +41,8 @@ export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs 
   return textsIn(placeOf(folder, "a store of texts", "folder"), limits);
 }
 
-/** The same in a folder that is known. @param checkOpen throws where nothing may be done any more */
-export function textsIn(root: string, limits?: BlobLimits, checkOpen: () => void = () => {}): FileBlobs {
+/** The same in a folder that is known. @param checkUsable throws where nothing may be done any more */
+export function textsIn(root: string, limits?: BlobLimits, checkUsable: () => void = () => {}): FileBlobs {
   const bounds = blobLimits(limits);
   // Ids of sessions may be long, differ only in case, or be no file names at all.
   const home = (session: string): string =>
@@ -50,7 +50,7 @@ export function textsIn(root: string, limits?: BlobLimits, checkOpen: () => void
   const file = (session: string, ref: string): string => join(home(session), `${safeRef(ref)}.txt`);
   const perform = async <T>(doing: string, act: () => Promise<T>): Promise<T> => {
     try {
-      checkOpen();
+      checkUsable();
       return await act();
     } catch (thrown) {
       if (thrown instanceof RondoError) throw thrown;

@@ -5,7 +5,7 @@
 // left of a group behind the last line feed is cut off by the next writer, who says so; nothing else is ever repaired.
 // Whole texts of cut results are files, too, in a folder beside the sessions.
 
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   checkAppend,
@@ -114,7 +114,11 @@ class FolderJournal implements JsonlJournal {
     this.#warn = warn;
     this.#leases = new FileLeases(folder, now);
     // No file of a session is called so: each has an ending.
-    this.blobs = textsIn(join(folder, "texts"), blobs, () => this.#checkOpen());
+    this.blobs = textsIn(join(folder, "texts"), blobs, () => {
+      this.#checkOpen();
+      // Where the folder was taken away, a text must not make it again: the records would go on in one that is empty.
+      statSync(folder);
+    });
   }
 
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {

@@ -1,6 +1,7 @@
 // Every store of whole texts passes the same suite, and survives what files and processes do.
 
 import {
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -189,6 +190,20 @@ describe("texts beside a JSONL journal", () => {
         message: expect.stringMatching(/closed/),
       });
     expect(await fileBlobs(join(place, "texts")).get("a", ref)).toBe("text");
+  });
+
+  it("do not make the journal's folder again where it was taken away: what is appended must go nowhere else", async () => {
+    const place = join(folder, "taken-jsonl");
+    const journal = jsonlJournal(place);
+    journal.append("a", 0, sampleRecords(0, 1));
+    rmSync(place, { recursive: true });
+    await expect(journal.blobs.put("a", "text", origin)).rejects.toMatchObject({
+      kind: "storage",
+      message: expect.stringContaining(`'${place}'`),
+    });
+    expect(existsSync(place)).toBe(false);
+    expect(() => journal.append("a", 1, sampleRecords(1, 1))).toThrow(/its lock cannot be had/);
+    journal.close();
   });
 });
 
