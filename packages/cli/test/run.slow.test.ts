@@ -67,6 +67,25 @@ describe("rondo run", () => {
     expect(JSON.stringify(again.records)).not.toContain(secret);
   });
 
+  it.each([
+    ["MAIL_PASS", "staple-of-mail"],
+    ["PGPASSWD", "staple-of-tables"],
+    ["DEPLOY_TOKEN", "staple-of-ships\n"],
+  ])("takes what stands in %s for a secret with --redact, without the space about it", async (name, value) => {
+    const at = place({ [name]: value });
+    await runWith(at, "answers", ["--redact", `it is ${value.trim()}, say`]);
+    expect(JSON.stringify(newestRecords(at).records)).toContain("it is ***REDACTED***, say");
+  });
+
+  it.each([
+    ["COMPASS", "plain-words"],
+    ["KEY_NAME", "plain-words"],
+  ])("takes what stands in %s for none", async (name, value) => {
+    const at = place({ [name]: value });
+    await runWith(at, "answers", ["--redact", value]);
+    expect(JSON.stringify(newestRecords(at).records)).toContain(value);
+  });
+
   it("prints one event a line with --json, and nothing else", async () => {
     const out = await runWith(place(), "answers", ["--json", "do it"]);
     const events = eventsOf(out);

@@ -59,13 +59,15 @@ export function makeAgent({ invocation, model, journal }: AgentParts): MadeAgent
   return { agent: new Agent(options), options, tools };
 }
 
-const secretName = /(?:key|token|secret|password|passphrase|credentials?)$/i;
+const secretName = /(?:key|token|secret|password|passwd|_pass|passphrase|credentials?)$/i;
 
 /** What stands in variables that are called a secret. What is short is a word, and stands in many a text. */
 const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
-  Object.entries(env).flatMap(([name, value = ""]) =>
-    secretName.test(name) && value.length >= 8 ? [value] : [],
-  );
+  Object.entries(env).flatMap(([name, value = ""]) => {
+    // A variable that was read from a file often ends in a line feed, which the secret itself has not.
+    const secret = value.trim();
+    return secretName.test(name) && secret.length >= 8 ? [secret] : [];
+  });
 
 function defaultSystem(root: string, tools: readonly Tool[]): string {
   const names = tools.map((tool) => tool.name).join(", ");
