@@ -97,7 +97,7 @@ export const notes: readonly string[] = [
   "Telemetry and tracing of the peers are off where they can be.",
   "Rondo tells its events to a function (`onEvent`), as the loops by hand do; pulled: from `Agent.stream`, one by one.",
   "Kept: the `node:http` loop with the least that keeps what Rondo promises, by hand; see `bench/subjects/kept-by-hand.mjs`.",
-  "Rondo, wire by hand: Rondo's loop with a model that is the `node:http` loop's codec and transport; see `bench/subjects/model-by-hand.mjs`.",
+  "Rondo, wire by hand: Rondo's loop with a model that is the `node:http` loop's codec and transport, which writes the whole history anew for each request, as Rondo's own does not; see `bench/subjects/model-by-hand.mjs`.",
   "The Anthropic SDK speaks only its own protocol, so floors and Rondo are measured in both.",
 ];
 

@@ -5,7 +5,8 @@
 // - "kept and pure": the node:http loop by hand that is built as Rondo has to be (`subjects/pure-by-hand.mjs`). Where it is
 //   over the bound, no loop built so keeps it.
 // - "with a wire by hand": Rondo's loop over that loop's own codec and transport, which mind nothing
-//   (`subjects/model-by-hand.mjs`). Where it is over the bound, no codec and no transport over node:http brings Rondo within it.
+//   (`subjects/model-by-hand.mjs`). Where there are few steps and short answers it is nearly the loop alone, and a bound that it
+//   is over is the loop's to keep. Of long histories and long answers it says nothing: Rondo's own codec takes less there.
 //
 // No tolerance is given to noise: a bound is kept or it is not. What is done against noise is done in measuring: medians
 // over rounds, each compared with the floor of its own round. A figure that is missing keeps no bound.

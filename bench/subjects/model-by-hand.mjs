@@ -1,6 +1,6 @@
 // A model for Rondo's loop whose codec and transport are those of the loop by hand over `node:http`: it reads what the
-// server of the contest sends, and minds nothing that can go wrong. What Rondo takes with it no codec and no transport
-// of ours could undercut.
+// server of the contest sends, and minds nothing that can go wrong. It writes the whole history anew for each request and
+// parses every piece of an answer, as Rondo's own codecs do not: where both are long, those take less.
 
 import { byHandProtocols, splitter } from "./by-hand.mjs";
 import { sendByNode } from "./send-node.mjs";
