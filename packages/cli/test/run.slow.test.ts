@@ -71,11 +71,14 @@ describe("rondo run", () => {
     ["MAIL_PASS", "staple-of-mail"],
     ["PGPASSWD", "staple-of-tables"],
     ["DEPLOY_TOKEN", "staple-of-ships\n"],
-  ])("takes what stands in %s for a secret with --redact, without the space about it", async (name, value) => {
-    const at = place({ [name]: value });
-    await runWith(at, "answers", ["--redact", `it is ${value.trim()}, say`]);
-    expect(JSON.stringify(newestRecords(at).records)).toContain("it is ***REDACTED***, say");
-  });
+  ])(
+    "takes what stands in %s for a secret with --redact, without the space about it",
+    async (name, value) => {
+      const at = place({ [name]: value });
+      await runWith(at, "answers", ["--redact", `it is ${value.trim()}, say`]);
+      expect(JSON.stringify(newestRecords(at).records)).toContain("it is ***REDACTED***, say");
+    },
+  );
 
   it.each([
     ["COMPASS", "plain-words"],
