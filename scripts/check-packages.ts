@@ -10,7 +10,7 @@ import { tarballsIn } from "./pack.ts";
 import { publishedPackages } from "./packages.ts";
 import { mustRun, run } from "./run-command.ts";
 
-// attw brings a TypeScript of its own: in the root it would take the install over its 150 MB.
+// attw brings a TypeScript of its own: in the root, the install would have to fetch more than 150 MB.
 const attwFolder = join(import.meta.dirname, "attw");
 const attwBin = join(attwFolder, "node_modules/.bin/attw");
 
