@@ -17,7 +17,7 @@ import { Groups } from "./driving/groups.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
 import type { Shell } from "./driving/shell.ts";
 import { Telling } from "./driving/telling.ts";
-import { type Arriving, isBrought, isVoid, timely } from "./driving/timely.ts";
+import { type Arriving, isOutcome, isVoid, isWord, timely } from "./driving/timely.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
@@ -37,12 +37,14 @@ export class Driver {
   #running = false;
   readonly #telling: Telling;
   readonly #groups: Groups;
+  #unheard: Fact[] = [];
   readonly #prefix = new Prefix();
   readonly #atWork: AtWork;
   /** Set once somebody wants the process back: `soon` at the next safe point, `now` whatever is under way. */
   #leaving: "soon" | "now" | undefined;
 
-  constructor(shell: Shell, state: State) {
+  /** @param late hears what comes when nobody drives, to `post` it once that can be written. Default: at once */
+  constructor(shell: Shell, state: State, late: (fact: Fact) => void = (fact) => this.post(fact)) {
     this.#clock = new SteadyClock(shell.clock, () => this.#state.now);
     this.#shell = { ...shell, clock: this.#clock };
     this.#state = state;
@@ -56,7 +58,7 @@ export class Driver {
       state: () => this.#state,
       post: (fact) => {
         if (this.#running) this.post(fact);
-        else this.#keepLate(fact);
+        else late(fact);
       },
       tell: this.#telling.tell,
     });
@@ -80,6 +82,13 @@ export class Driver {
     this.#state = state;
     this.#groups.startAt(state.seq);
     this.#last = undefined;
+  }
+
+  /** Words to the session that a `run` has failed with: the journal has none of them. They are given once. */
+  takeUnheard(): Fact[] {
+    const words = this.#unheard;
+    this.#unheard = [];
+    return words;
   }
 
   /** A result that somebody brings for a call, as the conversation gets it. */
@@ -168,6 +177,9 @@ export class Driver {
       }
     } catch (thrown) {
       this.#abandon(toRondoError(thrown));
+      this.#unheard = [...this.#groups.unkept, ...this.#mailbox].filter(isWord);
+      // What else came was of this run, which goes on elsewhere if at all.
+      this.#mailbox.length = 0;
       throw thrown;
     } finally {
       this.#running = false;
@@ -370,15 +382,3 @@ const starting: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
   "check_output",
   "run_hook",
 ]);
-
-const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
-  "child_waits",
-  "tool_finished",
-  "model_finished",
-  "model_failed",
-  "summary_finished",
-  "summary_failed",
-]);
-
-/** Facts that come of something the driver started. */
-const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type) && !isBrought(fact);

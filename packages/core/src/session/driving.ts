@@ -66,6 +66,7 @@ export class Driving<Output> {
     this.#driver = new Driver(
       shellOf(parts, this.#writer, () => this.#driver.state, tell),
       state,
+      (fact) => this.#postLate(fact),
     );
     this.#words = new Words(this.#driver, () => this.#readNews());
   }
@@ -173,6 +174,15 @@ export class Driving<Output> {
     else drive.held.push(fact);
   }
 
+  /** Like a word, what comes late waits where somebody reads, or begins to drive; what cannot be kept of it is nobody's loss. */
+  #postLate(fact: Fact): void {
+    try {
+      this.post(fact);
+    } catch {
+      // The journal may be closed by now, or another's.
+    }
+  }
+
   /** What was handed in, and is not written yet. */
   get unwritten(): readonly Fact[] {
     return [...this.#driver.mail, ...(this.#drive?.held ?? []), ...this.#words.waiting];
@@ -219,13 +229,17 @@ export class Driving<Output> {
   /** Ends the run that is active; one that has just ended stays as it is. Never throws: it is called by signals, whose listeners may not. */
   abort(reason: unknown): void {
     if (this.ending) return;
+    // Nobody would hear of it here, and the run ends all the same.
+    const unkept = this.#words.takeUnkept();
     try {
       const asked: Fact = { type: "abort_asked", reason: reasonText(reason) };
       // It may have ended elsewhere.
-      void this.goOn(() => (isOpen(this.state.run) ? asked : undefined)).catch(() => {});
+      const ended = this.goOn(() => (isOpen(this.state.run) ? asked : undefined));
+      void ended.catch((thrown) => this.#words.untold(thrown));
     } catch {
       // A journal that refuses it has ended the drive, and whoever drives hears of it.
     }
+    if (unkept !== undefined) this.#words.unkept(unkept);
   }
 
   /** Leaves at the next safe point; after `withinMs`, at once. */
@@ -271,6 +285,7 @@ export class Driving<Output> {
       return this.result;
     } catch (thrown) {
       try {
+        drive.held = [...this.#driver.takeUnheard(), ...(drive.held ?? [])];
         this.#postHeld(drive);
       } catch (unkept) {
         // What was said meanwhile cannot be kept either, and whoever speaks next is told.
@@ -333,10 +348,12 @@ export class Driving<Output> {
       else if (isOpen(run) && first === undefined && this.#leaveRanOut) this.#driver.post({ type: "woke" });
       this.#isOthers = false;
       this.#tellChanges();
-      const held = drive.held ?? [];
-      drive.held = undefined;
+      const { held = [] } = drive;
       drive.wanted = false;
-      for (const one of fact === undefined ? held : [fact, ...held]) this.#driver.post(one);
+      if (fact !== undefined) this.#driver.post(fact);
+      // One that is refused at once is held still.
+      for (; held[0] !== undefined; held.shift()) this.#driver.post(held[0]);
+      drive.held = undefined;
       if (fact?.type === "run_started") this.#areOptionsTold = true;
       drive.begun = true;
     };

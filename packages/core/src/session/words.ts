@@ -5,6 +5,7 @@
 
 import { type RondoError, toRondoError } from "../errors.ts";
 import type { Driver } from "../loop/drive.ts";
+import { isOutcome } from "../loop/driving/timely.ts";
 import type { Fact } from "../loop/records.ts";
 
 /** Goes on from the session as it was read, which may be as it was known. */
@@ -23,6 +24,8 @@ export class Words {
   /** Resolves when they are written. */
   #reading: Promise<void> | undefined;
   #unkept: RondoError | undefined;
+  /** What was told last of it. */
+  #taken: RondoError | undefined;
 
   /** @param readNews reads what others have written since, where they have */
   constructor(driver: Driver, readNews: () => GoOn | Promise<GoOn>) {
@@ -92,7 +95,13 @@ export class Words {
   takeUnkept(): RondoError | undefined {
     const error = this.#unkept;
     this.#unkept = undefined;
+    this.#taken = error;
     return error;
+  }
+
+  /** Nobody was told of this after all: where it is why something could not be kept, whoever speaks next is. */
+  untold(thrown: unknown): void {
+    if (thrown !== undefined && thrown === this.#taken) this.#unkept = this.#taken;
   }
 
   #writeBehind(words: readonly Fact[], news?: Promise<GoOn>): Promise<void> {
@@ -113,7 +122,6 @@ export class Words {
     // Where it is not waited for, something else has failed first.
     news?.catch(() => {});
     for (let left = mostTries; this.#waiting !== undefined; ) {
-      let words: readonly Fact[] = [];
       try {
         await this.#driver.settled().catch((thrown) => {
           if (!isConflict(thrown)) throw thrown;
@@ -122,17 +130,18 @@ export class Words {
         news = undefined;
         const goOn = await asked;
         goOn();
-        words = this.#waiting;
-        this.#waiting = [];
-        for (const word of words) this.#driver.post(word);
-        await this.#driver.settled();
-        if (this.#waiting.length === 0) this.#waiting = undefined;
+        // One by one: of two that go together, the first may be kept and the second refused.
+        for (const waiting = this.#waiting; waiting[0] !== undefined; waiting.shift()) {
+          this.#driver.post(waiting[0]);
+          await this.#driver.settled();
+        }
+        this.#waiting = undefined;
       } catch (thrown) {
-        const all: readonly Fact[] = [...words, ...this.waiting];
         left -= 1;
-        this.#waiting = isConflict(thrown) && left > 0 ? [...all] : undefined;
-        if (this.#waiting !== undefined) continue;
-        if (all.length > 0) this.#unkept = toRondoError(thrown);
+        if (isConflict(thrown) && left > 0) continue;
+        // What comes late is nobody's loss.
+        if (!this.waiting.every(isOutcome)) this.#unkept = toRondoError(thrown);
+        this.#waiting = undefined;
         throw thrown;
       }
     }

@@ -5,7 +5,7 @@
 // that happens after it could be kept.
 
 import { RondoError, toRondoError } from "../../errors.ts";
-import type { LogRecord } from "../records.ts";
+import type { Fact, LogRecord } from "../records.ts";
 import type { Shell } from "./shell.ts";
 
 export class Groups {
@@ -42,6 +42,11 @@ export class Groups {
     return new RondoError(error.kind, `${words}: ${error.message}`, { cause: error });
   }
 
+  /** What the journal does not have, as it was before it was stamped. */
+  get unkept(): Fact[] {
+    return this.waiting.map(({ seq: _seq, at: _at, rand: _rand, ...fact }) => fact as Fact);
+  }
+
   /** Gives the journal what waits. Resolves when that is durable; undefined where it is already. */
   flush(): Promise<void> | undefined {
     if (this.failed !== undefined) throw this.failed;
@@ -52,6 +57,7 @@ export class Groups {
     this.#given += records.length;
     const refused = (thrown: unknown): never => {
       this.failed = toRondoError(thrown);
+      this.waiting = [...records, ...this.waiting];
       throw this.failed;
     };
     try {

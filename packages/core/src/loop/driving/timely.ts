@@ -9,6 +9,24 @@ import { type Call, callIn, type State } from "../state.ts";
 export const isBrought = (fact: Fact): boolean =>
   fact.type === "tool_finished" && fact.result.code === "answered";
 
+const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
+  "child_waits",
+  "tool_finished",
+  "model_finished",
+  "model_failed",
+  "summary_finished",
+  "summary_failed",
+  "late_result",
+]);
+
+/** Facts that come of something the driver started. */
+export const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type) && !isBrought(fact);
+
+const words: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>(["queued", "withdrawn", "allowed", "revoked"]);
+
+/** Facts that are said to the session, whatever becomes of its run. */
+export const isWord = (fact: Fact): boolean => words.has(fact.type);
+
 /** Nobody is asked any more: a call that runs has a result of its own, one that was denied has none. */
 const isDecided = ({ startedAt, permission }: Call): boolean =>
   startedAt !== undefined || permission?.answer === "deny";
