@@ -26,7 +26,8 @@ function slowly(memory: MemoryJournal, count: number, before = async (): Promise
 }
 
 const typesIn = (memory: MemoryJournal): string[] => memory.read("s").map(({ type }) => type);
-const has = (memory: MemoryJournal, type: LogRecord["type"]) => expect.poll(() => typesIn(memory).includes(type));
+const has = (memory: MemoryJournal, type: LogRecord["type"]) =>
+  expect.poll(() => typesIn(memory).includes(type));
 
 describe("a run that another has taken over while a group of it was on its way", () => {
   async function lost(said: (session: Awaited<ReturnType<Agent["open"]>>) => void) {

@@ -4,6 +4,7 @@ import {
   type Journal,
   type LogRecord,
   memoryJournal,
+  RecordJudge,
   RecordReader,
   type RondoError,
   userText,
@@ -94,6 +95,23 @@ const given = (change: (record: LogRecord) => unknown): Journal => ({
 
 const open = (journal: Journal): Promise<unknown> =>
   new Agent({ model, tools: [echo("look")], journal }).open("s").catch((thrown: unknown) => thrown);
+
+test("a run is looked for once in a group without any, however many words stand in it", () => {
+  const records = Array.from(
+    { length: 100 },
+    (_, seq): LogRecord => ({ type: "woke", seq, at: seq, rand: 0 }),
+  );
+  let looks = 0;
+  const group = Object.assign([...records], {
+    find: () => {
+      looks += 1;
+      return undefined;
+    },
+  });
+  const judge = new RecordJudge();
+  expect(group.map((record, seq) => judge.judge(record, seq, group))).toEqual(records);
+  expect(looks).toBe(1);
+});
 
 test("a record of a type that nobody knows is refused wherever it stands: passed over, what it says would be lost", async () => {
   for (const at of [1, written.length - 1]) {

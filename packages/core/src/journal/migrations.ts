@@ -21,6 +21,8 @@ export class RecordJudge {
   readonly #steps: Migrations;
   readonly #today: number;
   #format: number | undefined;
+  /** The last group in which a run was looked for: it is long where words were said before the first. */
+  #searched: readonly LogRecord[] | undefined;
 
   /**
    * @param format of the run that stands before the first record. Default: none does
@@ -48,7 +50,10 @@ export class RecordJudge {
       );
     if (record.type === "run_started") this.#format = record.format;
     // What stands before the first run was written with it, or just before.
-    else this.#format ??= group.find(isStart())?.format;
+    else if (this.#format === undefined && this.#searched !== group) {
+      this.#searched = group;
+      this.#format = group.find(isStart())?.format;
+    }
     const format = this.#format ?? this.#today;
     if (format > this.#today)
       throw invalidRequest(
