@@ -127,6 +127,6 @@ test("that a word could not be kept is told to whoever speaks next, and not to a
   await turns(50);
   session.abort("once it is lost");
   await turns(50);
-  await other?.release();
+  await (await other)?.release();
   await expect(session.resume()).rejects.toMatchObject({ kind: "conflict" });
 });
