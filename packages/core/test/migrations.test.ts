@@ -68,6 +68,18 @@ test("records of older formats become today's, each by the steps from the format
   expect(ids(await reader.read())).toEqual(["MORE steer"]);
 });
 
+test("a format that is no number of one is damage, and costs no time", async () => {
+  for (const format of [-1e308, 0.5, Number.NaN, "1" as never]) {
+    const journal = memoryJournal();
+    journal.append("s", 0, [started(0, format)]);
+    const reading = new RecordReader(journal, "s").read();
+    await expect(reading).rejects.toThrow(/record 0 \(run_started\) cannot be read: its journal format is /);
+  }
+  const old = memoryJournal();
+  old.append("s", 0, [started(0, Number.MIN_SAFE_INTEGER)]);
+  expect(await new RecordReader(old, "s").read()).toHaveLength(1);
+});
+
 test("a newer format is refused and says so, and a gap is damage", async () => {
   const journal = memoryJournal();
   journal.append("s", 0, [started(0, formatVersion + 1), queued(1, "x")]);

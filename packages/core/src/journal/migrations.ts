@@ -40,7 +40,7 @@ export class RecordJudge {
    * @param seq where it stands
    * @param group it, and those that stand about it
    * @throws RondoError saying what is wrong with it, not which it is: `invalid_request` for a newer format, `storage` for
-   *   one that stands in another's place, or is of a type that is not known
+   *   one that stands in another's place, is of a type that is not known, or of a format that is none
    */
   judge(record: LogRecord, seq: number, group: readonly LogRecord[]): LogRecord {
     if (record.seq !== seq)
@@ -55,15 +55,24 @@ export class RecordJudge {
       this.#format = group.find(isStart())?.format;
     }
     const format = this.#format ?? this.#today;
+    if (!Number.isSafeInteger(format))
+      throw new RondoError("storage", `its journal format is ${JSON.stringify(format)}, and no such number`);
     if (format > this.#today)
       throw invalidRequest(
         `it was written by a newer version (journal format ${format}, this is ${this.#today}): update rondo`,
       );
-    let current = record;
-    for (let version = format; version < this.#today; version += 1)
-      current = this.#steps[version]?.(current) ?? current;
+    const current = this.#migrated(record, format);
     if (isKnownType(current)) return current;
     throw new RondoError("storage", "this version knows no such type: update rondo");
+  }
+
+  /** By the steps there are, not from number to number: what stands in a damaged record may be any. */
+  #migrated(record: LogRecord, format: number): LogRecord {
+    const versions = Object.keys(this.#steps).map(Number);
+    return versions
+      .filter((version) => version >= format && version < this.#today)
+      .sort((one, other) => one - other)
+      .reduce((current, version) => this.#steps[version]?.(current) ?? current, record);
   }
 }
 
