@@ -91,13 +91,16 @@ export const queued = (text: string, lane: "steer" | "follow_up" = "steer"): Fac
 });
 
 /** A driver of a session without records. */
-export function driverOf(change: Partial<Shell> & { with?: readonly Tool[] } = {}): Driven {
+export function driverOf(
+  change: Partial<Shell> & { with?: readonly Tool[] } = {},
+  late?: (fact: Fact) => void,
+): Driven {
   const journal = new HandJournal();
   const model = new HandModel();
   const clock = handClock();
   const told: RondoEvent[] = [];
   const shell = shellOf({ journal, clock, sink: (event) => void told.push(event), ...change }, model);
-  return { driver: new Driver(shell, emptyState), journal, model, clock, told };
+  return { driver: new Driver(shell, emptyState, late), journal, model, clock, told };
 }
 
 /** How it ended, once it has. */

@@ -332,6 +332,16 @@ describe("what comes back when nobody drives any more", () => {
   });
 });
 
+test("only what comes when nobody drives is told to whoever asked for that", async () => {
+  const late: Fact[] = [];
+  const { driver, model } = driverOf({}, (fact) => void late.push(fact));
+  driver.post(start());
+  const end = ended(driver);
+  await come();
+  await model.answers(answer);
+  expect([end.how, late]).toStrictEqual(["done", []]);
+});
+
 describe("a journal that fails", () => {
   test("ends the drive, and stops what is under way", async () => {
     const { driver, journal, model, end } = await begun();
@@ -346,6 +356,19 @@ describe("a journal that fails", () => {
       message: expect.stringMatching(/nothing more until it is opened again: disk full$/),
       cause: { message: "disk full" },
     });
+  });
+
+  test("leaves the words to the session that it does not have to whoever asks, once, and nothing of the run", async () => {
+    const { driver, journal, end } = await begun();
+    expect(driver.takeUnheard()).toStrictEqual([]);
+    journal.refuses = new Error("disk full");
+    driver.post(queued("one"));
+    driver.post({ type: "abort_asked", reason: "enough" });
+    driver.post(queued("two"));
+    await come();
+    expect(end.how).toBe("rejected");
+    expect(driver.takeUnheard()).toStrictEqual([queued("one"), queued("two")]);
+    expect([driver.takeUnheard(), driver.mail]).toStrictEqual([[], []]);
   });
 
   test("later ends the drive as well, though it waits for something else", async () => {

@@ -3,7 +3,7 @@
 import type { Fact, State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { nothingSpent } from "../../src/loop/children.ts";
-import { type Arriving, isVoid, timely } from "../../src/loop/driving/timely.ts";
+import { type Arriving, isOutcome, isVoid, isWord, timely } from "../../src/loop/driving/timely.ts";
 import { acting, answerOf, callOf, finished, stateOf, textResult } from "./support.ts";
 
 const { run: _run, ...idle } = stateOf();
@@ -98,4 +98,16 @@ test("what is said of the conversation is void once that has changed, and stands
     false,
   ]);
   expect(timely(of(7), state)).toStrictEqual(said);
+});
+
+test("what comes of something the driver started is an outcome, what is said to the session whatever becomes of its run a word", () => {
+  const of = (type: string): Fact => ({ type, result: { code: "timeout" } }) as never;
+  const words = ["queued", "withdrawn", "allowed", "revoked"];
+  const calls = ["tool_finished", "child_waits", "late_result"];
+  const outcomes = [...calls, "model_finished", "model_failed", "summary_finished", "summary_failed"];
+  const neither = ["abort_asked", "mode", "approval_given", "run_started", "woke"];
+  const all = [...words, ...outcomes, ...neither];
+  expect(all.filter((type) => isWord(of(type)))).toStrictEqual(words);
+  expect(all.filter((type) => isOutcome(of(type)))).toStrictEqual(outcomes);
+  expect(isOutcome({ type: "tool_finished", result: { code: "answered" } } as never)).toBe(false);
 });
