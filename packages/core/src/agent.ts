@@ -3,7 +3,7 @@
 // An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session of
 // their own and drive one run in it; `open` gives the session itself.
 
-import { CheckedClock, type Clock, systemClock } from "./clock.ts";
+import { CheckedClock, type Clock, chanceIn, systemClock } from "./clock.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { errorFrom, RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
@@ -361,8 +361,5 @@ const mostParked = 1_000;
 
 /** A new session id: the time, so that ids sort by age, and chance. */
 function newId(clock: Clock): string {
-  const chance = Math.floor(clock.random() * 36 ** 6)
-    .toString(36)
-    .padStart(6, "0");
-  return `${clock.now().toString(36)}-${chance}`;
+  return `${clock.now().toString(36)}-${chanceIn(clock, 6)}`;
 }

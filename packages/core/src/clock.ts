@@ -106,3 +106,9 @@ export class SteadyClock implements Clock {
     this.#latest = Number.NEGATIVE_INFINITY;
   }
 }
+
+/** Chance as so many letters and digits. */
+export const chanceIn = (clock: Pick<Clock, "random">, letters: number): string =>
+  Math.floor(clock.random() * 36 ** letters)
+    .toString(36)
+    .padStart(letters, "0");

@@ -20,6 +20,8 @@ const migrations: Migrations = {};
 export class RecordJudge {
   readonly #steps: Migrations;
   readonly #today: number;
+  /** Those there are steps from, in order: what stands in a damaged record may be any number, and is none to count up from. */
+  readonly #versions: readonly number[];
   #format: number | undefined;
   /** The last group in which a run was looked for: it is long where words were said before the first. */
   #searched: readonly LogRecord[] | undefined;
@@ -33,6 +35,10 @@ export class RecordJudge {
     this.#format = format;
     this.#steps = steps;
     this.#today = today;
+    this.#versions = Object.keys(steps)
+      .map(Number)
+      .filter((version) => version < today)
+      .sort((one, other) => one - other);
   }
 
   /**
@@ -61,18 +67,11 @@ export class RecordJudge {
       throw invalidRequest(
         `it was written by a newer version (journal format ${format}, this is ${this.#today}): update rondo`,
       );
-    const current = this.#migrated(record, format);
+    let current = record;
+    for (const version of this.#versions)
+      if (version >= format) current = this.#steps[version]?.(current) ?? current;
     if (isKnownType(current)) return current;
     throw new RondoError("storage", "this version knows no such type: update rondo");
-  }
-
-  /** By the steps there are, not from number to number: what stands in a damaged record may be any. */
-  #migrated(record: LogRecord, format: number): LogRecord {
-    const versions = Object.keys(this.#steps).map(Number);
-    return versions
-      .filter((version) => version >= format && version < this.#today)
-      .sort((one, other) => one - other)
-      .reduce((current, version) => this.#steps[version]?.(current) ?? current, record);
   }
 }
 

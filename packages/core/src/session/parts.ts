@@ -2,7 +2,7 @@
 //
 // Nothing here holds anything: what it is told about is looked up when it is asked.
 
-import type { Clock } from "../clock.ts";
+import { type Clock, chanceIn } from "../clock.ts";
 import type { BlobStore } from "../journal/blobs.ts";
 import type { LeaseOptions } from "../journal/writer.ts";
 import type { Journal } from "../journal.ts";
@@ -51,9 +51,7 @@ export function namesOf({ clock }: Pick<SessionParts, "clock">): (state: State) 
   let count = 0;
   let own: string | undefined;
   return ({ seq }) => {
-    own ??= Math.floor(clock.random() * 36 ** 4)
-      .toString(36)
-      .padStart(4, "0");
+    own ??= chanceIn(clock, 4);
     count += 1;
     return `${seq}_${own}${count}`;
   };

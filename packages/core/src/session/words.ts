@@ -51,9 +51,7 @@ export class Words {
       this.#driver.post(fact);
     } catch (thrown) {
       if (!isConflict(thrown)) throw thrown;
-      const news = this.#readNews();
-      if (news instanceof Promise) return void this.#writeBehind([fact], news);
-      news();
+      if (this.#readOn([fact]) !== undefined) return;
       this.#driver.post(fact);
     }
     const { writing } = this.#driver;
@@ -69,10 +67,7 @@ export class Words {
 
   /** Reads what others have written, if they have; a promise only where that takes a while. */
   lookAgain(): void | Promise<void> {
-    if (this.areUnderWay) return this.#writeBehind([]);
-    const news = this.#readNews();
-    if (news instanceof Promise) return this.#writeBehind([], news);
-    news();
+    return this.areUnderWay ? this.#writeBehind([]) : this.#readOn([]);
   }
 
   /** Resolves when all that was said is in the journal. @throws RondoError where it could not be kept */
@@ -102,6 +97,13 @@ export class Words {
   /** Nobody was told of this after all: where it is why something could not be kept, whoever speaks next is. */
   untold(thrown: unknown): void {
     if (thrown !== undefined && thrown === this.#taken) this.#unkept = this.#taken;
+  }
+
+  /** Reads what is new, at once where the journal gives it at once; else words are written behind it. */
+  #readOn(words: readonly Fact[]): void | Promise<void> {
+    const news = this.#readNews();
+    if (news instanceof Promise) return this.#writeBehind(words, news);
+    news();
   }
 
   #writeBehind(words: readonly Fact[], news?: Promise<GoOn>): Promise<void> {

@@ -24,19 +24,18 @@ import { containerPart } from "./container.ts";
 import { anthropicStreamError } from "./errors.ts";
 import { fallbackType } from "./fallback.ts";
 import { nameFromWire } from "./names.ts";
+import { NativeBlock } from "./native-block.ts";
 import { anthropicStop } from "./stops.ts";
 import { AnthropicCounts } from "./usage.ts";
 
-/** A block in the making. `native` is filled in place. */
+/** A block in the making. */
 interface Open {
   kind: "text" | "thinking" | "call" | "native";
-  native?: JsonObject;
-  /** Text of `input_json_delta` so far; of a client's call, whose arguments the answer keeps, no more than shows that some came. */
+  native?: NativeBlock;
+  /** Of a client's call, whose arguments the answer keeps: no more of them than shows that some came. */
   input: string;
   /** Arguments that came with the block's start. */
   startInput?: JsonObject;
-  /** Members that are lists and were added to: they are ours, and no event's. */
-  lists?: Set<string>;
   /** How a delta of the kind that came last is taken: most that follow are of that kind. */
   more?: { type: string; say(text: string): void };
 }
@@ -229,9 +228,9 @@ export class AnthropicAnswer {
         return;
       default: {
         if (type === fallbackType) this.#declineCalls();
-        const native = { ...block };
+        const native = new NativeBlock(block);
         this.#blocks.set(index, { kind: "native", native, input: "" });
-        answer.native(index, type, native);
+        answer.native(index, type, native.value);
       }
     }
   }
@@ -268,8 +267,9 @@ export class AnthropicAnswer {
     if (type === "input_json_delta" && open?.kind !== "call" && open?.kind !== "native")
       this.#strayArgs ||= !isNothing(delta.partial_json);
     if (open === undefined) return;
-    if (open.kind === "native") {
-      this.#nativeDelta(open, delta);
+    if (open.native !== undefined) {
+      open.native.more(delta);
+      this.#emit({ type: "progress" });
       return;
     }
     switch (type) {
@@ -350,38 +350,9 @@ export class AnthropicAnswer {
     return this.#blocks.get(index);
   }
 
-  #nativeDelta(open: Open, delta: JsonObject): void {
-    const native = open.native ?? {};
-    if (delta.type === "input_json_delta") open.input += textIn(delta.partial_json) ?? "";
-    else
-      for (const [name, value] of Object.entries(delta)) {
-        if (name === "type") continue;
-        const before = native[name];
-        // A compaction's delta is its final value; other kinds tell their text in pieces.
-        if (Array.isArray(before)) {
-          const list = open.lists?.has(name) ? before : [...before];
-          list.push(value);
-          native[name] = list;
-          open.lists ??= new Set();
-          open.lists.add(name);
-        } else
-          native[name] =
-            typeof value === "string" && typeof before === "string" && delta.type !== "compaction_delta"
-              ? before + value
-              : value;
-      }
-    this.#emit({ type: "progress" });
-  }
-
   #close(index: number): void {
     const open = this.#blocks.get(index);
-    if (open?.kind === "native" && open.native !== undefined && open.input !== "") {
-      try {
-        open.native.input = JSON.parse(open.input) as Json;
-      } catch {
-        // Cut by the output limit: what the provider's own tool was asked is the provider's business.
-      }
-    }
+    open?.native?.close();
     if (open?.kind !== "call") return;
     // Some servers send the arguments with the block's start, and no deltas.
     if (open.input === "" && open.startInput !== undefined) this.#answer.argsWhole(index, open.startInput);

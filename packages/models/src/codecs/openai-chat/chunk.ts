@@ -140,3 +140,14 @@ export function sourcesIn({ citations, search_results }: JsonObject): readonly J
   const found = listIn(search_results);
   return found.length > 0 ? found : listIn(citations);
 }
+
+/** The one member of a delta that says something, beside whose delta it is. Undefined: there are several, or none. */
+export function onlyMember(delta: JsonObject): string | undefined {
+  let member: string | undefined;
+  for (const one in delta) {
+    if (one === "role" || !delta[one]) continue;
+    if (member !== undefined) return undefined;
+    member = one;
+  }
+  return member;
+}

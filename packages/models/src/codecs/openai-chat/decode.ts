@@ -22,6 +22,7 @@ import {
   callOfPart,
   callsIn,
   FirstChoice,
+  onlyMember,
   partsIn,
   reasoningIn,
   sourcesIn,
@@ -260,12 +261,7 @@ export class ChatDecoder implements Decoder {
 
   /** What a delta does with its text, where it has a text and nothing else that would count twice. */
   #sayingOnly(delta: JsonObject): ((text: string) => void) | undefined {
-    let member: string | undefined;
-    for (const one in delta) {
-      if (one === "role" || !delta[one]) continue;
-      if (member !== undefined) return undefined;
-      member = one;
-    }
+    const member = onlyMember(delta);
     if (member === "content" && typeof delta.content === "string")
       return this.#harmony === undefined && this.#think?.isPlain !== false
         ? this.#sayingMore("text")

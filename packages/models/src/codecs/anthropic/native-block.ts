@@ -1,0 +1,47 @@
+// The room of a block that is kept as it came, whatever it is: what its deltas bring is put into its members.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { textIn } from "../../json-values.ts";
+
+export class NativeBlock {
+  /** Filled in place. */
+  readonly value: JsonObject;
+  /** Text of `input_json_delta` so far. */
+  #input = "";
+  /** Members that are lists and were added to: they are ours, and no event's. */
+  readonly #lists = new Set<string>();
+
+  constructor(block: JsonObject) {
+    this.value = { ...block };
+  }
+
+  more(delta: JsonObject): void {
+    if (delta.type === "input_json_delta") this.#input += textIn(delta.partial_json) ?? "";
+    else
+      for (const [name, value] of Object.entries(delta))
+        if (name !== "type") this.#add(name, value, delta.type);
+  }
+
+  #add(name: string, value: Json, type: Json | undefined): void {
+    const before = this.value[name];
+    if (Array.isArray(before)) {
+      const list = this.#lists.has(name) ? before : [...before];
+      list.push(value);
+      this.value[name] = list;
+      this.#lists.add(name);
+      return;
+    }
+    // A compaction's delta is its final value; other kinds tell their text in pieces.
+    const isPiece = typeof value === "string" && typeof before === "string" && type !== "compaction_delta";
+    this.value[name] = isPiece ? before + value : value;
+  }
+
+  close(): void {
+    if (this.#input === "") return;
+    try {
+      this.value.input = JSON.parse(this.#input) as Json;
+    } catch {
+      // Cut by the output limit: what the provider's own tool was asked is the provider's business.
+    }
+  }
+}
