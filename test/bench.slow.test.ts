@@ -246,12 +246,12 @@ describe("the verdict", () => {
 
   it("names the bound that Rondo does not keep beside a floor, however little is missing", () => {
     expect(broken(change(kept(), "200-agents", "rondo", 1.31))).toEqual([
-      "200-agents, openai-chat: CPU within 1.3 of the node:http loop's: 1.31 of it; kept and pure, 1.00; with a wire by hand, 1.00",
+      "200-agents, openai-chat: CPU within 1.3 of the node:http loop's: 1.31 of it; kept and pure, 1.00; with a wire by hand, 1.00; with a loop by hand, 1.00",
     ]);
     const slow = change(change(kept(), "200-agents", "rondo", 2.2), "200-agents", "rondo-wire", 1.5);
     expect(broken(slow)).toEqual([
-      "200-agents, openai-chat: CPU at or below the fetch loop's: 1.10 of it; kept and pure, 0.50; with a wire by hand, 0.75",
-      "200-agents, openai-chat: CPU within 1.3 of the node:http loop's: 2.20 of it; kept and pure, 1.00; with a wire by hand, 1.50",
+      "200-agents, openai-chat: CPU at or below the fetch loop's: 1.10 of it; kept and pure, 0.50; with a wire by hand, 0.75; with a loop by hand, 0.50",
+      "200-agents, openai-chat: CPU within 1.3 of the node:http loop's: 2.20 of it; kept and pure, 1.00; with a wire by hand, 1.50; with a loop by hand, 1.00",
     ]);
   });
 

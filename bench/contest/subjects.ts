@@ -60,6 +60,7 @@ export const subjects: readonly Subject[] = [
     ...rondo("rondo-wire", "Rondo, wire by hand", "openai-chat", "fetch"),
     packages: ["@rondo/core"],
   },
+  rondo("rondo-model", "Rondo's model, loop by hand", "openai-chat", "fetch"),
   peer("ai-sdk", "Vercel AI SDK", ["ai", "@ai-sdk/openai-compatible"]),
   peer("pi", "pi", ["@earendil-works/pi-agent-core", "@earendil-works/pi-ai"]),
   peer("openai-runner", "OpenAI SDK, runTools", ["openai"]),
@@ -81,6 +82,7 @@ export const subjects: readonly Subject[] = [
     ...rondo("rondo-wire-anthropic", "Rondo, wire by hand", "anthropic-messages", "fetch-anthropic"),
     packages: ["@rondo/core"],
   },
+  rondo("rondo-model-anthropic", "Rondo's model, loop by hand", "anthropic-messages", "fetch-anthropic"),
   peer("anthropic-runner", "Anthropic SDK, toolRunner", ["@anthropic-ai/sdk"], {
     protocol: "anthropic-messages",
     floor: "fetch-anthropic",
@@ -98,6 +100,7 @@ export const notes: readonly string[] = [
   "Rondo tells its events to a function (`onEvent`), as the loops by hand do; pulled: from `Agent.stream`, one by one.",
   "Kept: the `node:http` loop with the least that keeps what Rondo promises, by hand; see `bench/subjects/kept-by-hand.mjs`.",
   "Rondo, wire by hand: Rondo's loop with a model that is the `node:http` loop's codec and transport, which writes the whole history anew for each request, as Rondo's own does not; see `bench/subjects/model-by-hand.mjs`.",
+  "Rondo's model, loop by hand: Rondo's codec and transport under the loop that is kept and pure; see `bench/subjects/pure-over-model.mjs`.",
   "The Anthropic SDK speaks only its own protocol, so floors and Rondo are measured in both.",
 ];
 

@@ -1,12 +1,14 @@
 // The room of the verdict: the bounds Rondo has set itself, each held against what was measured.
 //
-// Where a bound beside a floor is not kept, the line also says how near two others come, in the same unit:
+// Where a bound beside a floor is not kept, the line also says how near three others come, in the same unit:
 //
 // - "kept and pure": the node:http loop by hand that is built as Rondo has to be (`subjects/pure-by-hand.mjs`). Where it is
 //   over the bound, no loop built so keeps it.
 // - "with a wire by hand": Rondo's loop over that loop's own codec and transport, which mind nothing
 //   (`subjects/model-by-hand.mjs`). Where there are few steps and short answers it is nearly the loop alone, and a bound that it
 //   is over is the loop's to keep. Of long histories and long answers it says nothing: Rondo's own codec takes less there.
+// - "with a loop by hand": the loop that is kept and pure over Rondo's codec and transport (`subjects/pure-over-model.mjs`). A
+//   bound that it is over is theirs to keep.
 //
 // No tolerance is given to noise: a bound is kept or it is not. What is done against noise is done in measuring: medians
 // over rounds, each compared with the floor of its own round. A figure that is missing keeps no bound.
@@ -45,17 +47,24 @@ export const streaming: readonly string[] = [
   "200-agents",
 ];
 
-/** Subjects of one protocol: Rondo and what it is held against. */
+/** Subjects of one protocol: Rondo, what it is held against, and who else is held against that. */
 const fields = [
-  { rondo: "rondo", fetch: "fetch", node: "node", pure: "pure", wire: "rondo-wire" },
+  { rondo: "rondo", fetch: "fetch", node: "node", others: othersOf("") },
   {
     rondo: "rondo-anthropic",
     fetch: "fetch-anthropic",
     node: "node-anthropic",
-    pure: "pure-anthropic",
-    wire: "rondo-wire-anthropic",
+    others: othersOf("-anthropic"),
   },
 ];
+
+function othersOf(protocol: string): [title: string, subject: string][] {
+  return [
+    ["kept and pure", `pure${protocol}`],
+    ["with a wire by hand", `rondo-wire${protocol}`],
+    ["with a loop by hand", `rondo-model${protocol}`],
+  ];
+}
 
 const roundsOf = (figures: readonly Figure[], scenario: string, name: string): readonly number[] =>
   figures.find((figure) => figure.scenario === scenario && figure.subject === name)?.rounds ?? [];
@@ -87,7 +96,7 @@ export function verdictOf(outcome: Outcome): Line[] {
       lines.push({ ok: false, bound, figures: "not measured" });
     else lines.push({ ok: strictly ? value < most : value <= most, bound, figures: say(value, most) });
   };
-  for (const { rondo, fetch, node, pure, wire } of fields) {
+  for (const { rondo, fetch, node, others } of fields) {
     const { protocol } = subjectNamed(rondo);
     for (const scenario of streaming) {
       hold(
@@ -96,7 +105,7 @@ export function verdictOf(outcome: Outcome): Line[] {
         1,
         false,
         (value, most) =>
-          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, { pure, wire, unit: fetch })}`,
+          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, others, fetch)}`,
       );
       hold(
         `${scenario}, ${protocol}: CPU within 1.3 of the node:http loop's`,
@@ -104,7 +113,7 @@ export function verdictOf(outcome: Outcome): Line[] {
         1.3,
         false,
         (value, most) =>
-          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, { pure, wire, unit: node })}`,
+          `${value.toFixed(2)} of it${value <= most ? "" : besideOf(figures, scenario, others, node)}`,
       );
     }
     hold(
@@ -131,15 +140,13 @@ export function verdictOf(outcome: Outcome): Line[] {
 function besideOf(
   figures: readonly Figure[],
   scenario: string,
-  { pure, wire, unit }: { pure: string; wire: string; unit: string },
+  others: readonly [title: string, subject: string][],
+  unit: string,
 ): string {
-  const others = {
-    "kept and pure": ratioOf(figures, scenario, pure, unit),
-    "with a wire by hand": ratioOf(figures, scenario, wire, unit),
-  };
-  return Object.entries(others)
-    .filter(([, value]) => value !== undefined && !Number.isNaN(value))
-    .map(([name, value]) => `; ${name}, ${value?.toFixed(2)}`)
+  return others
+    .map(([title, subject]) => ({ title, ratio: ratioOf(figures, scenario, subject, unit) ?? Number.NaN }))
+    .filter(({ ratio }) => !Number.isNaN(ratio))
+    .map(({ title, ratio }) => `; ${title}, ${ratio.toFixed(2)}`)
     .join("");
 }
 

@@ -356,6 +356,15 @@ class Writer {
   }
 }
 
+/** Asks by the codec by hand: resolves with what was answered, a text and calls whose arguments are text. */
+function askingByHand(protocol, send, { system, declared }) {
+  const writer = new Writer(protocol, system, declared);
+  return (request, hear, hearArgs, watch) => {
+    const { answer, take } = protocol.answer(hear, hearArgs);
+    return send(writer.body(request), splitter(take), watch).then(() => answer);
+  };
+}
+
 // ---- the driver --------------------------------------------------------------------------------------------------
 
 /** A journal in memory: who appends says where. */
@@ -381,8 +390,8 @@ class Driver {
   #modelCall;
   #toolCalls = new Map();
 
-  constructor(session, { journal, byName, writer, protocol, send, events }) {
-    Object.assign(this, { session, journal, byName, writer, protocol, send, events });
+  constructor(session, { journal, byName, ask, events }) {
+    Object.assign(this, { session, journal, byName, ask, events });
   }
 
   post(fact) {
@@ -456,14 +465,12 @@ class Driver {
     const controller = new AbortController();
     this.#modelCall = controller;
     const { events } = this;
-    const { answer, take } = this.protocol.answer(
-      (text) => events.push({ type: "text_delta", step, index: 0, text }),
-      (delta) => events.push({ type: "tool_args_delta", step, index: 1, delta }),
-    );
+    const hear = (text) => events.push({ type: "text_delta", step, index: 0, text });
+    const hearArgs = (delta) => events.push({ type: "tool_args_delta", step, index: 1, delta });
     const watch = { signal: controller.signal, firstByteMs: 120_000, idleMs: 60_000 };
-    this.send(this.writer.body(request), splitter(take), watch).then(
-      () => {
-        const message = { role: "assistant", text: answer.text, calls: answer.calls, stop: "end" };
+    this.ask(request, hear, hearArgs, watch).then(
+      (answer) => {
+        const message = { role: "assistant", ...answer, stop: "end" };
         const checks = answer.calls.map(({ name, args }) => {
           try {
             const value = JSON.parse(args);
@@ -518,27 +525,32 @@ class Driver {
   }
 }
 
+/** A subject: `asking()` gives each run a way to ask its model, as `askingByHand` does. */
+export function pureOver(asking, { tools, maxSteps }) {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const journal = new Journal();
+  let sessions = 0;
+  return async (prompt) => {
+    sessions += 1;
+    let heard = 0;
+    const events = new Events((event) => {
+      if (event.type === "text_delta") heard += event.text.length;
+    });
+    const driver = new Driver(`session ${sessions}`, { journal, byName, ask: asking(), events });
+    const { reason, text } = await driver.run({ type: "run_started", input: prompt, maxSteps });
+    if (events.failed !== undefined) throw events.failed;
+    if (reason !== "completed") throw new Error(`the run ended: ${reason}`);
+    return { text, heard };
+  };
+}
+
 /** A subject of a way to send: `send(body, onText, watch)` resolves when the answer is over. */
 export function pureByHand(name, sender) {
   const protocol = byHandProtocols[name];
-  return function prepare({ base, system, tools, maxSteps }) {
+  return function prepare(setup) {
+    const { base, system, tools } = setup;
     const send = sender(base + protocol.path, { "content-type": "application/json", ...protocol.headers });
-    const byName = new Map(tools.map((tool) => [tool.name, tool]));
     const declared = protocol.tools(tools);
-    const journal = new Journal();
-    let sessions = 0;
-    return async (prompt) => {
-      sessions += 1;
-      let heard = 0;
-      const events = new Events((event) => {
-        if (event.type === "text_delta") heard += event.text.length;
-      });
-      const writer = new Writer(protocol, system, declared);
-      const driver = new Driver(`session ${sessions}`, { journal, byName, writer, protocol, send, events });
-      const { reason, text } = await driver.run({ type: "run_started", input: prompt, maxSteps });
-      if (events.failed !== undefined) throw events.failed;
-      if (reason !== "completed") throw new Error(`the run ended: ${reason}`);
-      return { text, heard };
-    };
+    return pureOver(() => askingByHand(protocol, send, { system, declared }), setup);
   };
 }

@@ -1,0 +1,7 @@
+// The least loop of Rondo's kind over Rondo's model, speaking Anthropic's protocol.
+
+import { anthropic } from "@rondo/models";
+import { pureOverModel } from "./pure-over-model.mjs";
+
+export const prepare = (setup) =>
+  pureOverModel(anthropic("bench", { baseURL: setup.base, apiKey: "bench" }), setup);
