@@ -272,7 +272,7 @@ export const table: Table = {
     ),
     row(
       "somebody wrote between two calls in sequence",
-      "skip the calls that have not started",
+      "skip those that have not started behind the first, and any that somebody is asked about",
       ["acting", "compacting", "ready"],
       (state, rules) => {
         const { toolOrder, steering } = optionsOf(state);

@@ -114,8 +114,8 @@ export interface AgentOptions<Output = unknown> {
   /** Default: `by_effect`: together unless what they do or touch conflicts. */
   toolOrder?: RunOptions["toolOrder"];
   /**
-   * When a word from outside (`steer`) is heard while calls run one after another (`toolOrder: "sequential"`). `between_calls`: at
-   * once, and those that have not started are skipped, unless somebody approved them. `after_calls`: when all have run. Default: `between_calls`.
+   * When a word from outside (`steer`) is heard while calls run one after another (`toolOrder: "sequential"`). `between_calls`:
+   * behind the first at the soonest, and those that have not started are skipped, unless somebody approved them; one that waits for an approval is skipped as well. `after_calls`: when all have run. Default: `between_calls`.
    */
   steering?: "between_calls" | "after_calls";
   /**

@@ -6,11 +6,18 @@ import {
   isPaired,
   isSilentReply,
   type RunResult,
+  type Session,
   type StopKind,
   textOf,
   tool,
 } from "@rondo/core";
-import { steerable, steerableLines, steerablePrompt, steerableStop } from "@rondo/core/presets";
+import {
+  steerable,
+  steerableLines,
+  steerablePrompt,
+  steerableSession,
+  steerableStop,
+} from "@rondo/core/presets";
 import { badArgs, call, calls, empty, fail, refuse, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -255,6 +262,54 @@ describe("calls", () => {
     ]);
     expect([toolCalls, ran, isPaired(messages)]).toEqual([1, [], true]);
     expect(messages[3]).toMatchObject({ role: "tool", name: "two", isError: true });
+  });
+
+  test("C1.7 a word that comes while the answer is made is heard behind the first call, told or pulled", async () => {
+    const words: string[] = [];
+    let session: Session;
+    const script = (say1: () => void) => [() => (say1(), calls([["one"], ["two"]])), say("as you wish")];
+    const tools = [echo("one"), echo("two")];
+    const told = scripted(script(() => session.steer("wait")));
+    session = await new Agent(steerable({ model: told, tools })).open("s");
+    const pulled = await steerableSession("p", {
+      model: scripted(script(() => words.push("wait"))),
+      tools,
+      getSteeringMessages: () => words.splice(0),
+    });
+    for (const each of [session, pulled])
+      expect(shortly((await each.send("go")).messages)).toEqual([
+        "user: go",
+        "assistant: one() two()",
+        "tool: one ran",
+        "tool: two was skipped: a new message from the user came first.",
+        "user: wait",
+        "assistant: as you wish",
+      ]);
+  });
+
+  test("C1.7 a first call that nobody can run is a call to hear a word behind as well", async () => {
+    let session: Session;
+    const model = scripted([() => (session.steer("wait"), calls([["nowhere"], ["two"]])), say("well")]);
+    session = await new Agent(steerable({ model, tools: [echo("two")] })).open("s");
+    expect(shortly((await session.send("go")).messages).slice(2, 5)).toEqual([
+      "tool: Tool nowhere not found",
+      "tool: two was skipped: a new message from the user came first.",
+      "user: wait",
+    ]);
+  });
+
+  test("C1.7 a word said in place of a yes is heard at once: the call that waits for it is skipped, and the rest", async () => {
+    const model = scripted([calls([["ask"], ["two"]]), say("well")]);
+    const tools = [echo("ask", { permission: "ask" }), echo("two")];
+    const session = await new Agent(steerable({ model, tools })).open("s");
+    expect((await session.send("go")).parked).toBeDefined();
+    session.steer("neither");
+    const { messages } = await session.resume();
+    expect(shortly(messages).slice(2, 5)).toEqual([
+      "tool: ask was skipped: a new message from the user came first.",
+      "tool: two was skipped: a new message from the user came first.",
+      "user: neither",
+    ]);
   });
 
   test("C1.8 a tool gets checked arguments, the call's id and a signal that fires on abort", async () => {

@@ -5,6 +5,7 @@
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { permissionOf } from "../batch.ts";
+import { placeIn } from "../call-key.ts";
 import type { CallResult, Fact, ResultCode } from "../records.ts";
 import { type Call, hasBegun, optionsOf, runOf, type State } from "../state.ts";
 import { spokenAgainst, timeoutAt } from "./hearing.ts";
@@ -128,11 +129,20 @@ export const endedResult: ResultOf = (call, state, { texts }) => {
     : result("aborted", texts.aborted(call.name));
 };
 
-/** What a call gets that has not started when somebody has something to say. What somebody said yes to runs before that is heard. */
-export const interjectedResult: ResultOf = (call, _state, { texts }) =>
-  isFresh(call) && call.permission?.approved !== true
+/**
+ * What a call gets that has not started when somebody has something to say. They are heard behind a call, not before the
+ * first one, and behind what somebody said yes to; who is asked about a call, and says something else, is heard at once.
+ */
+export const interjectedResult: ResultOf = (call, state, { texts }) => {
+  const calls = openCalls(state);
+  const isHeard = call.asked || calls.slice(0, placeIn(call.key)).some(hadItsTurn);
+  return isHeard && isFresh(call) && call.permission?.approved !== true
     ? result("skipped", texts.skippedForMessage(call.name))
     : undefined;
+};
+
+/** Whether a call is no longer one that is simply to come. */
+const hadItsTurn = (call: Call): boolean => !isFresh(call) || call.result !== undefined || call.asked;
 
 /** The result of a call that has run past its time. */
 export const timedOutResult: ResultOf = (call, { now }, { texts }) =>
