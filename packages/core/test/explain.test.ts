@@ -4,6 +4,7 @@ import {
   Agent,
   type AgentOptions,
   type Hooks,
+  type Json,
   type LogRecord,
   memoryJournal,
   type Repair,
@@ -16,7 +17,8 @@ import {
   toolResult,
 } from "@rondo/core";
 import { diff, explain } from "@rondo/core/explain";
-import { call, fail, type Script, say, scripted, stop, usage } from "@rondo/testkit";
+import { managedContext, steerable, stepSequence } from "@rondo/core/presets";
+import { call, calls, fail, type Script, say, scripted, stop, type Turn, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { wordsOf } from "./refused.ts";
 import { echo, jumpingClock, quick } from "./support.ts";
@@ -163,12 +165,71 @@ describe("an explanation", () => {
       [[call("look"), say("x")], { context: { compaction: { withoutLimit: "throw" } } }, "context.window"],
       [[fail("overloaded")], { retry: null }, "retry"],
       [[say(""), say("")], {}, "emptyNudges"],
-      [[fail("auth")], {}, "retry.attempts"],
+      [[[call("look"), spends], say("x")], { budget: { own: { tokens: 5 } } }, "budget.own.tokens"],
+      [[fail("auth")], {}, "fallback"],
+      [[fail("overloaded")], { retry: { attempts: 1 } }, "retry.attempts"],
+      [[fail("overloaded")], { retry: { kinds: ["network"] } }, "retry.kinds"],
+      [[fail("rate_limit", { retryAfterMs: 61_000 })], {}, "retry.longestRetryAfterMs"],
+      [[[say("so far"), stop("max_tokens")]], {}, "settings.maxOutputTokens"],
+      [[[call("look"), stop("max_tokens")], say("x")], { maxTruncations: 0 }, "maxTruncations"],
       [() => call("look"), { maxSteps: 50 }, "repeats.landAt"],
     ];
     for (const [script, options, option] of cases) {
       const { records, rules } = await ran(script, options);
       expect(explain(records, { rules }).end?.remedy.option).toBe(option);
+    }
+  });
+
+  test("says of a repeated call at how many it was to land, however many there were", async () => {
+    const eight = calls(Array.from({ length: 8 }, () => ["look"] as const));
+    const { records, rules } = await ran([eight, say("x")], {});
+    const { evidence, remedy } = explain(records, { rules }).end ?? {};
+    expect([evidence?.times, remedy?.value]).toEqual([8, 5]);
+  });
+
+  test("names no option that would have changed nothing", async () => {
+    const free = scripted([call("look"), say("x")], { facts: { price: { input: 1, output: 1 } } });
+    const full: Turn = [say("so far"), stop("context_overflow")];
+    const cases: [Script, Partial<AgentOptions>, RegExp][] = [
+      // A larger budget is no help where nobody counts.
+      [[], { model: free, budget: { usd: 9 } }, /unknown.*no larger budget/],
+      [[full], {}, /the window was full/],
+      // Another model would meet it as well.
+      [
+        [fail("invalid_request")],
+        {},
+        /^the failure was for good: what it says would have had to be otherwise$/,
+      ],
+      [[fail("auth")], { retry: null }, /for good/],
+      [[fail("auth"), fail("auth")], { fallback: [scripted([fail("auth")])] }, /; every model failed$/],
+      [() => fail("empty_response"), { retry: { baseMs: 0, attempts: 9 } }, /no more attempts/],
+    ];
+    for (const [script, options, text] of cases) {
+      const { records, rules } = await ran(script, options);
+      const remedy = explain(records, { rules }).end?.remedy;
+      expect(remedy?.text).toMatch(text);
+      expect(remedy?.option).toBeUndefined();
+    }
+  });
+
+  test("names the limits of a preset as the preset names them", async () => {
+    const look = echo("look", { inputSchema: { type: "object", properties: { n: { type: "number" } } } });
+    const same = scripted([call("look"), call("look"), call("look")]);
+    const other = scripted((_request, n) => call("look", { n }));
+    const busy = scripted([fail("overloaded")]);
+    const cut = scripted([[say("so far"), stop("max_tokens")]]);
+    const cases: [AgentOptions, string, Json?][] = [
+      [stepSequence({ model: same, tools: [look] }), "maxDuplicateToolCalls"],
+      [stepSequence({ model: other, tools: [look] }), "maxToolCallsPerTool"],
+      [managedContext({ model: busy, llmRetry: "by_kind", llmMaxRetries: 0 }), "llmMaxRetries", 0],
+      [steerable({ model: cut }), "settings.maxOutputTokens"],
+    ];
+    for (const [options, option, value] of cases) {
+      const journal = memoryJournal();
+      const agent = new Agent({ ...options, journal });
+      await agent.run("go", { session: "s" }).catch(() => undefined);
+      const { end } = explain(await journal.read("s"), { rules: resolve(options).rules });
+      expect([end?.remedy.option, end?.remedy.value]).toEqual([option, value]);
     }
   });
 

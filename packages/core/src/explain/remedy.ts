@@ -6,6 +6,7 @@ import { ownMember } from "../json/object.ts";
 import type { EndReason, RunEnd } from "../loop/records.ts";
 import type { RunOptions } from "../loop/run-options.ts";
 import type { Json } from "../message.ts";
+import { fewerAttempts, noFallback } from "../rules/retry.ts";
 
 /** What would have had to be otherwise. */
 export interface Remedy {
@@ -32,8 +33,13 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
   clearing: () => ({ text: "the run was for that alone" }),
   max_steps: ({ evidence }) => limit("maxSteps", evidence.max, "with more steps it would have gone on"),
   budget: ({ reason, evidence }) => {
-    const { option, more } = budgets[reason] ?? { option: "budget", more: "a larger budget" };
-    return limit(option, evidence.max, `with ${more} it would have gone on`);
+    if (evidence.usd === "unknown")
+      return {
+        text: "what it cost is unknown, for nobody counted it, so that no larger budget would have helped: a model that tells its usage would have",
+      };
+    const { option, more } = budgets[reason] ?? { option: "", more: "a larger budget" };
+    const of = evidence.own === true ? "budget.own" : "budget";
+    return limit(`${of}${option}`, evidence.max, `with ${more} it would have gone on`);
   },
   tree: ({ evidence }) => ({
     text:
@@ -43,23 +49,21 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
   }),
   deadline: ({ evidence }) =>
     limit("rules: deadline()", evidence.at, "a later deadline would have let it go on"),
-  retry: ({ evidence }, options) =>
-    (options?.models.length ?? 1) > 1
-      ? limit("retry.attempts", evidence.allowed, "every model failed; more attempts might have helped")
-      : limit(
-          "retry.attempts",
-          evidence.allowed,
-          "the failure was for good, or the attempts were used up; another model in `fallback` would have been asked next",
-        ),
+  retry: failed,
   repairs: () => ({ text: "the provider refuses this request: what it names must be other" }),
   refusals: () => ({ text: "the model refused; another task or another model might not" }),
   pauses: ({ evidence }) => limit("pauseResumes", evidence.max, "it would have been resumed once more"),
-  truncations: ({ evidence }) =>
-    limit(
-      "maxTruncations",
-      evidence.max,
-      "more room for the answer (settings.maxOutputTokens), or one more try",
-    ),
+  truncations: ({ evidence, landed }, options) => {
+    if (landed)
+      return limit(
+        "maxTruncations",
+        evidence.max,
+        "it would have been asked again; more room for an answer (settings.maxOutputTokens) might have let it be whole",
+      );
+    return evidence.stop === "context_overflow"
+      ? { text: "the window was full: a shorter conversation or a larger window would have left it room" }
+      : moreRoom(options);
+  },
   malformed_calls: ({ evidence }) =>
     limit("malformedRetries", evidence.max, "it would have been asked again"),
   empty_answers: ({ evidence }) => limit("emptyNudges", evidence.max, "it would have been asked again"),
@@ -68,7 +72,7 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
   repeats: ({ evidence }) =>
     limit(
       "repeats.landAt",
-      evidence.times,
+      evidence.landAt,
       "a call with another outcome would have started the count again; a tool that may repeat is named in repeats.exempt",
     ),
   output: (_end, options) =>
@@ -100,15 +104,82 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
   by_content: () => ({
     text: "the provider said that its answer went wrong; the same task might pass another time",
   }),
-  default: () => ({ text: "a model call failed, and no rule asked again", option: "retry" }),
+  default: ({ error }) =>
+    error?.retryable === true
+      ? { text: "a model call failed, and no rule asked again", option: "retry" }
+      : { text: "a model call failed for good: what it says would have had to be otherwise" },
+  llm_retry: ({ evidence: { attempts, maxAttempts } }) =>
+    typeof maxAttempts === "number" && attempts === maxAttempts
+      ? limit("llmMaxRetries", maxAttempts - 1, "it would have been asked once more")
+      : {
+          text: "a failure of this kind, or at this time, is not tried again: what it says would have had to be otherwise",
+        },
+  loop_detection: () => ({
+    text: "calls that come to something else, or other calls, would have started the count again",
+    option: "loopDetection",
+  }),
+  steerable: ({ reason }, options) => {
+    if (reason !== "truncated")
+      return { text: "the provider said that its answer went wrong; the same task might pass another time" };
+    return moreRoom(options);
+  },
+  step_sequence: ({ reason, rule }) => sequenceLimits[reason] ?? byReason({ reason, rule }),
 };
 
-/** What each of a budget's limits ends a run with, and what more of it is called. */
+/** What of a failed model call would have had to be otherwise: the option that kept it from being asked again, where one did. */
+function failed({ evidence, error }: RunEnd, options: RunOptions | undefined): Remedy {
+  const kind = error?.kind ?? "internal";
+  const { attempt, allowed, longestRetryAfterMs } = evidence;
+  const others = options?.fallbacks ?? (options?.models.length ?? 1) - 1;
+  const fallsBack = !noFallback.has(kind);
+  const next = !fallsBack
+    ? ""
+    : others > 0
+      ? "; every model failed"
+      : "; another model in `fallback` would have been asked next";
+  if (longestRetryAfterMs !== undefined)
+    return limit(
+      "retry.longestRetryAfterMs",
+      longestRetryAfterMs,
+      `the provider asks for a longer wait than is waited${next}`,
+    );
+  if (error?.retryable !== true) {
+    const text = `the failure was for good: what it says would have had to be otherwise${next}`;
+    return fallsBack && others === 0 ? { text, option: "fallback" } : { text };
+  }
+  if (Number(attempt) < Number(allowed))
+    return { text: `a failure of this kind is not tried again${next}`, option: "retry.kinds" };
+  return allowed === fewerAttempts[kind]
+    ? { text: `at a failure of this kind no more attempts are made${next}` }
+    : limit("retry.attempts", allowed, `the attempts were used up, and one more might have helped${next}`);
+}
+
+const moreRoom = (options: RunOptions | undefined): Remedy =>
+  limit(
+    "settings.maxOutputTokens",
+    options?.settings.maxOutputTokens,
+    "more room for the answer would have let it be whole",
+  );
+
+/** The limits of a step sequence, under the names that it has for them. */
+const sequenceLimits: { readonly [reason in EndReason]?: Remedy } = {
+  duplicate_call: {
+    text: "with more of them allowed the call would have run again; so would one with other arguments",
+    option: "maxDuplicateToolCalls",
+  },
+  tool_call_limit: {
+    text: "with more of them allowed the call would have run",
+    option: "maxToolCallsPerTool",
+  },
+  max_steps: { text: "with more steps it would have gone on", option: "maxSteps" },
+};
+
+/** What each of a budget's limits ends a run with: its name in a budget, and what more of it is called. */
 const budgets: { readonly [reason in EndReason]?: { readonly option: string; readonly more: string } } = {
-  token_budget: { option: "budget.tokens", more: "more tokens" },
-  cost_budget: { option: "budget.usd", more: "more money" },
-  max_steps: { option: "budget.modelCalls", more: "more model calls" },
-  deadline: { option: "budget.ms", more: "more time" },
+  token_budget: { option: ".tokens", more: "more tokens" },
+  cost_budget: { option: ".usd", more: "more money" },
+  max_steps: { option: ".modelCalls", more: "more model calls" },
+  deadline: { option: ".ms", more: "more time" },
 };
 
 const limit = (option: string, value: Json | undefined, text: string): Remedy => ({
@@ -118,7 +189,7 @@ const limit = (option: string, value: Json | undefined, text: string): Remedy =>
 });
 
 /** A continue rule, or one of the user's own. */
-function byReason({ reason, rule }: RunEnd): Remedy {
+function byReason({ reason, rule }: Pick<RunEnd, "reason" | "rule">): Remedy {
   if (reason === "completed")
     return { text: `the rule ${rule} took this for the answer`, option: "continueRule" };
   return { text: `the rule ${rule} decided it from this evidence`, option: "rules" };

@@ -147,8 +147,10 @@ export function budget(limits: Budget): Rule {
     decide(_memory, state): Decision | undefined {
       const { run } = state;
       if (run === undefined) return undefined;
-      const spent = overspent(spentBy(state), whole) ?? overspent(spentAlone(state), own);
+      const spent = overspent(spentBy(state), whole);
       if (spent !== undefined) return spent;
+      const alone = overspent(spentAlone(state), own);
+      if (alone !== undefined) return { ...alone, evidence: { ...alone.evidence, own: true } };
       const ms = state.now - run.startedAt;
       if (limits.ms !== undefined && ms >= limits.ms)
         return { do: "land", reason: "deadline", evidence: { ms, max: limits.ms }, cancel: true };

@@ -69,7 +69,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       for (const [outcome, { tool, call, times, unfitIn }] of memory.repeats) {
         const isUnknown = call === anyUnknown;
         const evidence = { tool, times, outcome };
-        if (times >= landAt) return { do: "land", reason: "no_progress", evidence };
+        if (times >= landAt) return { do: "land", reason: "no_progress", evidence: { ...evidence, landAt } };
         if (times >= hideAt && !isUnknown && run?.hidden.includes(tool) === false)
           return { do: "hide_tool", tool, evidence };
         if (times >= nudgeAt && times < hideAt && !memory.nudged.includes(outcome))

@@ -34,13 +34,13 @@ export interface Retry {
 }
 
 /** Failures that say more about the answer than about the server: asked again less often. */
-const fewerAttempts: { readonly [kind in ErrorKind]?: number } = {
+export const fewerAttempts: { readonly [kind in ErrorKind]?: number } = {
   malformed_tool_call: 3,
   empty_response: 3,
 };
 
 /** Failures that another model would meet just the same. */
-const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+export const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "aborted",
   "internal",
   "invalid_request",
@@ -90,8 +90,12 @@ export function retry(options: Retry = {}): Rule {
       }
       const model = nextModel(state, error);
       if (model !== undefined) return { follows: { do: "ask_again", model }, evidence };
-      const message = tooLong ? waitsTooLong(error, longestRetryAfterMs) : error.message;
-      return { follows: { do: "stop", reason: "error", error: { ...error, message } }, evidence };
+      if (!tooLong) return { follows: { do: "stop", reason: "error", error }, evidence };
+      const message = waitsTooLong(error, longestRetryAfterMs);
+      return {
+        follows: { do: "stop", reason: "error", error: { ...error, message } },
+        evidence: { ...evidence, longestRetryAfterMs },
+      };
     },
   };
 }

@@ -248,7 +248,7 @@ describe("repeats", () => {
       expect(decided(after(again(count)))).toStrictEqual({
         do: "land",
         reason: "no_progress",
-        evidence: evidence(count),
+        evidence: { ...evidence(count), landAt: 5 },
       });
   });
 
