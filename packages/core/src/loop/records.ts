@@ -72,7 +72,7 @@ export interface RunEnd extends Because {
   resumable: boolean;
   /** What failed, when the reason is a failure. */
   error?: ErrorData;
-  /** What was left undone, in the model's own words, stands in the run's text when this is true: the run landed. */
+  /** The run landed: what was left undone stands in its text, in the model's own words; where it had none left to say, the last that it had said. */
   landed: boolean;
 }
 

@@ -267,7 +267,16 @@ describe("calls", () => {
   test("C1.7 a word that comes while the answer is made is heard behind the first call, told or pulled", async () => {
     const words: string[] = [];
     let session: Session;
-    const script = (say1: () => void) => [() => (say1(), calls([["one"], ["two"]])), say("as you wish")];
+    const script = (meanwhile: () => void) => {
+      const answer = calls([["one"], ["two"]]);
+      return [
+        () => {
+          meanwhile();
+          return answer;
+        },
+        say("as you wish"),
+      ];
+    };
     const tools = [echo("one"), echo("two")];
     const told = scripted(script(() => session.steer("wait")));
     session = await new Agent(steerable({ model: told, tools })).open("s");
@@ -289,7 +298,11 @@ describe("calls", () => {
 
   test("C1.7 a first call that nobody can run is a call to hear a word behind as well", async () => {
     let session: Session;
-    const model = scripted([() => (session.steer("wait"), calls([["nowhere"], ["two"]])), say("well")]);
+    const answer = (): Turn => {
+      session.steer("wait");
+      return calls([["nowhere"], ["two"]]);
+    };
+    const model = scripted([answer, say("well")]);
     session = await new Agent(steerable({ model, tools: [echo("two")] })).open("s");
     expect(shortly((await session.send("go")).messages).slice(2, 5)).toEqual([
       "tool: Tool nowhere not found",

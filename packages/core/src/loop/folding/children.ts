@@ -88,8 +88,8 @@ export function leaveChild(
 ): State {
   if (child === undefined || result.spent !== undefined) return state;
   // One that is at work was told to stop when its run was.
-  const told = startedAt === undefined ? state.now : (run.cancelledAt ?? state.now);
-  const until = timeToEnd(state, told);
+  const since = startedAt === undefined ? state.now : (run.cancelledAt ?? state.now);
+  const until = timeToEnd(state, since);
   const one = { call: key, name, session: child.session, told: child.spent, until };
   return { ...state, left: [...(state.left ?? []), one] };
 }
