@@ -272,7 +272,7 @@ export const table: Table = {
     ),
     row(
       "somebody wrote between two calls in sequence",
-      "skip those that have not started behind the first, and any that somebody is asked about",
+      "skip those behind the first that have not started, and any that needs an approval",
       ["acting", "compacting", "ready"],
       (state, rules) => {
         const { toolOrder, steering } = optionsOf(state);

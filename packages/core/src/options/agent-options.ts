@@ -115,7 +115,8 @@ export interface AgentOptions<Output = unknown> {
   toolOrder?: RunOptions["toolOrder"];
   /**
    * When a word from outside (`steer`) is heard while calls run one after another (`toolOrder: "sequential"`). `between_calls`:
-   * behind the first at the soonest, and those that have not started are skipped, unless somebody approved them; one that waits for an approval is skipped as well. `after_calls`: when all have run. Default: `between_calls`.
+   * behind the first at the soonest; those that have not started are skipped, and one that needs an approval at once, but
+   * none that somebody approved. `after_calls`: when all have run. Default: `between_calls`.
    */
   steering?: "between_calls" | "after_calls";
   /**

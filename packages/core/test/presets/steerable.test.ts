@@ -325,6 +325,29 @@ describe("calls", () => {
     ]);
   });
 
+  test("C1.7 nobody is asked about a call once there is a word: it is skipped, unless leave was given beforehand", async () => {
+    const outcomes: string[][] = [];
+    for (const leave of [false, true]) {
+      let session: Session;
+      const answer = (): Turn => {
+        session.steer("wait");
+        return calls([["ask"], ["two"]]);
+      };
+      const tools = [echo("ask", { permission: "ask" }), echo("two")];
+      session = await new Agent(steerable({ model: scripted([answer, say("well")]), tools })).open("s");
+      if (leave) session.allow({ tool: "ask" });
+      const asked: string[] = [];
+      session.subscribe(({ type }) => type === "approval_request" && asked.push(type));
+      const { messages } = await session.send("go");
+      outcomes.push([...asked, ...shortly(messages).slice(2, 4)]);
+    }
+    const skipped = (name: string) => `tool: ${name} was skipped: a new message from the user came first.`;
+    expect(outcomes).toEqual([
+      [skipped("ask"), skipped("two")],
+      ["tool: ask ran", skipped("two")],
+    ]);
+  });
+
   test("C1.8 a tool gets checked arguments, the call's id and a signal that fires on abort", async () => {
     const controller = new AbortController();
     let heard: unknown;

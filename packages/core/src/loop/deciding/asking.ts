@@ -2,13 +2,12 @@
 //
 // What is asked about is the call as it would run: a hook that may change it has spoken before anybody is asked.
 
-import { grantFor } from "../../rules/grants.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { inTurn, permissionOf } from "../batch.ts";
-import { toolNamed } from "../offered.ts";
 import { type Call, optionsOf, type State } from "../state.ts";
 import { openCalls } from "./closing.ts";
+import { grantOf } from "./granted.ts";
 import { untilWake } from "./hearing.ts";
 
 /** Asks about the calls that nobody was asked about yet. */
@@ -17,12 +16,11 @@ export function askLeave(state: State): Action | undefined {
   return calls.length === 0 ? undefined : { do: "ask", calls: calls.map((call) => call.key) };
 }
 
-/** Lets one call run that a grant covers. Never one that was cut off: nobody has said that it may run twice. */
+/** Lets one call run that a grant covers. */
 export function useGrant(state: State): Action | undefined {
   if (state.grants.length === 0) return undefined;
   for (const call of withoutLeave(state)) {
-    const today = toolNamed(optionsOf(state).tools, call.name);
-    const grant = call.interrupted ? undefined : grantFor(state.grants, call, state.now, today);
+    const grant = grantOf(call, state);
     if (grant === undefined) continue;
     const approval = { answer: "approve", grant: grant.id } as const;
     return record({ type: "approval_given", call: call.key, approval });

@@ -8,6 +8,7 @@ import { permissionOf } from "../batch.ts";
 import { placeIn } from "../call-key.ts";
 import type { CallResult, Fact, ResultCode } from "../records.ts";
 import { type Call, hasBegun, optionsOf, runOf, type State } from "../state.ts";
+import { grantOf } from "./granted.ts";
 import { spokenAgainst, timeoutAt } from "./hearing.ts";
 
 /** The calls of the open turn. */
@@ -131,15 +132,19 @@ export const endedResult: ResultOf = (call, state, { texts }) => {
 
 /**
  * What a call gets that has not started when somebody has something to say. They are heard behind a call, not before the
- * first one, and behind what somebody said yes to; who is asked about a call, and says something else, is heard at once.
+ * first one, and behind what somebody said yes to. A call that nobody has said yes to, and somebody must, makes nobody wait.
  */
 export const interjectedResult: ResultOf = (call, state, { texts }) => {
   const calls = openCalls(state);
-  const isHeard = call.asked || calls.slice(0, placeIn(call.key)).some(hadItsTurn);
+  const isHeard = needsWord(call, state) || calls.slice(0, placeIn(call.key)).some(hadItsTurn);
   return isHeard && isFresh(call) && call.permission?.approved !== true
     ? result("skipped", texts.skippedForMessage(call.name))
     : undefined;
 };
+
+/** Whether a call runs only once somebody says so. */
+const needsWord = (call: Call, state: State): boolean =>
+  permissionOf(call, optionsOf(state)) === "ask" && grantOf(call, state) === undefined;
 
 /** Whether a call is no longer one that is simply to come. */
 const hadItsTurn = (call: Call): boolean => !isFresh(call) || call.result !== undefined || call.asked;
