@@ -74,7 +74,7 @@ describe("an explanation", () => {
       row: { does: "judge it, once" },
     });
     expect(two?.reasons.find(({ kind }) => kind === "verdict")).toMatchObject({
-      text: "is not run: unknown_tool",
+      text: "is not run: there is no such tool",
       call: { name: "nowhere" },
     });
     expect(end).toMatchObject({
@@ -82,6 +82,16 @@ describe("an explanation", () => {
       rule: "answer",
       remedy: { text: /tool in the last answer/ },
     });
+  });
+
+  test("says in words what became of a call that gave no result of its own", async () => {
+    const throws = echo("throws", { execute: () => Promise.reject(new Error("boom")) });
+    const tools = [throws, echo("kept", { permission: "deny" })];
+    const { records, rules } = await ran([calls([["throws"], ["kept"]]), say("done")], { tools });
+    const results = explain(records, { rules }).steps.flatMap(({ reasons }) =>
+      reasons.flatMap(({ kind, call, text }) => (kind === "result" ? [`${call?.name}: ${text}`] : [])),
+    );
+    expect(results.sort()).toEqual(["kept: it was denied", "throws: it threw"]);
   });
 
   test("tells of the end which option was the limit, and what it was", async () => {

@@ -110,6 +110,26 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
   }
 }
 
+/** What a result's code says of its call. */
+const codeText: { readonly [code in ResultCode]: string } = {
+  unknown_tool: "there is no such tool",
+  invalid_args: "its arguments do not fit",
+  truncated_args: "its answer was cut off",
+  too_many_calls: "there are too many calls in one answer",
+  repeated: "it was made before",
+  limit: "a limit was reached",
+  denied: "it was denied",
+  skipped: "it was skipped",
+  not_executed: "nobody was to run it",
+  threw: "it threw",
+  timeout: "it ran out of time",
+  aborted: "it was aborted",
+  outcome_unknown: "it was cut off, and what came of it is unknown",
+  reconciled: "it was cut off, and found out later what had come of it",
+  answered: "somebody brought its result",
+  hook_failed: "a hook failed",
+};
+
 type MakeReason = (kind: ReasonKind, text: string, more?: Partial<Reason>) => Reason;
 
 function openedText({ from, options }: RecordOf<"opened">): string {
@@ -152,7 +172,7 @@ function resultReasons(
 ): Reason[] {
   const { code, done } = record.result;
   if (code === undefined && (done === undefined || done === false)) return [];
-  const what = code === undefined ? "it ended the run" : `its result is ${code}`;
+  const what = code === undefined ? "it ended the run" : codeText[code];
   return [one("result", what, { call: callAt(before, record.call), ...decided })];
 }
 
@@ -186,7 +206,7 @@ function judgedReasons(
   const error = follows.do === "stop" && follows.error !== undefined ? { error: follows.error } : {};
   const verdicts = record.verdicts.map((verdict, index) => {
     const call = before.run?.turn?.calls[index];
-    return one("verdict", verdict.do === "run" ? "may run" : `is not run: ${verdict.code}`, {
+    return one("verdict", verdict.do === "run" ? "may run" : `is not run: ${codeText[verdict.code]}`, {
       ...(call === undefined ? {} : { call: { key: call.key, name: call.name } }),
       ...whoJudged(verdict, record),
     });
