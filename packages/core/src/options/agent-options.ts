@@ -129,7 +129,7 @@ export interface AgentOptions<Output = unknown> {
    * model was told stays, what is code is today's, and a warning says what changed. `refuse`: `open` throws. Default: `continue`.
    */
   onChanged?: "continue" | "refuse";
-  /** How long what is in flight may take to settle after an abort. Default: 2,000 ms. */
+  /** How long what is in flight may take to settle after an abort; for sub-agents to be ended it is a second at least. Default: 2,000 ms. */
   abortGraceMs?: number;
   /** Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
   onTruncated?: OnTruncated;
