@@ -6,6 +6,6 @@ import { type Call, optionsOf, type State } from "../state.ts";
 
 /** The grant that covers a call. None covers one that was cut off: nobody has said that it may run twice. */
 export function grantOf(call: Call, state: State): HeldGrant | undefined {
-  if (state.grants.length === 0 || call.interrupted) return undefined;
+  if (call.interrupted) return undefined;
   return grantFor(state.grants, call, state.now, toolNamed(optionsOf(state).tools, call.name));
 }
