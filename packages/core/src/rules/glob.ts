@@ -2,7 +2,8 @@
 //
 // `*` stands for any text without `/`, `\` and control characters, `**` for any text, `?` for one character as of `*`,
 // and a backslash takes the meaning from the star, question mark or backslash behind it. The whole text must match.
-// What wildcards match never climbs: a text with a `..` segment is matched only where no wildcard is in the pattern.
+// What wildcards match never climbs: a text with a `..` segment, also as URLs may write it, is matched only where no
+// wildcard is in the pattern. Nor do they end the host of an address early, which would make another host of it.
 // In a program for a shell they match nothing by which the shell would do more than the pattern says (`isWords`).
 // All places in the pattern are followed at once, so that no text makes it slow.
 
@@ -18,24 +19,44 @@ type Token = { char: string } | { wild: "some" | "all" | "one" };
 export function matchesGlob(pattern: string, text: string, isProgram: boolean = false): boolean {
   const tokens = tokensOf(pattern);
   if (tokens.every((token) => "char" in token)) return tokens.map(({ char }) => char).join("") === text;
-  if (text.split(/[/\\]/).includes("..")) return false;
+  if (climbs(text)) return false;
+  const host = hostEnd(text);
   const end = tokens.findLastIndex((token) => "char" in token);
   // Every place of the pattern that the text so far may have come to.
   let places = reached(new Set([0]), tokens);
+  let at = 0;
   for (const char of text) {
+    const isOfHost = at <= host;
+    at += char.length;
     const next = new Set<number>();
     for (const place of places) {
       const token = tokens[place];
       if (token === undefined) continue;
       if ("char" in token) {
         if (token.char === char) next.add(place + 1);
-      } else if ((token.wild === "all" || isPlain(char)) && (!isProgram || isWords(char, place > end)))
+      } else if (
+        (token.wild === "all" || isPlain(char)) &&
+        !(isOfHost && /[?#@]/.test(char)) &&
+        (!isProgram || isWords(char, place > end))
+      )
         next.add(token.wild === "one" ? place + 1 : place);
     }
     places = reached(next, tokens);
   }
   return places.has(tokens.length);
 }
+
+/** Whether a text has a `..` segment, for a URL too: in one dots may be coded, tabs and line breaks are not there, and a path ends at `?` and `#`. */
+const climbs = (text: string): boolean =>
+  text
+    .replace(/[\t\r\n]/g, "")
+    .replace(/%2e/gi, ".")
+    .split(/[/\\?#]/)
+    .some((segment) => segment.trim() === "..");
+
+/** Where the host of an address ends; -1: it is none. Without slashes it is one only where URLs take it for one. */
+const hostEnd = (text: string): number =>
+  /^\s*(?:(?:https?|wss?|ftp):[/\\]*|[a-z][a-z\d+.-]*:\/\/)[^/\\?#]*/i.exec(text)?.[0].length ?? -1;
 
 /** The places, and those that a star which stands for nothing leads to. */
 function reached(places: Set<number>, tokens: readonly Token[]): Set<number> {
