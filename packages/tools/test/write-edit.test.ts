@@ -68,6 +68,23 @@ describe("write_file", () => {
     expect((await write("b.bin")).text).toContain("changed since it was read");
   });
 
+  test("nobody else may read the new content of a file that is not theirs to read, while it is written either", async () => {
+    const root = folder({ "a.txt": `${"secret ".repeat(1_000_000)}end\n` });
+    chmodSync(join(root, "a.txt"), 0o600);
+    const modes = new Set<number>();
+    let isWriting = true;
+    const look = (): void => {
+      if (!isWriting) return;
+      for (const name of readdirSync(root))
+        modes.add((statSync(join(root, name), { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777);
+      setImmediate(look);
+    };
+    look();
+    await call(fileTools({ root }), "edit_file", { path: "a.txt", oldText: "end", newText: "END" });
+    isWriting = false;
+    expect([...modes]).toEqual([0o600]);
+  });
+
   test("the same content twice is the same as once, also for a set that knows nothing", async () => {
     const root = folder();
     const args = { path: "a.txt", content: "same\n" };

@@ -114,7 +114,9 @@ async function replace(
 ): Promise<void> {
   const target = join(folder.path, name);
   const beside = join(folder.path, `.rondo-${randomBytes(9).toString("base64url")}.tmp`);
-  const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666);
+  // In the place of another it is nobody else's until it is as that one was.
+  const mode = before === undefined ? 0o666 : 0o600;
+  const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {
     try {
       await handle.writeFile(bytes);
