@@ -21,6 +21,15 @@ describe("write_file", () => {
     expect(readdirSync(join(root, "a/b"))).toEqual(["c.txt"]);
   });
 
+  test("counts the folders that it made, and not those that a call beside it made", async () => {
+    const tools = fileTools({ root: folder() });
+    const made = await Promise.all(
+      ["1", "2", "3"].map((name) => call(tools, "write_file", { path: `a/b/${name}`, content: "" })),
+    );
+    const counts = made.map(({ text }) => Number(/made (\d)/.exec(text)?.[1] ?? 0));
+    expect(counts.reduce((sum, one) => sum + one)).toBe(2);
+  });
+
   test("does not write over a file that was never read, and says what to do", async () => {
     const root = folder({ "a.txt": "precious\n" });
     const tools = fileTools({ root });

@@ -167,12 +167,16 @@ export class Root {
       at = this.locate(dirname(at.real));
     }
     let folder = await this.folder(at);
+    let made = 0;
     for (const step of steps) {
       try {
         const real = join(folder.real, step);
-        await mkdir(join(folder.path, step)).catch((thrown: unknown) => {
-          if (codeOf(thrown) !== "EEXIST") throw thrown;
-        });
+        await mkdir(join(folder.path, step)).then(
+          () => made++,
+          (thrown: unknown) => {
+            if (codeOf(thrown) !== "EEXIST") throw thrown;
+          },
+        );
         const next = await this.#step(folder, step, real);
         await folder.close();
         folder = next;
@@ -181,7 +185,7 @@ export class Root {
         throw thrown;
       }
     }
-    return { ...folder, made: steps.length };
+    return { ...folder, made };
   }
 
   async #step(folder: Folder, name: string, real: string): Promise<Folder> {
