@@ -331,6 +331,16 @@ describe("the sandbox", () => {
     if (process.getuid?.() === 0) expect(answer.text).toContain("\n1000\n");
   });
 
+  test("says of what is written elsewhere that it cannot be, and does not lose it in silence", async () => {
+    for (const root of [folder({ "app/in.txt": "" }), realpathSync("/tmp")]) {
+      const answer = await run(root, "for to in /etc/z /var/z /z; do touch $to; echo $?; done");
+      expect(answer.text).toContain("[stdout]\n1\n1\n1\n");
+      const scratch =
+        "cd; for to in ~/z /tmp/z /var/tmp/z /dev/shm/z /dev/null; do touch $to; echo $?; done; rm -f /tmp/z";
+      expect((await run(root, scratch)).text).toContain("[stdout]\n0\n0\n0\n0\n0\n");
+    }
+  });
+
   test("has no network unless it is allowed", async () => {
     const server = createServer((socket) => socket.end("reached"));
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));

@@ -1,7 +1,7 @@
 // The room of the sandbox: a command sees the root, the system's programs, and nothing else.
 //
 // bubblewrap gives it name spaces of its own: no network unless allowed, no other processes, the system read-only, an
-// empty /tmp and home. Whether it works here is found out once, by running it: some containers forbid it. What runs
+// empty /tmp and home. What is written anywhere else fails, and is not lost with the sandbox in silence. Whether it works here is found out once, by running it: some containers forbid it. What runs
 // without it is said to.
 
 import { execFile } from "node:child_process";
@@ -55,7 +55,16 @@ export async function probe(path: string): Promise<Sandbox> {
   // `--disable-userns` (0.8 and later) keeps the command from making name spaces of its own.
   let reason = "";
   for (const hard of [["--disable-userns"], []]) {
-    const failed = await tried(program, [...walls(false), ...hard, ...system(), "--", "/bin/sh", "-c", ":"]);
+    const failed = await tried(program, [
+      ...walls(false),
+      ...hard,
+      ...system(),
+      ...shut,
+      "--",
+      "/bin/sh",
+      "-c",
+      ":",
+    ]);
     if (failed === undefined) return { program, hard };
     reason = failed;
   }
@@ -131,9 +140,13 @@ function system(): string[] {
   }
   for (const path of ["/opt", "/nix"]) args.push("--ro-bind-try", path, path);
   for (const name of etc) args.push("--ro-bind-try", `/etc/${name}`, `/etc/${name}`);
-  args.push("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", homes[0], "--dir", homes[1]);
+  args.push("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp");
+  args.push("--dir", homes[0], "--dir", homes[1]);
   return args;
 }
+
+/** Behind all that is mounted: the folders around it, which bubblewrap made for that, take nothing. */
+const shut = ["--remount-ro", "/"];
 
 /** The arguments that put `command` into the sandbox. */
 export function sandboxArgs(
@@ -150,6 +163,6 @@ export function sandboxArgs(
   for (const path of [...own, ...settings.readable]) args.push("--ro-bind-try", path, path);
   args.push("--bind", root, root);
   if (settings.git !== undefined) args.push(...settings.git.mounts);
-  args.push("--chdir", cwd, "--", ...command);
+  args.push(...shut, "--chdir", cwd, "--", ...command);
   return args;
 }
