@@ -40,7 +40,7 @@ import type { UnknownKeys } from "./schema/unknown-keys.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
 import type { Dependency, Given, PassedOn } from "./tool/dependency.ts";
 import type { Effect, Permission } from "./tool/effect.ts";
-import { outputPart, type ToolOutput } from "./tool/outputs.ts";
+import { outputParts, type ToolOutput } from "./tool/outputs.ts";
 
 export interface ToolContext {
   /** Fires on abort, time-out, or when the result is no longer wanted. */
@@ -171,9 +171,7 @@ export function toolResult(content: string | readonly ToolOutput[], options: Res
   checkGiven(resultOptions, options, "toolResult");
   checkGiven(resultGiven, { content }, "toolResult");
   const parts: ContentPart[] =
-    typeof content === "string"
-      ? [{ type: "text", text: content }]
-      : content.flatMap((one) => outputPart(one) ?? []);
+    typeof content === "string" ? [{ type: "text", text: content }] : outputParts(content);
   const { isError = false, done = false, ledger = [], details } = options;
   return new ToolResult(
     parts,

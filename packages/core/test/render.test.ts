@@ -1,4 +1,4 @@
-import { Agent, type Message, renderResult } from "@rondo/core";
+import { Agent, type Message, renderResult, type ToolOutput, toolResult } from "@rondo/core";
 import { expect, test } from "vitest";
 import { say, scripted } from "../../testkit/src/index.ts";
 import { quick } from "./support.ts";
@@ -43,6 +43,46 @@ test("a value that throws when it is looked into is told in words, wherever it s
     ]);
     expect(isError).toBe(false);
   }
+});
+
+test("what is no output is told as a value in a toolResult too, and is not left out", () => {
+  const picture = { type: "image", data: "aGk=", mimeType: "image/png" };
+  const said = [{ type: "text" as const, text: "look" }, picture, undefined] as ToolOutput[];
+  const byHand = Object.assign(toolResult(""), { content: said });
+  for (const result of [toolResult(said), byHand])
+    expect(renderResult(result).content).toEqual([
+      { type: "text", text: "look" },
+      { type: "text", text: JSON.stringify(picture) },
+    ]);
+});
+
+test("no entry of a map takes the place of another", () => {
+  const [one, other] = [{ id: 1 }, { id: 2 }];
+  expect(
+    text(
+      new Map([
+        [one, "a"],
+        [other, "b"],
+      ]),
+    ),
+  ).toBe('[[{"id":1},"a"],[{"id":2},"b"]]');
+  expect(
+    text(
+      new Map<unknown, string>([
+        [1, "a"],
+        ["1", "b"],
+      ]),
+    ),
+  ).toBe('[[1,"a"],["1","b"]]');
+  expect(
+    text(
+      new Map<unknown, string>([
+        [1, "a"],
+        [true, "b"],
+        ["c", "c"],
+      ]),
+    ),
+  ).toBe('{"1":"a","true":"b","c":"c"}');
 });
 
 test("a history from elsewhere brings none of them, and what needs no cleaning stays the same object", async () => {

@@ -32,6 +32,12 @@ export function outputPart(value: unknown): ContentPart | undefined {
   }
 }
 
+/** The parts of a list of outputs. What is none is told as a value, and not left out; nothing is nothing. */
+export const outputParts = (given: readonly unknown[]): ContentPart[] =>
+  given
+    .filter((one) => one !== undefined && one !== null)
+    .map((one) => outputPart(one) ?? { type: "text", text: textFor(one) });
+
 function partOf(value: unknown): ContentPart | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const one = value as Shaped;
@@ -108,8 +114,7 @@ function plain(value: unknown, parents: readonly object[]): unknown {
   const size = bytesOf(value);
   if (size !== undefined) return `[binary, ${size} bytes]`;
   const inside = [...parents, value];
-  if (value instanceof Map)
-    return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item, inside)]));
+  if (value instanceof Map) return mapped([...value], inside);
   if (value instanceof Set) return [...value].map((item) => plain(item, inside));
   if (Array.isArray(value)) return value.map((item) => plain(item, inside));
   const { toJSON } = value as { toJSON?: unknown };
@@ -120,6 +125,15 @@ function plain(value: unknown, parents: readonly object[]): unknown {
   return Object.fromEntries(
     Object.keys(value).map((key) => [key, plain((value as Record<string, unknown>)[key], inside)]),
   );
+}
+
+/** A map as an object, or where its keys have no texts of their own, as the list of its entries. */
+function mapped(entries: [unknown, unknown][], inside: readonly object[]): unknown {
+  const isNamed = entries.every(([key]) => typeof key !== "object" || key === null);
+  const names = isNamed ? new Set(entries.map(([key]) => String(key))) : undefined;
+  return names?.size === entries.length
+    ? Object.fromEntries(entries.map(([key, item]) => [String(key), plain(item, inside)]))
+    : plain(entries, inside);
 }
 
 /** Whether a value is a promise. Nobody waits for it any more, and how it fails is nobody's business: unheard, it would end the process. */

@@ -9,7 +9,7 @@ import { classOf } from "../json/object.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
 import { DoneSignal, RecordedResult, TaskComplete, type Tool, ToolResult } from "../tool.ts";
-import { isUnheard, noOutput, outputPart, textFor, unshown } from "./outputs.ts";
+import { isUnheard, noOutput, outputPart, outputParts, textFor, unshown } from "./outputs.ts";
 
 /**
  * The result a returned value stands for. A text is itself; a list of outputs (texts, links, JSON, images, blobs,
@@ -31,7 +31,7 @@ function rendered(value: unknown): CallResult {
     // Who makes one by hand may leave out what it must have.
     const { content, done }: { content: unknown; done: unknown } = value;
     const parts = Array.isArray(content)
-      ? content.flatMap((one: unknown) => outputPart(one) ?? [])
+      ? outputParts(content)
       : [{ type: "text" as const, text: textFor(content) }];
     return {
       content: readable(parts),
