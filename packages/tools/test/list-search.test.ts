@@ -226,6 +226,17 @@ describe("search_files", () => {
     expect(await search("\\\\p{2}")).toContain("0 matching lines");
   });
 
+  test("takes a character for one, also where it has two units", async () => {
+    const root = folder({ "a.txt": "\u{1f44d}\u{1f44d}\nx\u{1f600}y {\n" });
+    const search = async (pattern: string): Promise<string> =>
+      (await call(searchFiles({ root }), "search_files", { pattern })).text;
+    expect(await search("^\u{1f44d}{2}$")).toContain("a.txt:1:");
+    expect(await search("x[\u{1f600}\u{1f601}]y")).toContain("a.txt:2:");
+    expect(await search("^x.y")).toContain("a.txt:2:");
+    // What only the looser grammar takes is searched by that one.
+    expect(await search("\u{1f600}y\\ {")).toContain("a.txt:2:");
+  });
+
   test("says what a pattern means in JavaScript, where nothing was found", async () => {
     const root = folder({ "a.txt": "one\ntwo\n" });
     const search = async (pattern: string, args = {}): Promise<string[]> =>

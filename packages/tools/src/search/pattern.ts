@@ -16,14 +16,22 @@ export function expressionOf(pattern: string, literal: boolean, ignoreCase: bool
   // Flags for the whole pattern, as other languages write them. Of one line neither `m` nor `s` changes anything.
   const inline = literal ? undefined : /^\(\?([imsu]+)\)/.exec(given);
   const source = given.slice(inline?.[0].length ?? 0);
-  const isUnicode = !literal && /(?:^|[^\\])(?:\\\\)*\\(?:[pP]\{|u\{)/.test(source);
+  const needsUnicode = !literal && /(?:^|[^\\])(?:\\\\)*\\(?:[pP]\{|u\{)/.test(source);
+  // By characters, and not by the halves of some, wherever the grammar of that, which is stricter, takes the pattern.
+  const isUnicode = needsUnicode || faultOf(source, "u") === undefined;
   const flags = `${ignoreCase || inline?.[1]?.includes("i") ? "i" : ""}${isUnicode ? "u" : ""}`;
+  const fault = faultOf(source, flags);
+  if (fault !== undefined) throw new Refusal(`the pattern cannot be used: ${fault}`);
+  return { source, flags };
+}
+
+function faultOf(source: string, flags: string): string | undefined {
   try {
     new RegExp(source, flags);
+    return undefined;
   } catch (thrown) {
-    throw new Refusal(`the pattern cannot be used: ${(thrown as Error).message}`);
+    return (thrown as Error).message;
   }
-  return { source, flags };
 }
 
 /** Behind backslashes that escape one another. */
