@@ -11,7 +11,7 @@ import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
 import type { ArgumentsOf } from "./schema/inferred.ts";
 import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
-import { leftOut, soundSchema, withNulls } from "./schema/sound.ts";
+import { leftOut, soundSchema, toCheckBy } from "./schema/sound.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
 import { typeWords } from "./schema/words.ts";
 
@@ -61,7 +61,7 @@ export function compileSchema(
   wants: "object" | "any" = "object",
 ): CompiledSchema {
   const { json, lost } = jsonSchemaOf(schema, owner, wants);
-  const checked = isStandard(schema) ? json : withNulls(json);
+  const checked = isStandard(schema) ? json : toCheckBy(json);
   const verdict = isStandard(schema) ? standardVerdict(schema) : interpretedVerdict(checked, owner);
   // A schema that names no members at all takes any.
   const names = isStandard(schema) || (schema as JsonObject).properties !== undefined;

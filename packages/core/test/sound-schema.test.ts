@@ -164,6 +164,14 @@ describe("a tool's schema", () => {
     expect(await made(given).check({ a: 1, b: "y" })).toMatchObject({ ok: false });
   });
 
+  test("of the format url, which JSON Schema has not, takes any text: to check it by the interpreter would not end", async () => {
+    const inputSchema = { type: "object", properties: { at: { type: "string", format: "url" } } } as const;
+    const open = tool({ name: "open", description: "Opens", inputSchema, execute: () => "" });
+    expect(open.definition.inputSchema).toEqual(inputSchema);
+    expect(await open.check({ at: `http://${"a".repeat(60)}/` })).toMatchObject({ ok: true });
+    expect(await open.check({ at: {} })).toMatchObject({ ok: false });
+  });
+
   test("still holds where something was left out of it", async () => {
     const given = object({ a: { type: "string" }, b: "x" }, { required: ["a"] });
     expect(await made(given).check({ b: 1 })).toMatchObject({ ok: false });

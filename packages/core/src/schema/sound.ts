@@ -175,25 +175,31 @@ function says(node: Json, words: readonly string[]): boolean {
 
 // ---- what else it takes --------------------------------------------------------------------------------------------
 
-/** The schema by which values are checked: what OpenAPI calls `nullable` also takes null. The same object where there is no such word. */
-export function withNulls(schema: JsonObject): JsonObject {
-  return nulled(schema) as JsonObject;
+/** The schema by which values are checked: what OpenAPI calls `nullable` also takes null. The same object where nothing is other. */
+export function toCheckBy(schema: JsonObject): JsonObject {
+  return checking(schema) as JsonObject;
 }
 
-function nulled(given: Json): Json {
+function checking(given: Json): Json {
   if (!isObject(given)) return given;
   let node = given;
   for (const [word, value] of Object.entries(given)) {
-    const inner = nulledIn(word, value);
+    // No format of JSON Schema's, and the interpreter's expression for it takes years for a host of fifty letters.
+    if (word === "format" && value === "url") {
+      const { format: _unknown, ...rest } = node;
+      node = rest;
+      continue;
+    }
+    const inner = checkingIn(word, value);
     if (inner !== value) node = { ...node, [word]: inner };
   }
   return node.nullable === true ? orNull(node) : node;
 }
 
-function nulledIn(word: string, value: Json): Json {
-  if (schemasByName.has(word)) return isObject(value) ? mappedMembers(value, nulled) : value;
+function checkingIn(word: string, value: Json): Json {
+  if (schemasByName.has(word)) return isObject(value) ? mappedMembers(value, checking) : value;
   if (!oneSchema.has(word) && !listOfSchemas.has(word)) return value;
-  return Array.isArray(value) ? mapped(value, nulled) : nulled(value);
+  return Array.isArray(value) ? mapped(value, checking) : checking(value);
 }
 
 /** In place where it can be: references may lead through it. */
