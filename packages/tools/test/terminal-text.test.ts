@@ -11,6 +11,11 @@ test.each([
   ["a shell mark is taken out", "\x1b]133;A\x07$ ls", "$ ls"],
   ["a picture is taken out", "\x1bPq#0;2;0;0;0~-\x1b\\done", "done"],
   ["one-byte forms are taken out", "\x9b31mred\x9d0;t\x9cx\x90q\x9cy", "redxy"],
+  [
+    "what only looks like their beginning takes nothing with it",
+    "\u201csaid\u20ac\x9d he\nx\x90y\x1b[mz",
+    "\u201csaid\u20ac he\nxyz",
+  ],
   ["a character set is taken out", "\x1b(Bx\x1b=y\x1bcz", "xyz"],
   ["an unended title ends with its line", "\x1b]0;never ended\nnext line", "\nnext line"],
   ["an unended sequence takes nothing with it", "\x1b[31\nnext", "\nnext"],
@@ -46,6 +51,7 @@ test("unended sequences and backspaces cost no more than the text is long", () =
   const size = 400_000;
   expect(cleanOutput("\x1b]".repeat(size))).toBe("");
   expect(cleanOutput("\x1b[".repeat(size))).toBe("");
+  expect(cleanOutput("\x9dx".repeat(size)).length).toBe(size);
   expect(cleanOutput(`${"x\r".repeat(size)}`)).toBe("x");
   expect(cleanOutput("ab\b".repeat(size)).length).toBe(size);
   expect(cleanOutput(`${"a".repeat(size)}${"bc\b\b\b".repeat(size - 1)}`)).toBe("a");

@@ -24,6 +24,7 @@ export function cleanOutput(text: string): string {
     line = "";
     return whole;
   };
+  const unended = { until: 0 };
   let plain = 0;
   let at = 0;
   while (at < text.length) {
@@ -45,7 +46,7 @@ export function cleanOutput(text: string): string {
       line = "";
       dropLast(before);
       at++;
-    } else at = afterControl(text, at);
+    } else at = afterControl(text, at, unended);
     plain = at;
   }
   if (at > plain) line += text.slice(plain, at);
@@ -61,15 +62,29 @@ function dropLast(pieces: string[]): void {
   if (kept !== "") pieces.push(kept);
 }
 
+/** How far it is known that no string sequence is ended. */
+interface Unended {
+  until: number;
+}
+
 /** Where the text goes on after the control character, or the sequence it begins, at `at`. */
-function afterControl(text: string, at: number): number {
+function afterControl(text: string, at: number, unended: Unended): number {
   const code = text.charCodeAt(at);
   if (code === ESC) return afterEscape(text, at + 1);
   if (code === 0x9b) return afterCsi(text, at + 1);
   // DCS, SOS, OSC, PM, APC in their one-byte forms.
   if (code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f)
-    return afterString(text, at + 1);
+    return at < unended.until ? at + 1 : afterByteString(text, at + 1, unended);
   return at + 1;
+}
+
+/** Where it is not ended it is none, but a letter of a text that was read in a wrong encoding: what follows is text. */
+function afterByteString(text: string, from: number, unended: Unended): number {
+  const end = afterString(text, from);
+  const last = text.charCodeAt(end - 1);
+  if (end > from && (last === BEL || last === ST || text.slice(end - 2, end) === "\x1b\\")) return end;
+  unended.until = end;
+  return from;
 }
 
 function afterEscape(text: string, at: number): number {
