@@ -294,6 +294,13 @@ describe("a response", () => {
     expect(body).toContain(`${"ü".repeat(979)}\n[... cut after`);
   });
 
+  test("whose lines end with a carriage return alone is told line by line: a history has those for lines that were written over", async () => {
+    const { body } = await fetched((response) =>
+      response.writeHead(200, { "content-type": "text/csv" }).end("a,b\r1,2\r\n3,4\r"),
+    );
+    expect(body).toBe("a,b\n1,2\r\n3,4\n");
+  });
+
   test("that echoes the host application's credentials is told without them", async () => {
     const server = await serving((response, { headers }) => response.end(JSON.stringify(headers)));
     const tools = httpTools({

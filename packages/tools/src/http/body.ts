@@ -43,11 +43,14 @@ export async function bodyText(response: IncomingMessage, maxBytes: number): Pro
   if (kind !== undefined)
     return `[${kind}, ${more ? `more than ${sized(maxBytes)}${whole}` : sized(bytes.length)}, not shown]`;
   const decoder = decoderFor(type, bytes);
-  if (!more) return decoder.decode(bytes);
   // Half a character at the end stays in the decoder.
-  const text = decoder.decode(bytes, { stream: true });
+  const text = inLines(decoder.decode(bytes, { stream: more }));
+  if (!more) return text;
   return `${text}\n[... cut after ${sized(maxBytes)}${whole}: the body is larger, and the rest was not read ...]`;
 }
+
+/** A carriage return alone ends a line here as well; in a result it would be one that was written over, and be gone. */
+const inLines = (text: string): string => text.replace(/\r(?!\n)/g, "\n");
 
 function decoded(response: IncomingMessage, applied: readonly string[]): Readable {
   let body: Readable = response;
