@@ -17,3 +17,25 @@ test("a password in an address is seen whatever stands before its scheme, and an
   expect(JSON.stringify(env)).not.toContain("s3cret");
   expect(env).toMatchObject({ HOME_PAGE: given.HOME_PAGE, PROXY: given.PROXY });
 });
+
+test("more of what people call their secrets, and a token in the place of an address's user, is not handed on", () => {
+  const secret = {
+    DBPASS: "s3cret",
+    SMTP_PW: "s3cret",
+    TF_VAR_pw: "s3cret",
+    LOGIN_PASSCODE: "s3cret",
+    OTP: "s3cret",
+    NEXUS_CREDS: "s3cret",
+    INDEX: "https://s3cret0123456789abcdef@example.com/simple",
+  };
+  const plain = {
+    COMPASSION: "1",
+    PASSES: "1",
+    PWD: "/here",
+    PROMPT: "1",
+    REMOTE: "ssh://git@example.com/a",
+  };
+  const env = commandEnv({ ...secret, ...plain }, "mark", {});
+  expect(JSON.stringify(env)).not.toContain("s3cret");
+  expect(env).toMatchObject(plain);
+});

@@ -4,15 +4,15 @@ import { textRedaction } from "@rondo/core";
 import { markName } from "./processes.ts";
 
 const secret =
-  /key|token|secret|passw|passphrase|pwd$|credential|auth|cookie|session|private|signature|webhook|dsn|bearer|conn(?:ection)?_?str|(?:^|_)(?:pass|pat|jwt)(?:_|$)|^(ld|dyld)_/i;
+  /key|token|secret|pass(?:w|phrase|code|$)|pwd$|credential|auth|cookie|session|private|signature|webhook|dsn|bearer|conn(?:ection)?_?str|(?:^|_)(?:pass|pat|pw|otp|creds?|jwt)(?:_|$)|^(ld|dyld)_/i;
 /** Names that the pattern above meets by chance. */
 const harmless: ReadonlySet<string> = new Set(["PWD", "OLDPWD", "LD_LIBRARY_PATH"]);
 /**
- * A password in an address (`postgres://user:password@host`), or among the words of a connection (`AccountKey=…;`). Of the
+ * A password in an address (`postgres://user:password@host`), a user too long for a name (`https://token@host`), or among the words of a connection (`AccountKey=…;`). Of the
  * scheme only its end is looked at: to look for its beginning at each place of a long value would take the square of its length.
  */
 const secretValue =
-  /[a-z0-9+.-]:\/\/[^/\s:@]*:[^/\s@]+@|(?:^|;)\s*(?:account ?key|shared ?access ?(?:key|signature)|password|pwd)=[^;\s]/i;
+  /[a-z0-9+.-]:\/\/(?:[^/\s:@]*:[^/\s@]+|[^/\s:@]{20,})@|(?:^|;)\s*(?:account ?key|shared ?access ?(?:key|signature)|password|pwd)=[^;\s]/i;
 /** Whatever it is called, a value in a form that providers give their secrets. */
 const inKnownForm = (value: string): boolean => textRedaction({ names: [] })(value) !== value;
 
