@@ -341,6 +341,15 @@ describe("the sandbox", () => {
     }
   });
 
+  test("sees no private keys of the machine, which its user may be allowed to read", async ({ skip }) => {
+    if (!existsSync("/etc/ssl/private")) skip("this system has no such folder");
+    const answer = await run(
+      folder(),
+      "ls -A /etc/ssl/private; grep -o ' /etc/ssl/private ro' /proc/self/mountinfo; ls /etc/ssl",
+    );
+    expect(answer.text).toContain("[stdout]\n /etc/ssl/private ro\ncerts\n");
+  });
+
   test("has no network unless it is allowed", async () => {
     const server = createServer((socket) => socket.end("reached"));
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));

@@ -5,7 +5,7 @@
 // without it is said to.
 
 import { execFile } from "node:child_process";
-import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { isUnder } from "../paths/root.ts";
 import { codeOf, Refusal } from "../reasons.ts";
@@ -131,6 +131,12 @@ const etc = [
   "timezone",
 ];
 
+/** Where the keys of the machine lie in them. Who runs as root can read these, in the sandbox too. */
+const keys = ["ssl/private", "pki/tls/private", "pki/CA/private", "pki/entitlement", "pki/consumer"];
+
+/** Whether a folder is there, by no link: on one nothing can be mounted. */
+const isPlainFolder = (path: string): boolean => existsSync(path) && realpathSync.native(path) === path;
+
 function system(): string[] {
   const args: string[] = ["--ro-bind", "/usr", "/usr"];
   for (const name of ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]) {
@@ -140,6 +146,8 @@ function system(): string[] {
   }
   for (const path of ["/opt", "/nix"]) args.push("--ro-bind-try", path, path);
   for (const name of etc) args.push("--ro-bind-try", `/etc/${name}`, `/etc/${name}`);
+  for (const path of keys.map((name) => `/etc/${name}`).filter(isPlainFolder))
+    args.push("--tmpfs", path, "--remount-ro", path);
   args.push("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp");
   args.push("--dir", homes[0], "--dir", homes[1]);
   return args;
