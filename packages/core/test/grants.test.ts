@@ -370,6 +370,13 @@ describe("patterns", () => {
   test("no text makes a pattern slow: tried one way after the other, this would not end", async () => {
     const pattern = "*a".repeat(400);
     expect(await allowed({ like: { text: pattern } }, { text: `${"a".repeat(2_000)}b` })).toBe(false);
+    const program = {
+      name: "press",
+      args: { run: "a://b?".repeat(50_000) },
+      check: { ok: true },
+      tool: { shellArgs: ["run"] },
+    };
+    expect(covers({ id: "g", tool: "press", args: { like: { run: "a**" } } }, program)).toBe(false);
   });
 
   test("property: a pattern covers exactly the texts that it says, as told by an independent reading of it", async () => {
@@ -471,6 +478,33 @@ describe("programs for a shell", () => {
     await session.approve(session.pending[0]?.id ?? "");
     expect(ran).toHaveLength(2);
   });
+
+  test.each([
+    ["cat notes/**", "cat notes/a b", true],
+    ["cat notes/**", "cat notes/a ../secret", false],
+    ["cat notes/*", "cat notes/a ..", false],
+    ["cat notes/**", "cat notes/a --and='../secret'", false],
+    ["git log **", "git log a..b", true],
+    ["cd ../app && cat *", "cd ../app && cat a", true],
+    ["cd ../app && cat *", "cd ../app && cat ..", false],
+    ["curl https://*.a.b/", "curl https://www.a.b/", true],
+    ["curl https://*.a.b/", "curl https://c.d?.a.b/", false],
+    ["curl -L https://a.b:*/", "curl -L https://a.b:80@c.d/", false],
+    ["curl https://a.b/*", "curl https://a.b/x?y@z --to?", true],
+  ])(
+    "a wildcard stands for no word that climbs, or that is another host: %s for %s: %j",
+    async (like, run, expected) => {
+      const ran: unknown[] = [];
+      const agent = new Agent({
+        model: scripted([call("press", { run }), say("done")]),
+        tools: [shell(ran)],
+      });
+      const session = await agent.open("s");
+      await session.allow({ tool: "press", args: { like: { run: like } } });
+      await session.send("go");
+      expect(ran.length === 1).toBe(expected);
+    },
+  );
 
   test("a name that is no argument of the schema guards nothing, and is refused; a schema made of others may have it there", () => {
     expect(() => press([], { inputSchema, shellArgs: ["rum"] })).toThrow(

@@ -19,14 +19,15 @@ type Token = { char: string } | { wild: "some" | "all" | "one" };
 export function matchesGlob(pattern: string, text: string, isProgram: boolean = false): boolean {
   const tokens = tokensOf(pattern);
   if (tokens.every((token) => "char" in token)) return tokens.map(({ char }) => char).join("") === text;
-  if (climbs(text)) return false;
-  const host = hostEnd(text);
+  // A program is covered by what its pattern says itself.
+  if (climbs(text, isProgram) > (isProgram ? climbs(pattern, true) : 0)) return false;
+  const ends = hostEnds(text, isProgram);
   const end = tokens.findLastIndex((token) => "char" in token);
   // Every place of the pattern that the text so far may have come to.
   let places = reached(new Set([0]), tokens);
   let at = 0;
   for (const char of text) {
-    const isOfHost = at <= host;
+    const endsHost = ends.has(at);
     at += char.length;
     const next = new Set<number>();
     for (const place of places) {
@@ -36,7 +37,7 @@ export function matchesGlob(pattern: string, text: string, isProgram: boolean = 
         if (token.char === char) next.add(place + 1);
       } else if (
         (token.wild === "all" || isPlain(char)) &&
-        !(isOfHost && /[?#@]/.test(char)) &&
+        !endsHost &&
         (!isProgram || isWords(char, place > end))
       )
         next.add(token.wild === "one" ? place + 1 : place);
@@ -46,17 +47,30 @@ export function matchesGlob(pattern: string, text: string, isProgram: boolean = 
   return places.has(tokens.length);
 }
 
-/** Whether a text has a `..` segment, for a URL too: in one dots may be coded, tabs and line breaks are not there, and a path ends at `?` and `#`. */
-const climbs = (text: string): boolean =>
+/**
+ * How many `..` segments a text has, for a URL too: in one dots may be coded, tabs and line breaks are not there, and a
+ * path ends at `?` and `#`. In a program any word may be a path.
+ */
+const climbs = (text: string, isProgram: boolean): number =>
   text
-    .replace(/[\t\r\n]/g, "")
+    .replace(/[\t\r\n]/g, isProgram ? " " : "")
     .replace(/%2e/gi, ".")
-    .split(/[/\\?#]/)
-    .some((segment) => segment.trim() === "..");
+    .split(isProgram ? /[/\\?#\s"'=]/ : /[/\\?#]/)
+    .filter((segment) => segment.trim() === "..").length;
 
-/** Where the host of an address ends; -1: it is none. Without slashes it is one only where URLs take it for one. */
-const hostEnd = (text: string): number =>
-  /^\s*(?:(?:https?|wss?|ftp):[/\\]*|[a-z][a-z\d+.-]*:\/\/)[^/\\?#]*/i.exec(text)?.[0].length ?? -1;
+/**
+ * Where `?`, `#` and `@` stand up to the end of a host: of a text that is an address, also without slashes as URLs take it,
+ * and of those in a program.
+ */
+function hostEnds(text: string, isProgram: boolean): ReadonlySet<number> {
+  const hosts = isProgram
+    ? text.matchAll(/:\/\/[^/\\?#\s]*[?#]?/g)
+    : text.matchAll(/^\s*(?:(?:https?|wss?|ftp):[/\\]*|[a-z][a-z\d+.-]*:\/\/)[^/\\?#]*[?#]?/gi);
+  const ends = new Set<number>();
+  for (const { index, 0: host } of hosts)
+    for (const end of host.matchAll(/[?#@]/g)) ends.add(index + end.index);
+  return ends;
+}
 
 /** The places, and those that a star which stands for nothing leads to. */
 function reached(places: Set<number>, tokens: readonly Token[]): Set<number> {
