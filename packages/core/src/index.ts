@@ -281,6 +281,7 @@ export {
   type ToolContext,
   type ToolOptions,
   ToolResult,
+  type TypedTool,
   tool,
   toolResult,
 } from "./tool.ts";

@@ -4,7 +4,7 @@
 // somebody must be asked first. The loop decides from these words; it never looks into `execute`.
 
 import { resultWords, toolWords } from "./checks/other-words.ts";
-import { permission, schema } from "./checks/ready-made.ts";
+import { executable, permission, schema } from "./checks/ready-made.ts";
 import {
   anything,
   type Check,
@@ -265,12 +265,20 @@ export interface Tool {
   readonly subAgent?: object;
 }
 
+/** A tool whose types are still known: what `tool` makes. It can be executed by hand: `weather.execute({ city: "Oslo" }, context)`. */
+export interface TypedTool<Args = never, Result = unknown, Input = unknown> extends Tool {
+  /** Without the loop: nothing is checked, nobody is asked, and nothing is kept. For a context see `toolContext` of `@rondo/testkit`. */
+  execute(args: Args, context: ToolContext): Result;
+  /** What the model writes, for types alone: it is never set. */
+  readonly input?: Input;
+}
+
 /** What came of a call that was cut off: `done` is what `execute` would have returned; `notDone`: it had no effect, and may start again. */
 export type Reconciled = { done: unknown } | { notDone: true };
 
 type MaybeLater<T> = T | Promise<T>;
 
-export interface ToolOptions<S extends SchemaLike = SchemaLike> {
+export interface ToolOptions<S extends SchemaLike = SchemaLike, Result = unknown> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
   name: string;
   /** What it is for, as the model reads it. */
@@ -295,7 +303,7 @@ export interface ToolOptions<S extends SchemaLike = SchemaLike> {
   /** Keys the schema does not name. Default: the agent's, `allow`. */
   unknownKeys?: UnknownKeys;
   /** Returns a text, parts, a `toolResult`, or any value (told to the model as JSON). May be async. Whatever it throws is told to the model as an error. */
-  execute: (args: InferOutput<S>, context: ToolContext) => unknown;
+  execute: (args: InferOutput<S>, context: ToolContext) => Result;
   /**
    * For a `write`: asked first when the run goes on after a crash that cut the call off, with the call's idempotency key.
    * Nothing, a throw, or a time-out: it is not known, and `onInterrupted` says what then.
@@ -311,7 +319,7 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
   name: text,
   description: text,
   inputSchema: schema("a schema (a Standard Schema, or a JSON Schema of type object)"),
-  execute: callable,
+  execute: executable,
   effect: oneOf("read", "write", "idempotent"),
   keys: callable,
   timeoutMs: finite0,
@@ -339,9 +347,9 @@ const longestName = 64;
  * Makes a tool. The types of `execute`'s arguments come from the schema.
  * @throws RondoError `invalid_request` when the name or the schema cannot be used, naming the tool.
  */
-export function tool<const S extends SchemaLike>(
-  options: ToolOptions<S>,
-): Tool & { readonly input?: InferInput<S> } {
+export function tool<const S extends SchemaLike, Result = unknown>(
+  options: ToolOptions<S, Result>,
+): TypedTool<InferOutput<S>, Result, InferInput<S>> {
   const { name, execute } = { ...options };
   checkGiven(toolOptions, options, `tool ${JSON.stringify(name) ?? "without a name"}`);
   if (name.length > longestName || !namePattern.test(name))
@@ -365,7 +373,7 @@ export function tool<const S extends SchemaLike>(
         coerce: options.coerce ?? defaults.coerce ?? true,
         unknownKeys: options.unknownKeys ?? defaults.unknownKeys ?? "allow",
       })) as Tool["check"],
-    execute: execute as (args: never, context: ToolContext) => unknown,
+    execute,
     ...(options.reconcile === undefined
       ? {}
       : { reconcile: options.reconcile as NonNullable<Tool["reconcile"]> }),

@@ -3,7 +3,7 @@
 import { say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Agent, type AgentOptions, budget, type RunOverrides, tool } from "../src/index.ts";
+import { Agent, type AgentOptions, budget, type RunOverrides, tool, toolWith } from "../src/index.ts";
 import { wordsOf } from "./refused.ts";
 
 const model = scripted([]);
@@ -51,6 +51,19 @@ describe("an option that another library has is told by its name here:", () => {
     [{ clientTools: {} }, 'here it is tools with permission: "ask", or autoExecuteTools: false'],
     [{ handoffs: [] }, "here it is a session that another agent opens, or subAgent(…) among the tools"],
     [{ needsApproval: true }, 'here it is permission: "ask" of the tool, or hooks.permission'],
+    [{ capabilities: [] }, "here it is hooks, or rules"],
+    [{ onToolExecutionStart: () => {} }, "here it is onEvent of run(), or subscribe() of a session"],
+    [{ experimental_steering: {} }, "here it is session.steer(text), and session.followUp(text)"],
+    [{ beforeModel: () => {} }, "here it is hooks.prepareStep, or hooks.transformContext"],
+    [{ isTaskComplete: {} }, "here it is hooks.onFinish, which may give more work"],
+    [{ tracingDisabled: true }, "here it is logger, and the events"],
+    [{ include: {} }, "here it is keepRaw of the model"],
+    [{ scorers: {} }, "here it is a judge of yours"],
+    [{ settings: { toolChoice: "auto" } }, "here it is toolChoice of the agent"],
+    [
+      { settings: { store: false } },
+      "here it is settings.providerOptions: { openai: { store } }, in the provider's own words",
+    ],
     [{ budget: { requests: 5 } }, "option budget.requests: there is no such option; here it is modelCalls"],
     [{ toolChoice: "required" }, 'one of auto, any, none is needed, not "required"; did you mean "any"?'],
     [
@@ -105,6 +118,8 @@ describe("an option that another library has is told by its name here:", () => {
       "option abortSignal: there is no such option; here it is signal",
     ],
     [{ thread_id: "a" }, "here it is session"],
+    [{ runId: "a" }, "here it is session"],
+    [{ onStepStart: () => {} }, "here it is onEvent of run()"],
     [{ maxTurns: 5 }, "here it is maxSteps of the agent"],
     [
       { system: "Be brief." },
@@ -146,6 +161,15 @@ describe("a tool", () => {
     [{ ...weather, permision: "ask" }, "did you mean permission?"],
     [{ ...weather, executionMode: "sequential" }, "here it is effect, and keys"],
     [{ ...weather, replay: "never" }, "here it is effect, and keys"],
+    [{ ...weather, onInputDelta: () => {} }, "here it is the events tool_args_delta and tool_start"],
+    [{ ...weather, prepareArguments: () => ({}) }, "here it is coerce, or a transform in inputSchema"],
+    [{ ...weather, contextSchema: {} }, "here it is dependency(…), and resolve(key) in execute"],
+    [{ ...weather, resumeSchema: {} }, 'here it is permission: "ask", and session.answer(id, value)'],
+    [{ ...weather, inputExamples: [] }, "here it is the description, or examples in inputSchema"],
+    [
+      { ...weather, execute: async function* () {} },
+      "option execute: a generator gives no result: let it be a function that returns what came of it, and tells its progress by update()",
+    ],
     [
       { ...bare, name: "w", execute: () => "", parameters: {} },
       "option parameters: there is no such option; here it is inputSchema",
@@ -156,6 +180,12 @@ describe("a tool", () => {
     expect(wordsOf(() => tool(given as never))).toContain(words);
   });
 
+  test("is not changed to one that yields", () => {
+    expect(wordsOf(() => toolWith(tool(weather), { execute: function* () {} }))).toContain(
+      "option execute: a generator gives no result",
+    );
+  });
+
   test("may hold what is its host's own, and what is there under our word as well", () => {
     const own = {
       id: "t1",
@@ -164,6 +194,7 @@ describe("a tool", () => {
       annotations: {},
       outputSchema: {},
       parameters: {},
+      needsApproval: undefined,
     };
     expect(wordsOf(() => tool({ ...weather, ...own } as never))).toBe("it was taken");
     expect(

@@ -45,8 +45,19 @@ const stepCount = [
   "recursionLimit",
 ];
 const told = [
+  "onStart",
+  "onStepStart",
   "onStepFinish",
   "onStepEnd",
+  "onStepError",
+  "onIterationComplete",
+  "onAbort",
+  "onLanguageModelCallStart",
+  "onLanguageModelCallEnd",
+  "onToolExecutionStart",
+  "onToolExecutionEnd",
+  "onToolCallStart",
+  "onToolCallFinish",
   "onChunk",
   "onEvent",
   "onError",
@@ -61,6 +72,7 @@ const things = [
   "depsType",
   "runtimeContext",
   "requestContext",
+  "requestContextSchema",
   "experimental_context",
   "toolsContext",
   "contextSchema",
@@ -68,7 +80,14 @@ const things = [
   "appState",
   "invocationState",
 ];
-const thoughts = ["thinking", "thinkingLevel", "thinkingBudget", "reasoningEffort", "effort"];
+const thoughts = [
+  "thinking",
+  "thinkingLevel",
+  "thinkingBudget",
+  "thinkingBudgets",
+  "reasoningEffort",
+  "effort",
+];
 
 const settings = (): [string, string][] => [
   ...meaning("settings.maxOutputTokens", "maxTokens", "maxOutputTokens", "maxCompletionTokens"),
@@ -78,7 +97,7 @@ const settings = (): [string, string][] => [
     meaning(`settings.${name}`, name),
   ),
   ...["parallelToolCalls", "headers", "providerOptions"].flatMap((name) => meaning(`settings.${name}`, name)),
-  ...meaning("settings", "modelSettings", "modelConfig", "generationConfig"),
+  ...meaning("settings", "modelSettings", "modelConfig", "generationConfig", "samplingParams"),
 ];
 
 /** Of an agent. */
@@ -93,6 +112,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "shouldStopAfterTurn",
     "finishTurn",
   ),
+  ...meaning("hooks.onFinish, which may give more work", "goal", "isTaskComplete"),
   ...meaning("rules: stopWhen(…), or toolResult(text, { done: true }) of the tool", "stopAtToolNames"),
   ...meaning(
     "dependencies of run(), which hooks see as well; or new Agent({ ...options, … }) for each call",
@@ -105,6 +125,13 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning("settings.providerOptions, or providerTools of fromAiSdk()", "builtinTools", "hostedTools"),
   ...meaning("a refined output schema", "outputValidators", "outputValidator"),
   ...meaning("steering", "steeringMode"),
+  ...meaning(
+    "session.steer(text), and session.followUp(text)",
+    "experimental_steering",
+    "getSteeringMessages",
+    "getFollowUpMessages",
+    "followUpMode",
+  ),
   ...meaning("budget, and maxSteps", "usageLimits", "limits"),
   ...meaning("output", "responseFormat", "outputType", "outputSchema", "structuredOutput", "schema"),
   ...meaning("output", "structuredOutputModel", "structuredOutputSchema", "resultType"),
@@ -117,15 +144,27 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "prepareTools",
     "resetToolChoice",
   ),
-  ...meaning("hooks.beforeTool", "beforeToolCall", "wrapToolCall"),
+  ...meaning("hooks.prepareStep, or hooks.transformContext", "beforeModel", "wrapModelCall"),
+  ...meaning("hooks.prepareStep, which may stop the run", "beforeAgent"),
+  ...meaning("a rule that judges answers", "afterModel"),
+  ...meaning("hooks.onFinish, or the event run_end", "afterAgent"),
+  ...meaning("hooks.beforeTool", "beforeToolCall", "wrapToolCall", "refineToolInput"),
   ...meaning("hooks.afterTool", "afterToolCall"),
   ...meaning("hooks.transformContext", "transformContext", "historyProcessors", "callModelInputFilter"),
   ...meaning("hooks.transformContext", "convertToLlm", "sessionInputCallback"),
   ...meaning("the event run_end, or hooks.onFinish where it gives more work", "onFinish", "onEnd"),
+  ...meaning("hooks.transformContext of the agent that goes on", "handoffInputFilter"),
   ...meaning("hooks, or rules", "middleware", "processors", "inputProcessors", "outputProcessors", "plugins"),
+  ...meaning("hooks, or rules", "errorProcessors", "interventions", "capabilities"),
   ...meaning("hooks, rules, or a refined output schema", "guardrails", "inputGuardrails", "outputGuardrails"),
   ...meaning("onEvent of run(), or subscribe() of a session", ...told),
-  ...meaning("retry: { attempts }, the first one counted", "maxRetries", "retries", "retryStrategy"),
+  ...meaning(
+    "retry: { attempts }, the first one counted",
+    "maxRetries",
+    "retries",
+    "retryStrategy",
+    "streamRetries",
+  ),
   ...meaning(
     "clocks for an answer, toolTimeoutMs for a tool, budget: { ms } for a run",
     "timeout",
@@ -134,7 +173,8 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning("signal of run(), stream() or send()", "abortSignal", "signal", "cancelSignal"),
   ...meaning("end of the result, or throwOnError", "errorHandlers"),
   ...meaning("journal, and agent.open(id)", "checkpointer", "memory", "session", "store", "storage"),
-  ...meaning("journal, and agent.open(id)", "sessionManager", "sessionId", "threadId"),
+  ...meaning("journal, and agent.open(id)", "sessionManager", "sessionId", "threadId", "memoryManager"),
+  ...meaning("journal, and agent.open(id)", "durable", "checkpointing", "savePerStep"),
   ...meaning("journal, and agent.open(id)", "conversationId", "previousResponseId"),
   ...meaning("what run(), stream() or send() is given", "messages", "history", "input", "initialState"),
   ...meaning("what run(), stream() or send() is given", "messageHistory"),
@@ -145,6 +185,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning(
     "of subAgent({ name, description, agent }): an agent has none of its own",
     "name",
+    "id",
     "description",
     "handoffDescription",
   ),
@@ -159,11 +200,24 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "tracing",
     "tracer",
     "instrument",
+    "tracingDisabled",
+    "tracingOptions",
+    "tracingContext",
+    "traceIncludeSensitiveData",
     "traceAttributes",
+    "workflowName",
+    "metrics",
     "verbose",
   ),
-  ...meaning("tools: make one of each of the server's", "mcpServers"),
-  ...meaning("context", "conversationManager"),
+  ...meaning("about, which stands in the journal", "metadata", "traceMetadata", "traceId", "groupId"),
+  ...meaning("a judge of yours: it reads the result, or the records of the journal", "scorers"),
+  ...meaning("what your reader makes of the events", "transform", "streamTransformers"),
+  ...meaning("keepRaw of the model", "include", "includeRawChunks", "rawChunks"),
+  ...meaning("fetch of the model, or a model around another", "fetch", "onPayload", "onResponse"),
+  ...meaning("model: await modelFromName(…) of @rondo/models", "modelProvider"),
+  ...meaning("tools: make one of each of the server's", "mcpServers", "mcpConfig"),
+  ...meaning("a program of yours that calls agents", "workflows"),
+  ...meaning("context", "conversationManager", "contextManager"),
   ...meaning(
     "toolOrder, and effect and keys of each tool",
     "toolExecution",
@@ -173,7 +227,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ),
   ...meaning("maxConcurrentTools", "concurrency", "maxConcurrency", "toolCallConcurrency"),
   ...meaning("toolResult(text, { done: true }) of the tool", "toolUseBehavior"),
-  ...meaning("texts", "toolErrorFormatter"),
+  ...meaning("texts", "toolErrorFormatter", "toolNotFoundBehavior"),
   ...meaning("decodeRetries", "outputRetries"),
   ...meaning("retry: { longestRetryAfterMs }", "maxRetryDelayMs"),
   ...meaning("apiKey, or credentials, of the model", "apiKey", "getApiKey"),
@@ -197,6 +251,28 @@ export const stepWords: (name: string) => string | undefined = saying(() => [
 export const settingWords: (name: string) => string | undefined = saying(() => [
   ...meaning("maxOutputTokens", "maxTokens", "maxCompletionTokens"),
   ...meaning("reasoning", ...thoughts),
+  ...meaning("toolChoice of the agent", "toolChoice"),
+  ...meaning("retry of the agent", "retry", "maxRetries"),
+  ...meaning("clocks of the agent", "timeout", "timeoutMs"),
+  ...[
+    "store",
+    "truncation",
+    "text",
+    "verbosity",
+    "user",
+    "metadata",
+    "logprobs",
+    "promptCacheRetention",
+  ].flatMap((name) =>
+    meaning(`settings.providerOptions: { openai: { ${name} } }, in the provider's own words`, name),
+  ),
+  ...meaning(
+    "providerOptions, by provider",
+    "providerData",
+    "extraBody",
+    "extraArgs",
+    "additionalModelRequestFields",
+  ),
 ]);
 
 /** Of a budget. */
@@ -214,12 +290,7 @@ export const hookWords: (name: string) => string | undefined = saying(() => [
   ...meaning("permission, beforeTool and afterTool", "wrapToolCall"),
   ...meaning("permission", "canUseTool", "preToolUse"),
   ...meaning("afterTool", "postToolUse"),
-  ...meaning("the events: onEvent of run(), or subscribe() of a session", ...told, "onStart", "onStepStart"),
-  ...meaning(
-    "the events: onEvent of run(), or subscribe() of a session",
-    "onToolExecutionStart",
-    "onToolExecutionEnd",
-  ),
+  ...meaning("the events: onEvent of run(), or subscribe() of a session", ...told),
   ...meaning("prepareStep, which may stop the run", "beforeInvocation", "beforeAgent"),
   ...meaning("onFinish, or the event run_end", "afterInvocation", "afterAgent", "onEnd"),
 ]);
@@ -236,6 +307,7 @@ export const runWords: (name: string) => string | undefined = saying(() => [
     "resourceId",
     "memory",
     "configurable",
+    "runId",
   ),
   ...meaning("the events of stream()", "streamMode"),
   ...meaning("onEvent of run(), or subscribe() of a session", ...told),
@@ -271,6 +343,13 @@ const obeyed: Words = wordsOf(() => [
   ...meaning("what execute returns, and details of toolResult() for what is your own", "toModelOutput"),
   ...meaning("hooks.beforeTool and hooks.afterTool of the agent", "inputGuardrails", "outputGuardrails"),
   ...meaning("texts.threw of the agent", "errorFunction"),
+  ...meaning("texts.timeout of the agent", "timeoutBehavior", "timeoutErrorFunction"),
+  ...meaning("the events tool_args_delta and tool_start", "onInputStart", "onInputDelta", "onInputAvailable"),
+  ...meaning("the event tool_end", "onOutput"),
+  ...meaning("coerce, or a transform in inputSchema", "prepareArguments"),
+  ...meaning("the description, or examples in inputSchema", "inputExamples"),
+  ...meaning("dependency(…), and resolve(key) in execute", "contextSchema", "requestContextSchema"),
+  ...meaning('permission: "ask", and session.answer(id, value)', "suspendSchema", "resumeSchema"),
 ]);
 
 /** What another loop has in place of what a tool must have. */
@@ -289,7 +368,8 @@ export function toolWords(
   known: readonly string[],
 ): { name: string; says: string } | undefined {
   for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
+    // A word without a value asks for nothing.
+    if (known.includes(name) || (given as Record<string, unknown>)[name] === undefined) continue;
     const missing = wordFor(name, instead);
     const isMissing = missing !== undefined && (given as Record<string, unknown>)[missing] === undefined;
     const word = wordFor(name, obeyed) ?? (isMissing ? missing : undefined);

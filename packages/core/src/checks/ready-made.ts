@@ -168,6 +168,15 @@ export const schema =
     return object(value) === undefined ? data(value) : needed(words, () => false)(value);
   };
 
+/** What does a tool's work. What yields gives no result: the loop would have a thing that nobody reads, and only the model would hear of it. */
+export const executable: Check = (value) =>
+  /Generator/.test(Object.prototype.toString.call(value))
+    ? {
+        at: "",
+        says: "a generator gives no result: let it be a function that returns what came of it, and tells its progress by update()",
+      }
+    : callable(value);
+
 /** Whether a call must be allowed. What depends on its arguments is a hook's to say. */
 export const permission: Check = hinted(oneOf("allow", "ask", "deny"), (value) =>
   typeof value === "function" ? ": hooks.permission of the agent judges a call by its arguments" : "",

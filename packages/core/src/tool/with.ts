@@ -4,7 +4,7 @@
 // them. What hosts have written on it besides is not taken along.
 
 import { toolWords } from "../checks/other-words.ts";
-import { permission } from "../checks/ready-made.ts";
+import { executable, permission } from "../checks/ready-made.ts";
 import {
   anything,
   type Check,
@@ -32,7 +32,7 @@ const checks: ChecksOf<Tool> = {
   keys: callable,
   shellArgs: listOf(text),
   check: callable,
-  execute: callable,
+  execute: executable,
   tell: callable,
   reconcile: callable,
   version: either(number, text),
