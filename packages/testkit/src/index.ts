@@ -63,6 +63,7 @@ export type { ModelLack, OpenModel } from "./suites/models/asking.ts";
 export { type ModelUnderTest, testModel } from "./suites/models.ts";
 export { type PresetUnderTest, testPreset } from "./suites/presets.ts";
 export { type ToolUnderTest, testTool } from "./suites/tools.ts";
+export { toolContext } from "./tool-context.ts";
 export { type ChatRules, checkOpenaiChatRequest } from "./wire/rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./wire/rules/openai-responses.ts";
 export type { Violation } from "./wire/rules/violation.ts";

@@ -191,6 +191,8 @@ export interface AgentOptions<Output = unknown> {
 /** Only carries the type of the output. A conditional type here would give a plain JSON Schema's own type as the output's. */
 type OutputOf<Output> = {
   readonly "~standard"?: { readonly types?: { readonly output: Output } | undefined };
+  /** As TypeBox before 1.0 says it. */
+  readonly static?: Output;
 };
 
 export interface RunOverrides {

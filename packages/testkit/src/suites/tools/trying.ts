@@ -15,9 +15,9 @@ import {
   textOf,
   toolWith,
 } from "@rondo/core";
-import { givenBy, resolver } from "@rondo/core/driving";
 import { call, say } from "../../scripted/turns.ts";
 import { scripted } from "../../scripted.ts";
+import { toolContext } from "../../tool-context.ts";
 import { mustBe } from "../check.ts";
 
 export interface ToolUnderTest {
@@ -57,24 +57,8 @@ export interface Demand {
   body(subject: ToolUnderTest): Promise<void>;
 }
 
-let keys = 0;
-
-export function contextOf(
-  subject: ToolUnderTest,
-  signal: AbortSignal = new AbortController().signal,
-): ToolContext {
-  keys += 1;
-  const given = givenBy(subject.dependencies);
-  return {
-    signal,
-    idempotencyKey: `test/${keys}`,
-    callId: `call_${keys}`,
-    update: () => {},
-    now: () => Date.now(),
-    deps: given,
-    resolve: resolver(given),
-  };
-}
+export const contextOf = ({ dependencies = [] }: ToolUnderTest, signal?: AbortSignal): ToolContext =>
+  toolContext(signal === undefined ? { dependencies } : { dependencies, signal });
 
 /** Runs it as the loop would: checked first, then with what the check made of the arguments. */
 export async function run(
