@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { endReasons, errorKinds, RondoError } from "@rondo/core";
+import { factsOf } from "@rondo/models";
 import { describe, expect, test } from "vitest";
 import { drawPage } from "../scripts/compatible-servers.ts";
 import { allPages, anchorsOf, blocksOf, linksOf } from "../scripts/docs/pages.ts";
@@ -42,6 +43,16 @@ describe("the documentation", () => {
   test("shows code that is not run only as the other side of a migration", () => {
     const notRun = pages.flatMap(blocksOf).filter(({ use }) => use === "not_run");
     expect(notRun.map(({ page }) => page).filter((page) => !page.startsWith("docs/migrating/"))).toEqual([]);
+  });
+
+  test("names models that there are, by what the catalogue knows", () => {
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\b(anthropic|openai|google|bedrock)(?:\.chat)?\("([a-z][^"…]*)"/g)].map(
+        ([, provider = "", model = ""]) => ({ path, provider, model }),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ provider, model }) => factsOf(provider, model) === undefined)).toEqual([]);
   });
 
   test.each(tablePages)("shows the loop's table as it is in %s", (path) => {

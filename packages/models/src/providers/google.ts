@@ -8,7 +8,7 @@ import { googleGenerativeAi } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 import { googleOutput } from "./output.ts";
 
-/** A Gemini, e.g. `google("gemini-3-pro")`. The key is `apiKey`, or `GEMINI_API_KEY` at the time of the call. */
+/** A Gemini, e.g. `google("gemini-3.8-flash")`. The key is `apiKey`, or `GEMINI_API_KEY` at the time of the call. */
 export function google(model: string, options: ProviderOptions = {}): Model {
   return createModel({
     ...options,

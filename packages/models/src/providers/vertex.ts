@@ -22,7 +22,7 @@ export interface VertexOptions extends ProviderOptions {
 const keyVariables = ["GOOGLE_VERTEX_ACCESS_TOKEN", "GOOGLE_API_KEY"];
 
 /**
- * A model on Vertex AI, e.g. `vertex("gemini-3-pro", { project: "p" })` or `vertex("claude-sonnet-5", { project: "p" })`.
+ * A model on Vertex AI, e.g. `vertex("gemini-3.8-flash", { project: "p" })` or `vertex("claude-sonnet-5", { project: "p" })`.
  * `credentials` gives access tokens (as `apiKey`); `apiKey` itself is a key of express mode.
  */
 export function vertex(model: string, options: VertexOptions = {}): Model {
