@@ -1,5 +1,6 @@
 // The room of input: what a run may be started with, as messages.
 
+import { foreignWord } from "./checks/other-words.ts";
 import { repairHistory } from "./context/repair.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { unwrapped } from "./input/data-url.ts";
@@ -140,6 +141,8 @@ function refuseForeign(message: MessageInput, at: number): void {
       );
     if (type === "file" && !isFile(part) && holdsMore(part as FileInput))
       throw wrong(`a part of it ${partForms} (${lackOf(part)})`);
+    const foreign = role === "user" ? foreignWord(Object(part)) : undefined;
+    if (foreign !== undefined) throw wrong(foreign);
   }
   if (role === "tool" && rest.callId === undefined && (rest.tool_call_id ?? rest.toolCallId) !== undefined)
     throw wrong(`its callId is missing; ${callForm}`);
@@ -147,6 +150,8 @@ function refuseForeign(message: MessageInput, at: number): void {
 
 /** A part that is none would stand in the history for good, and every later request would be refused for it. */
 export function readPart(part: TextPart | FileInput, at: number): ContentPart {
+  const foreign = foreignWord(Object(part));
+  if (foreign !== undefined) throw invalidRequest(`part ${at} of the message cannot be used: ${foreign}`);
   if (part?.type === "text" && typeof part.text === "string")
     // Half a character makes a whole request invalid.
     return { ...ownPart(part, `part ${at}`), text: part.text.toWellFormed() };

@@ -250,20 +250,17 @@ test("a stop rule that says null says nothing", async () => {
   expect(end?.reason).toBe("completed");
 });
 
+async function* halfAndWhole(): AsyncGenerator<string> {
+  yield "half";
+  yield "whole";
+}
+function* half(): Generator<string> {
+  yield "half";
+}
+
 test.each<[string, () => unknown]>([
-  [
-    "AsyncGenerator",
-    async function* () {
-      yield "half";
-      yield "whole";
-    },
-  ],
-  [
-    "Generator",
-    function* () {
-      yield "half";
-    },
-  ],
+  ["AsyncGenerator", () => halfAndWhole()],
+  ["Generator", () => half()],
   ["ReadableStream", () => new ReadableStream()],
   ["Readable", () => new Readable()],
   ["Map Iterator", () => new Map([["a", 1]]).values()],

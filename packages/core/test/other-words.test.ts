@@ -145,6 +145,35 @@ describe("an option that another library has is told by its name here:", () => {
   });
 });
 
+describe("what a user's message asks for in another library's words", () => {
+  const file = { type: "file", mediaType: "application/pdf", data: "aGk=" };
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ ...file, filename: "a.pdf" }, "filename is none of a part's: here it is name"],
+    [{ ...file, detail: "low" }, "detail is none of a part's: here it is opaque: { detail }"],
+    [
+      { type: "text", text: "hi", cacheControl: { type: "ephemeral" } },
+      "cacheControl is none of a part's: here it is opaque: { cache_control }, and the marks are set by themselves",
+    ],
+    [{ type: "text", text: "hi", cache_control: {} }, "cache_control is none of a part's"],
+    [{ type: "text", text: "hi", providerOptions: { anthropic: {} } }, "providerOptions is none of a part's"],
+  ])("is refused, for nobody would hear of it: %j", async (part, words) => {
+    const agent = new Agent({ model: scripted([say("no")]) });
+    await expect(agent.run([part] as never)).rejects.toThrow(
+      `part 0 of the message cannot be used: ${words}`,
+    );
+    const history = [{ role: "user", content: [part] }];
+    await expect(agent.run(history as never)).rejects.toThrow(`message 0 cannot be used: ${words}`);
+  });
+
+  test("is taken where it has no value, and where it is the model's own of a past answer", async () => {
+    const agent = new Agent({ model: scripted([say("yes")]) });
+    const answer = { role: "assistant", content: [{ type: "text", text: "hi", providerOptions: { a: {} } }] };
+    const question = { role: "user", content: [{ ...file, filename: undefined }] };
+    expect((await agent.run([question, answer, question] as never)).text).toBe("yes");
+  });
+});
+
 describe("a tool", () => {
   test.each<[Record<string, unknown>, string]>([
     [

@@ -332,6 +332,23 @@ export const resultWords: (name: string) => string | undefined = saying(() => [
   ...meaning("details", "metadata", "artifact", "structuredContent"),
 ]);
 
+/** Of a part that a user says: what another library sends along would be sent by nobody here. */
+const partWords: Words = wordsOf(() => [
+  ...meaning("name", "filename"),
+  ...meaning("opaque: { detail }", "detail", "imageDetail"),
+  ...meaning("opaque: { cache_control }, and the marks are set by themselves", "cacheControl"),
+  ...meaning("opaque, or settings.providerOptions of the agent", "providerOptions"),
+]);
+
+/** What is said of a part's member that is none; undefined where nobody would obey it, or nothing is asked for. */
+export function foreignWord(part: object): string | undefined {
+  for (const [name, value] of Object.entries(part)) {
+    const here = value === undefined || value === null ? undefined : wordFor(name, partWords);
+    if (here !== undefined) return `${name} is none of a part's: here it is ${here}`;
+  }
+  return undefined;
+}
+
 /** What another loop would obey on a tool, and would be nothing here. */
 const obeyed: Words = wordsOf(() => [
   ...meaning('permission: "ask"', "needsApproval", "requireApproval", "requiresApproval", "approvalRequired"),
