@@ -30,6 +30,24 @@ describe("which call a fragment belongs to", () => {
     ]);
   });
 
+  test("a call that is spoken of again by its id goes on, though another had its number meanwhile (F068, F070)", () => {
+    const turns = (...args: string[]): Loose[] =>
+      args.map((piece, at) =>
+        calls({ index: 0, id: at % 2 === 0 ? "a" : "b", function: { arguments: piece } }),
+      );
+    const begun = [
+      calls({ index: 0, id: "a", function: fn("f", "") }),
+      calls({ index: 0, id: "b", function: fn("g", "") }),
+    ];
+    const both = [
+      ["f", { a: 1 }],
+      ["g", { b: 2 }],
+    ];
+    expect(called(whole([...begun, ...turns('{"a":1}', '{"b":2}')]))).toEqual(both);
+    expect(called(whole([...begun, ...turns('{"a"', '{"b"', ":1}", ":2}")]))).toEqual(both);
+    expect(called(whole([...begun, ...turns('{"a":1}', '{"b":2}', "", "")]))).toEqual(both);
+  });
+
   test("two nameless-id calls under index 0 are told apart by the name after whole arguments", () => {
     const message = whole([
       calls({ index: 0, function: fn("f", '{"a":1}') }),

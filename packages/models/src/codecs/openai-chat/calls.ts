@@ -3,8 +3,8 @@
 // OpenAI numbers calls; others send no number, or 0 for all, or start at 1, repeat id and name in every fragment, or send
 // the arguments before the name (F067 to F073). The rules, in order:
 //   a number is a key, never a position;
-//   another id under the same number is another call, and so is a name after the arguments were whole, or the same id
-//   and name with arguments that begin anew;
+//   another id under the same number is another call, or that one of before whose id it is, and so is a name after the
+//   arguments were whole, or the same id and name with arguments that begin anew;
 //   without a number a new id or a new name opens a call, and all else belongs to the last one.
 
 import type { Json, JsonObject } from "@rondo/core";
@@ -17,6 +17,8 @@ interface Slot {
   /** Its place among the calls, in the order in which they began. */
   readonly at: number;
   readonly key: string;
+  /** The number it was opened under. */
+  readonly index: number | undefined;
   id: string;
   name: string;
   readonly args: GrowingArgs;
@@ -118,12 +120,12 @@ export class CallTracker {
   #numbered(index: number, id: string, name: string, args: Json | undefined): Slot {
     const slot = this.#byIndex.get(index);
     if (id === "" && name === "" && this.#isOfLast(slot, args)) return this.#last as Slot;
-    if (slot === undefined || this.#another(slot, id, name, args)) {
-      const fresh = this.#open();
-      this.#byIndex.set(index, fresh);
-      return fresh;
-    }
-    return slot;
+    const earlier = this.#byId.get(id);
+    const isBack = earlier?.index === index && !anew(earlier, name, args);
+    if (!isBack && slot !== undefined && !this.#another(slot, id, name, args)) return slot;
+    const now = isBack ? earlier : this.#open(index);
+    this.#byIndex.set(index, now);
+    return now;
   }
 
   /**
@@ -176,9 +178,9 @@ export class CallTracker {
     if (other === undefined || other.at < slot.at) this.#byId.set(id, slot);
   }
 
-  #open(): Slot {
+  #open(index?: number): Slot {
     const at = this.#slots.length;
-    const slot: Slot = { at, key: `call ${at}`, id: "", name: "", args: new GrowingArgs() };
+    const slot: Slot = { at, key: `call ${at}`, index, id: "", name: "", args: new GrowingArgs() };
     this.#slots.push(slot);
     return slot;
   }
