@@ -45,6 +45,7 @@ const overflowWords: RegExp = phrases(
   /max_new_tokens[`'"]* must be <=/,
   /reduce the length of the (?:messages|prompt|input)/,
   /too many (?:input )?tokens/,
+  /\bmax(?:imum)? size: [\d,]+ tokens/,
   /too (?:large|long|big) for (?:model with \d+|(?:the |this )?(?:model'?s? )?context)/,
   /(?:exceeds?|than)[^.]{0,20} (?:max_(?:seq_len|num_tokens|model_len)|the engine's max)/,
   /\bcontext[ _](?:is |was )?(?:too (?:long|large)|overflow)/,
@@ -65,7 +66,7 @@ export const rateWords: RegExp = phrases(
   /(?<!\blocal total )request limit reached/,
   /per[ _](?:minute|second|hour|day)\b/,
   /\b[TR]P[MD]\b/,
-  /wait before/,
+  /(?:please )?wait before|\bplease wait\b/,
   /quota/,
   /try again (?:in \d|later)/,
 );
@@ -116,7 +117,7 @@ export const keyWords: RegExp = phrases(
 
 /** A filter of the provider's that took offence at the prompt or the answer. */
 export const filterWords: RegExp = phrases(
-  /content[ _-](?:filter|management policy|policy violation)/,
+  /content[ _-]?(?:filter|management policy|policy[ _-]?violation)/,
   /flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)/,
   /limited access to this content for safety/,
   /input was flagged/,

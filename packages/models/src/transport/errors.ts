@@ -161,7 +161,10 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
     if (/^error code: 1015\b/.test(text)) return "rate_limit";
     // "No credits were charged" says who had the prompt looked at.
     if (filterWords.test(text)) return "content_filter";
-    return isSpent(text) ? "quota_exhausted" : "permission";
+    if (isSpent(text)) return "quota_exhausted";
+    return passingLimitWords.test(text) || familyIn(facts) === "rate_limit"
+      ? limitKind(facts, codes)
+      : "permission";
   }
   if (status === 408) return "timeout";
   // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.

@@ -52,6 +52,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["Qianfan by characters", 400, { error_code: 336007, error_msg: "the max input characters is 24000" }],
     ["Hunyuan", 400, says("输入长度超过模型最大上下文长度")],
     [
+      "GitHub Models behind a gateway that drops the code",
+      413,
+      says("Request body too large for gpt-4o model. Max size: 8000 tokens."),
+    ],
+    [
       "GitHub Models",
       413,
       says("Request body too large for gpt-4o model. Max size: 8000 tokens.", {
@@ -296,6 +301,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
   ],
   content_filter: [
+    ["LiteLLM by its class alone", 400, says("litellm.ContentPolicyViolationError: flagged")],
     [
       "Google's Responsible AI",
       400,
@@ -438,6 +444,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   // What sounds like one of those and is none.
   rate_limit: [
+    ["a limit that is said as a ban", 403, says("Rate limit exceeded for this key", { code: "rate_limit" })],
     [
       "Groq's minute, which names where one pays",
       429,
@@ -513,6 +520,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a plain no", 403, says("You have no access to this model")],
   ],
   server_error: [
+    ["a throttle behind a failure of a gateway's own", 500, says("Too many tokens, please wait.")],
     [
       "NVIDIA's function",
       400,
