@@ -93,6 +93,7 @@ class Exchange {
   readonly #request: HttpRequest;
   readonly #onAbort = (): void => this.#failWith(abortedError(this.#request.signal));
   #wire: Http.ClientRequest | undefined;
+  #message: Http.IncomingMessage | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #fail: (error: RondoError) => void;
   /** What went wrong, for whoever asks after it happened. */
@@ -140,8 +141,11 @@ class Exchange {
       this.#clock("connectMs", connectMs);
       socket.once(tls ? "secureConnect" : "connect", connected);
     });
-    // It stays for good: a socket may fail twice, and an error without a listener ends the process.
-    wire.on("error", (thrown) => this.#failWith(networkError(thrown, url)));
+    // It stays for good: a socket may fail twice, and an error without a listener ends the process. What comes behind a whole
+    // answer, such as the rest of one whose length was told too short, is none of the answer's.
+    wire.on("error", (thrown) => {
+      if (!this.#message?.complete) this.#failWith(networkError(thrown, url));
+    });
     // Told when all of it was handed to the system; never of a request that was cut off.
     if (body?.sent !== undefined) wire.on("finish", body.sent);
     wire.on("response", (message) => resolve(this.#response(message)));
@@ -152,6 +156,7 @@ class Exchange {
 
   #response(message: Http.IncomingMessage): HttpResponse {
     const { headers } = message;
+    this.#message = message;
     message.on("error", (thrown) => this.#failWith(networkError(thrown, this.#request.url)));
     // A body cut off is told by "error" on a plain response; behind a decompressor only by this.
     message.on("close", () => {

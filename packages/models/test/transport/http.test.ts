@@ -47,6 +47,17 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
+  it("brings a body whose length was told too short as far as that", async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello, and more"));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const response = await client.request(post(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    expect(await bodyText(response)).toBe("hello");
+    server.close();
+  });
+
   it("brings long bodies whole, whatever else leaves, waits, or is cut off at the same time", async () => {
     const bodyOf = (at: number): string => `${at}:`.padEnd(20_000 + ((at * 7919) % 300_000), `${at} é`);
     const held: (() => void)[] = [];
