@@ -1,4 +1,4 @@
-import type { Usage } from "@rondo/core";
+import type { Stop, Usage } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { openaiChatStops } from "../../src/codecs/openai/stops.ts";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
@@ -191,6 +191,34 @@ test("an empty answer whose upstream could not read its call is a malformed call
   for (const word of ["error", "stop", "tool_calls"])
     expect(thrown([ended(word), "[DONE]"])).toMatchObject({ kind: "malformed_tool_call", retryable: true });
   expect(read([chunk({ content: "hi" }), ended("stop"), "[DONE]"]).stop.kind).toBe("end_turn");
+});
+
+test("a router's good end is none where the upstream's own word says so (F006)", () => {
+  const stop = (word: string | null, native: string): Stop =>
+    read([
+      chunk({ content: "hi" }),
+      { choices: [{ index: 0, delta: {}, finish_reason: word, native_finish_reason: native }] },
+      "[DONE]",
+    ]).stop;
+  expect(stop("stop", "MAX_TOKENS")).toEqual({
+    kind: "max_tokens",
+    wire: "max_tokens",
+    raw: "stop",
+    detail: "native finish reason: MAX_TOKENS",
+  });
+  expect(stop(null, "SAFETY")).toMatchObject({ kind: "content_filter" });
+  expect(stop("stop", "max_tokens")).toMatchObject({ kind: "max_tokens" });
+  expect(stop("stop", "STOP")).toEqual({ kind: "end_turn", wire: "end_turn", raw: "stop" });
+  expect(stop("length", "STOP")).toMatchObject({ kind: "max_tokens" });
+  expect(stop("stop", "OTHER")).toMatchObject({ kind: "end_turn" });
+});
+
+test("a word that nobody knows, and that calls itself a failure, is one (F012)", () => {
+  for (const word of ["engine_overloaded", "upstream_unavailable", "stream_exception"])
+    expect(thrown([chunk({ content: "hi" }), finish(word), "[DONE]"])).toMatchObject({
+      kind: "server_error",
+      retryable: true,
+    });
 });
 
 describe("errors inside a successful response", () => {

@@ -1,7 +1,8 @@
 // The room of how a Chat Completions answer ends: what its last words mean, and whether they can be believed.
 
 import { type AssistantMessage, cutRaw, RondoError, type StopKind } from "@rondo/core";
-import { type Answer, type AnswerEnd, answerLimit, cutAtLimit } from "../../answer.ts";
+import { type AnswerEnd, answerLimit, cutAtLimit } from "../../answer/ends.ts";
+import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { numberIn } from "../../json-values.ts";
 import { speaker } from "../openai/errors.ts";
@@ -13,9 +14,16 @@ export interface ChatEnd {
   native: string | undefined;
 }
 
-/** What the word means; without one the end of the stream was all there was. */
-export const wireOf = ({ word }: ChatEnd): StopKind =>
-  word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
+/**
+ * What the word means; without one the end of the stream was all there was. Some routers call every end a good one (F006):
+ * of a good end an upstream's own word may take back that it was one.
+ */
+export function wireOf({ word, native }: ChatEnd): StopKind {
+  const own = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
+  if (native === undefined || (own !== "end_turn" && own !== "tool_use")) return own;
+  const behind = stopOf(openaiChatStops, native);
+  return behind !== "error" && grave.has(behind) ? behind : own;
+}
 
 /** A word that no later one takes back: some proxies close every stream with a word of their own, also one that was cut. */
 export const isGrave = (word: string | undefined): boolean =>
@@ -59,9 +67,17 @@ export function failureOf({ word, native }: ChatEnd, target: Target): RondoError
 }
 
 function endOf({ word, native }: ChatEnd, wire: StopKind): AnswerEnd {
-  if (word === undefined) return { wire, detail: "finish_missing" };
-  const isUnknown = wire === "unknown" && native !== undefined;
-  return { wire, raw: word, ...(isUnknown ? { detail: `native finish reason: ${native}` } : {}) };
+  const isTold = native !== undefined && (wire === "unknown" || wire !== wireOf({ word, native: undefined }));
+  const detail = isTold
+    ? `native finish reason: ${native}`
+    : word === undefined
+      ? "finish_missing"
+      : undefined;
+  return {
+    wire,
+    ...(word === undefined ? {} : { raw: word }),
+    ...(detail === undefined ? {} : { detail }),
+  };
 }
 
 /**

@@ -71,5 +71,5 @@ export function stopOf(stops: { readonly [word: string]: StopKind }, word: strin
   return failing.test(folded) ? "error" : "unknown";
 }
 
-/** `upstream_error`, `internal_server_error`, `generation_failed`: what came before is no answer, and no call of it may run. */
-const failing: RegExp = /(?:^|_)(?:error|failed|failure)(?:_|$)/;
+/** `upstream_error`, `generation_failed`, `engine_overloaded`: what came before is no answer, and no call of it may run. */
+const failing: RegExp = /(?:^|_)(?:error|exception|failed|failure|overloaded|unavailable)(?:_|$)/;
