@@ -57,6 +57,19 @@ describe("the end of an answer", () => {
     ]);
   });
 
+  it("that comes once more with its calls is told once", () => {
+    const last = {
+      candidates: [
+        { content: { parts: [{ functionCall: { name: "f", args: { a: 1 } } }] }, finishReason: "STOP" },
+      ],
+    };
+    expect(callsOf(stream(last, last).message)).toHaveLength(1);
+    // Nobody knows of calls that come one by one whether they are one.
+    const call = calls({ name: "f", args: { a: 1 } });
+    expect(callsOf(stream(call, call, ends("STOP")).message)).toHaveLength(2);
+    expect(callsOf(stream(call, last).message)).toHaveLength(2);
+  });
+
   it("is read out of the response that Code Assist hands it on in", () => {
     const { message } = stream(
       { response: says({ text: "hel" }), traceId: "t" },

@@ -60,6 +60,8 @@ export class GoogleDecoder implements Decoder {
   #ended = false;
   /** How often something was said. */
   #said = 0;
+  /** The candidate that ended the answer, where there were calls in it. */
+  #last: string | undefined;
   #detail: string | undefined;
   #blocked: string | undefined;
   #warned = false;
@@ -170,6 +172,7 @@ export class GoogleDecoder implements Decoder {
 
   #candidate(candidate: GoogleCandidate): void {
     this.#heard = true;
+    if (this.#isLast(candidate)) return;
     const before = this.#said;
     for (const part of partsOf(candidate)) this.#part(part);
     this.#sources.add(candidate);
@@ -188,6 +191,16 @@ export class GoogleDecoder implements Decoder {
       .map((rating) => `${rating.category} ${rating.probability ?? "blocked"}`);
     const said = [wordOf(candidate.finishMessage), ...ratings].filter((words) => words).join("; ");
     if (said !== "") this.#detail = said;
+  }
+
+  /** Whether an event with calls that ended the answer comes once more: a proxy passed it on twice. */
+  #isLast(candidate: GoogleCandidate): boolean {
+    if (!this.#ended && finishWord(candidate.finishReason) === "") return false;
+    const calls = partsOf(candidate).filter((part) => isObject(part.functionCall));
+    const said = calls.length === 0 ? undefined : JSON.stringify(candidate);
+    const isLast = this.#ended && said !== undefined && said === this.#last;
+    this.#last = said;
+    return isLast;
   }
 
   /** More comes without a word. One that stood before the first of it is a gateway's, which says STOP to every empty piece. */
