@@ -15,11 +15,11 @@ import {
   type Part,
   RondoError,
   type Stop,
-  type StopKind,
   type Usage,
 } from "@rondo/core";
 import {
   type Block,
+  beginAgain,
   type CallBlock,
   callPart,
   cutFault,
@@ -28,28 +28,12 @@ import {
   stopKind,
   type TextBlock,
   textPart,
+  unshown,
 } from "./answer/blocks.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/calls-told.ts";
-import type { Target } from "./codec.ts";
+import { type AnswerEnd, cutAtLimit } from "./answer/ends.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
-
-export interface AnswerEnd {
-  /** What the provider's word alone means. Absent when no word came. */
-  wire?: StopKind;
-  raw?: string;
-  detail?: string;
-}
-
-/** The end of an answer whose length shows that it was cut. */
-export const cutAtLimit: AnswerEnd = {
-  wire: "max_tokens",
-  detail: "the answer is as long as the output limit: it was cut",
-};
-
-/** How many tokens an answer may have, as far as that is known. */
-export const answerLimit = ({ outputLimit, facts }: Target): number | undefined =>
-  outputLimit ?? facts.maxOutputTokens;
 
 /** A provider's block key: its index, its item id, whatever it correlates by. */
 export type BlockKey = string | number;
@@ -111,7 +95,14 @@ export class Answer {
     if (text === "") return;
     if (this.#untold !== undefined) this.#tellCall(this.#untold);
     block.pieces.push(text);
-    this.#tell({ type, index: block.index, text });
+    const news = unshown(block, text);
+    this.#tell(news === "" ? { type: "progress" } : { type, index: block.index, text: news });
+  }
+
+  /** A text that somebody tells once more from its beginning: what came of it counts no more, and is not shown twice. */
+  again(key: BlockKey): void {
+    const block = this.#blocks.get(key);
+    if (block !== undefined && block.type !== "part" && block.type !== "tool_call") beginAgain(block);
   }
 
   refusal(key: BlockKey, text: string): void {
@@ -128,7 +119,7 @@ export class Answer {
     const shown = block.pieces.join("");
     if (shown === text || text === "") return;
     block.pieces = [text];
-    const rest = text.startsWith(shown) ? text.slice(shown.length) : "";
+    const rest = text.startsWith(shown) ? unshown(block, text.slice(shown.length)) : "";
     if (type === "refusal" || rest === "") this.#tell({ type: "progress" });
     else
       this.#tell({

@@ -15,6 +15,8 @@ interface Indexed {
 export interface TextBlock extends Indexed {
   type: "text" | "reasoning" | "refusal";
   pieces: string[];
+  /** What was shown before it began once more, as far as it has not come again. */
+  shown?: string;
   citations?: Json[];
   opaque?: Opaque;
 }
@@ -61,6 +63,22 @@ export function textPart({ type, pieces, citations, opaque }: TextBlock): Part |
     ...(citations === undefined ? {} : { citations }),
     ...(opaque === undefined ? {} : { opaque }),
   };
+}
+
+/** The block begins once more: nothing that it said counts. */
+export function beginAgain(block: TextBlock): void {
+  block.shown = block.pieces.join("") + (block.shown ?? "");
+  block.pieces = [];
+  delete block.citations;
+}
+
+/** What of a piece is to be shown: nothing that was shown before its block began once more. */
+export function unshown(block: TextBlock, text: string): string {
+  const { shown } = block;
+  if (!shown) return text;
+  block.shown = shown.startsWith(text) ? shown.slice(text.length) : "";
+  if (block.shown !== "" || shown === text) return "";
+  return text.startsWith(shown) ? text.slice(shown.length) : text;
 }
 
 /** Why a call that reached the output limit must not run. */

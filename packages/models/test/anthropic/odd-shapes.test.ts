@@ -44,6 +44,23 @@ it("numbers as texts keep calls apart that are told by turns", async () => {
   ]);
 });
 
+describe("a message that begins once more", () => {
+  it("is the same one, where its blocks go on (F077)", async () => {
+    expect(textOf(await play(start, start, ...hi, end({ stop_reason: "end_turn" }), stop))).toBe("hi");
+    const [opening, ...rest] = hi;
+    expect(
+      textOf(await play(start, opening as object, start, ...rest, end({ stop_reason: "end_turn" }), stop)),
+    ).toBe("hi");
+  });
+
+  it("and whose blocks begin once more is two in one, which nobody can trust", async () => {
+    for (const before of [hi, hi.slice(0, 2)]) {
+      const { error } = await play(start, ...before, start, ...hi, end({ stop_reason: "end_turn" }), stop);
+      expect(error).toMatchObject({ kind: "protocol", retryable: true });
+    }
+  });
+});
+
 describe("the end", () => {
   it.each([
     ["in other letters", [end({ stopReason: "max_tokens" })]],

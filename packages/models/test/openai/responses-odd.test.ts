@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { openaiResponses } from "../../src/codecs/openai-responses.ts";
-import { callsOf, data, outcome, textOf } from "../receive/fed.ts";
+import { callsOf, data, outcome, targetOf, textOf } from "../receive/fed.ts";
 
 const created = { type: "response.created", response: { id: "r", status: "in_progress", output: [] } };
 const completed = (more: object = {}): object => ({
@@ -109,6 +109,13 @@ describe("the text", () => {
   });
 });
 
+it("a call that the response's list marks as cut does not run, though it streamed as whole (F029)", async () => {
+  const item = { type: "function_call", id: "fc", call_id: "c", name: "f", arguments: '{"a":1}' };
+  const done = { type: "response.output_item.done", output_index: 0, item: { ...item, status: "completed" } };
+  const told = await play(created, done, completed({ output: [{ ...item, status: "incomplete" }] }));
+  expect(told.answer?.content).toMatchObject([{ type: "tool_call", argsError: expect.any(String) }]);
+});
+
 describe("a message", () => {
   const item = (text?: string, more: object = {}): object => ({
     type: "message",
@@ -133,8 +140,34 @@ describe("a message", () => {
   const heard = async (...events: object[]): Promise<string | undefined> =>
     textOf(await play(created, ...events, completed()));
 
+  const shown = (...events: object[]): string => {
+    let text = "";
+    const decoder = openaiResponses.decoder(targetOf(openaiResponses), (event) => {
+      if (event.type === "text_delta") text += event.text;
+    });
+    for (const event of events) decoder.push({ event: undefined, data: JSON.stringify(event) });
+    decoder.end();
+    return text;
+  };
+
   it("that ends and begins once more goes on", async () => {
     expect(await heard(...round("One. "), ...round("Two. "), ...round("Three."))).toBe("One. Two. Three.");
+  });
+
+  it("that begins once more before it has ended is told from its beginning, and what was shown is not shown twice", async () => {
+    const [added, ...rest] = round("Hello");
+    const cut = [added as object, part("output_text.delta", "Hel")];
+    const again = [added as object, part("output_text.delta", "He"), part("output_text.delta", "llo")];
+    for (const all of [
+      [...cut, ...again],
+      [...cut, ...again, ...rest.slice(1)],
+      [...cut, ...cut, ...cut, ...again],
+    ]) {
+      expect(await heard(...all)).toBe("Hello");
+      expect(shown(created, ...all, completed())).toBe("Hello");
+    }
+    const other = [added as object, part("output_text.delta", "Bye")];
+    expect(await heard(...cut, ...other)).toBe("Bye");
   });
 
   it("that is told once more as a whole is one", async () => {

@@ -13,7 +13,8 @@ import {
   type Usage,
 } from "@rondo/core";
 import { isNothing } from "../../answer/call-args.ts";
-import { Answer, answerLimit } from "../../answer.ts";
+import { answerLimit } from "../../answer/ends.ts";
+import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
@@ -49,6 +50,8 @@ export class AnthropicAnswer {
   readonly #blocks = new Map<number, Open>();
   readonly #places = new BlockPlaces();
   #messageId: string | undefined;
+  /** Blocks that were there when the message began once more (F077). */
+  #before: ReadonlySet<number> = new Set();
   #started = false;
   #stopped = false;
   #word: string | undefined;
@@ -104,6 +107,8 @@ export class AnthropicAnswer {
         this.#stopped = true;
         return;
       case "content_block_start":
+        if (this.#before.has(given))
+          throw this.#joined(`block ${given} of message ${this.#messageId ?? "without id"} began once more`);
         this.#open(index, objectIn(event.content_block) ?? {});
         return;
       case "content_block_delta":
@@ -165,14 +170,13 @@ export class AnthropicAnswer {
   #start(message: JsonObject): void {
     const id = textIn(message.id);
     if (this.#started && id !== this.#messageId)
-      throw this.#answer.failed(
-        new RondoError(
-          "protocol",
-          `a second message (${id ?? "without id"}) began inside message ${this.#messageId ?? "without id"} in the stream of ${this.#target.origin.provider}: a proxy joined two answers, and neither can be trusted`,
-          { retryable: true },
-        ),
+      throw this.#joined(
+        `a second message (${id ?? "without id"}) began inside message ${this.#messageId ?? "without id"}`,
       );
-    if (this.#started) return;
+    if (this.#started) {
+      this.#before = new Set(this.#blocks.keys());
+      return;
+    }
     this.#started = true;
     this.#messageId = id;
     this.#count(objectIn(message.usage));
@@ -186,6 +190,12 @@ export class AnthropicAnswer {
     }
     // A gateway that puts a whole answer into events may say its end with the first of them: nothing has ended there.
     if (content.length > 0) this.#ending(message);
+  }
+
+  #joined(what: string): RondoError {
+    const { provider } = this.#target.origin;
+    const words = `${what} in the stream of ${provider}: a proxy joined two answers, and neither can be trusted`;
+    return this.#answer.failed(new RondoError("protocol", words, { retryable: true }));
   }
 
   /** Thinking that was sent, and that the provider left out without refusing the request. */

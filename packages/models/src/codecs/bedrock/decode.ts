@@ -12,7 +12,8 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { Answer, type AnswerEnd, answerLimit } from "../../answer.ts";
+import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
+import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { countIn, listIn, numberIn, objectIn, textIn } from "../../json-values.ts";
 import { frameObject } from "../anthropic/decode.ts";

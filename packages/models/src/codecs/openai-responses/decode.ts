@@ -15,7 +15,8 @@ import {
   type StopKind,
   type Usage,
 } from "@rondo/core";
-import { Answer, type AnswerEnd, answerLimit } from "../../answer.ts";
+import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
+import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";

@@ -102,6 +102,9 @@ export class ResponseItems {
     for (const [index, given] of output.entries()) {
       const item = objectIn(given);
       const known = streamed.get(index);
+      // What was whole may be marked as cut all the same (F029).
+      if (item?.type === "function_call" && known?.type === item.type && isAmong(known.ids, item))
+        this.#settleCall(known, item);
       if (item === undefined || known?.done === true) continue;
       if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
       // The list may leave out items and so move the others up: another type is another item.
@@ -199,11 +202,18 @@ export class ResponseItems {
     return partKey(item, countIn(event.content_index) ?? 0);
   }
 
-  /** A message that has ended and begins once more goes on: gateways make one of several that the model wrote. */
+  /**
+   * A message that has ended and begins once more goes on: gateways make one of several that the model wrote. One that has not
+   * ended is told from its beginning by a proxy that lost its connection, and so is reasoning.
+   */
   #again(index: number): void {
     const item = this.#items.get(index);
-    if (item?.type !== "message" || !item.done) return;
-    Object.assign(item, { done: false, before: item.texts, texts: [] });
+    if (item?.done === true && item.type === "message")
+      Object.assign(item, { done: false, before: item.texts, texts: [] });
+    else if (item?.added === true && !item.done) {
+      for (const key of [item.key, ...item.parts]) if (key !== undefined) this.#answer.again(key);
+      Object.assign(item, { texts: [], cited: new Map(), reasoning: undefined });
+    }
   }
 
   /** The final text of a part, behind what it said before it began once more, unless that stands in it. */
