@@ -49,6 +49,12 @@ describe("a refusal of a Gemini's", () => {
     ["Thinking budget is not supported for this model.", "gemini-2.5-flash", { thinking: "level" }],
     [vertex("thinking is not supported by this model."), "gemini-3-flash", { thinking: "none" }],
     [
+      "Invalid JSON payload received. Unknown name \"id\" at 'contents[1].parts[0].function_call': Cannot find field.\nInvalid JSON payload received. Unknown name \"id\" at 'contents[2].parts[0].function_response': Cannot find field.",
+      "gemini-3.5-flash",
+      { callIds: "never" },
+    ],
+    ["messages.1.content.0.tool_use.id: Field required", "claude-sonnet-4-5", { callIds: "always" }],
+    [
       vertex("thinking is not configurable in this model; please remove the thinking_config setting."),
       "gemini-2.5-pro",
       { thinking: "none" },

@@ -35,6 +35,12 @@ const heavySchema: RegExp = /too many states for serving|\bschema is too (?:comp
 const noMediaInResults: RegExp =
   /not supported in [`'"\\]*function_?response\.parts|unknown name [`'"\\]*parts[^.]{0,60}function_?response/i;
 
+/** F058: some servers hand out ids that they do not take back, and models of other houses cannot do without. */
+const noIds: RegExp =
+  /unknown name [`'"\\]*id\b[^.{}]{0,40}\.parts[^.{}]{0,12}\.function_?(?:call|response)\b/i;
+const wantsIds: RegExp =
+  /\b(?:tool_use|function_?(?:call|response))\.id\b[^{}]{0,40}(?:required|missing|empty)|\bfunction_?(?:call|response)\b[^{}.]{0,40} missing (?:an |its |the )?[`'"\\]*id\b/i;
+
 /** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
 export function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
   if (status !== 400) return undefined;
@@ -70,6 +76,8 @@ const isSilent = ({ content, stop, usage }: AssistantMessage): boolean =>
 function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined {
   const { needsSignatures, ownSignatures, thinking, lacksLevels } = traits;
   if (lacksSignature.test(words) && !needsSignatures) return { needsSignatures: true };
+  if (traits.callIds !== "never" && noIds.test(words)) return { callIds: "never" };
+  if (traits.callIds !== "always" && wantsIds.test(words)) return { callIds: "always" };
   if (spoilt.test(words) && ownSignatures) return { needsSignatures: true, ownSignatures: false };
   const level = noLevel.exec(words)?.[1]?.toUpperCase();
   if (level !== undefined)
