@@ -103,6 +103,30 @@ describe("Converse streams", () => {
     expect(message.content).toMatchObject([{ name: "weather", args: { a: 1 } }]);
   });
 
+  it("takes arguments that a gateway tells with the block's start, where nothing follows", () => {
+    const opened: Event = [
+      "contentBlockStart",
+      {
+        contentBlockIndex: 0,
+        start: { toolUse: { toolUseId: "tooluse_A", name: "weather", input: { a: 1 } } },
+      },
+    ];
+    const piece = delta(0, { toolUse: { input: '{"b":2}' } });
+    const args = (...events: Event[]): object => decode([opened, ...events, end("tool_use")]).content;
+    expect(args()).toMatchObject([{ name: "weather", args: { a: 1 } }]);
+    expect(args(close(0))).toMatchObject([{ name: "weather", args: { a: 1 } }]);
+    expect(args(piece, close(0))).toMatchObject([{ name: "weather", args: { b: 2 } }]);
+  });
+
+  it("are broken where a message begins inside another (F077)", () => {
+    const begun: Event = ["messageStart", { role: "assistant" }];
+    expect(decode([begun, begun, delta(0, { text: "hi" }), end("end_turn")]).content).toMatchObject([
+      { text: "hi" },
+    ]);
+    const twice = [begun, delta(0, { text: "Hel" }), begun, delta(0, { text: "Hello" }), end("end_turn")];
+    expect(failure(twice.map(frame))).toMatchObject({ kind: "protocol", retryable: true });
+  });
+
   it("makes blocks when first heard of, and takes usage before the stop", () => {
     const message = decode([
       ["contentBlockStart", { contentBlockIndex: 0, start: {} }],

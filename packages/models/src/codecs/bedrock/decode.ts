@@ -45,8 +45,9 @@ class BedrockAnswer implements Decoder {
   /** Reasoning that came encrypted, as far as it has come. */
   readonly #redacted = new Map<number, Base64Pieces>();
   readonly #places = new BlockPlaces();
-  /** Arguments of each call so far. */
+  /** Arguments of each call so far; and those that came with its start. */
   readonly #calls = new Map<number, string>();
+  readonly #inputs = new Map<number, JsonObject>();
   /** Arguments came for a block that is no call. */
   #strayArgs = false;
   #last = -1;
@@ -88,6 +89,9 @@ class BedrockAnswer implements Decoder {
         ? this.#places.start(given, textIn(objectIn(objectIn(payload.start)?.toolUse)?.toolUseId))
         : this.#places.at(given);
     switch (type) {
+      case "messageStart":
+        if (this.#last !== -1) throw this.#joined();
+        return;
       case "contentBlockStart":
         this.#start(index, objectIn(payload.start) ?? {});
         return;
@@ -107,6 +111,12 @@ class BedrockAnswer implements Decoder {
     }
   }
 
+  /** An answer that begins once more is not told which of its two beginnings goes on (F077). */
+  #joined(): RondoError {
+    const words = `a second message began inside the first in the stream of ${this.#target.origin.provider}: a gateway joined two answers, and neither can be trusted`;
+    return this.#answer.failed(new RondoError("protocol", words, { retryable: true }));
+  }
+
   whole(body: JsonObject): AssistantMessage {
     const content = objectIn(objectIn(body.output)?.message)?.content;
     for (const [index, one] of listIn(content).entries()) this.#block(index, objectIn(one) ?? {});
@@ -119,9 +129,12 @@ class BedrockAnswer implements Decoder {
     if (this.#word === undefined) throw this.#answer.truncated(this.#target.origin.api);
     const wire = bedrockStop(this.#word);
     if (wire === "error") throw this.#answer.brokenOff(this.#word);
+    // Some gateways tell the arguments with the block's start alone.
+    for (const [index, input] of this.#inputs)
+      if (this.#calls.get(index)?.trim() === "") this.#answer.argsWhole(index, input);
     // Closed though it was cut: without any arguments it would look like `{}`.
-    if ((wire === "max_tokens" || wire === "context_overflow") && this.#calls.get(this.#last)?.trim() === "")
-      this.#answer.callCut(this.#last);
+    const isBare = this.#calls.get(this.#last)?.trim() === "" && !this.#inputs.has(this.#last);
+    if ((wire === "max_tokens" || wire === "context_overflow") && isBare) this.#answer.callCut(this.#last);
     const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
     const detail = wire === "content_filter" ? (this.#guarded ?? this.#detail) : this.#detail;
     const end: AnswerEnd = {
@@ -146,6 +159,8 @@ class BedrockAnswer implements Decoder {
     // A start that says nothing is a text or reasoning block: its first delta will tell.
     if (use !== undefined && textIn(use.type) !== "server_tool_use") {
       this.#calls.set(index, this.#calls.get(index) ?? "");
+      const input = objectIn(use.input);
+      if (input !== undefined && Object.keys(input).length > 0) this.#inputs.set(index, input);
       this.#answer.call(index, {
         id: textIn(use.toolUseId),
         name: nameFromWire(bareName(textIn(use.name) ?? "")),
