@@ -47,14 +47,22 @@ describe("a refusal tells of a quirk", () => {
       maxTokensField: "max_completion_tokens",
     });
     expect(told({ message: max_tokens })).toBeUndefined();
-    const completion = "Unsupported parameter: 'max_completion_tokens'. Use 'max_tokens' instead.";
-    expect(told({ message: completion })).toEqual({ maxTokensField: "max_tokens" });
+    for (const completion of [
+      "Unsupported parameter: 'max_completion_tokens'. Use 'max_tokens' instead.",
+      'json: unknown field "max_completion_tokens"',
+      "[{'type': 'extra_forbidden', 'loc': ('body', 'max_completion_tokens'), 'msg': 'Extra inputs are not permitted'}]",
+      "max_completion_tokens is not supported",
+    ])
+      expect(told({ message: completion })).toEqual({ maxTokensField: "max_tokens" });
   });
 
   it.each([
     "Unrecognized request argument supplied: stream_options",
     "[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted'}]",
     "Extra inputs are not permitted, field: 'stream_options'",
+    "property 'stream_options' is unsupported",
+    "create() got an unexpected keyword argument 'stream_options'",
+    "Invalid parameter: stream_options",
     "unknown field `stream_options`, expected one of `model`, `messages`",
     "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
   ])("that nobody counts in a stream: %s", (message) => {
@@ -191,9 +199,15 @@ describe("a refusal tells of a quirk", () => {
       "Invalid value for 'content': expected a string, got null.",
       "messages[1].content: invalid type: null, expected a string at line 1 column 200",
       "messages[1]: missing field `content` at line 1 column 200",
+      "messages[1].content: content should be a string",
+      "messages: 1: content: field required",
+      "invalid message content type: <nil>",
+      "Invalid type for 'messages[1].content': expected one of a string or array of objects, but got null instead.",
     ])
       expect(told({ message })).toEqual({ nullContent: false });
     expect(told({ message: none }, { nullContent: false })).toBeUndefined();
+    // A text or a list is what null is not, and what a list with a file in it is.
+    expect(told({ message: "messages[1]: content should be a string or a list" })).toBeUndefined();
   });
 
   it.each([

@@ -180,7 +180,7 @@ export const permissionWords: RegExp = phrases(
 export const capabilityWords: RegExp = phrases(
   /\bunsupported param(?:eter)?: [`'"]?tools\b/,
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)/,
-  /(?:tools?|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not supported/,
+  /(?:tools?|functions|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
   /no endpoints found that (?:support|can handle)/,
   /requires --enable-auto-tool-choice/,
   /tools param requires --jinja/,

@@ -25,7 +25,7 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // What stands for a text beside calls where there is none: here null is refused, there an empty text (F122, F124).
   [
-    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a valid string|is a required|(?:cannot|must not) be null|expected a string,? (?:but )?got null|invalid type: null|none is not an allowed value)|missing field [`'"\\]*content\b|'NoneType' object is not iterable/i,
+    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|missing field [`'"\\]*content\b|'NoneType' object is not iterable/i,
     { nullContent: false },
   ],
   [
@@ -43,8 +43,13 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   [/either content or tool_calls,? but not both/i, { textBesideCalls: false }],
   // Usage at the end of a stream is asked for by a field that older servers do not know: `{"loc": ["body", "stream_options"]}`.
   [
-    /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|extra)|(?:unrecogni[sz]ed|unknown|unsupported|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i,
+    /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)|(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i,
     { streamUsage: false },
+  ],
+  // The newer name of the limit, where a server knows the older one alone (F134).
+  [
+    /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens|max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/i,
+    { maxTokensField: "max_tokens" },
   ],
   // Tools and thinking, each taken without the other.
   [/\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i, { reasoningWithTools: false }],
