@@ -166,6 +166,19 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
   });
 
+  it("that a Responses server does not take an item's status or phase back", () => {
+    const message = (member: string): string => `Unknown parameter: 'input[3].${member}'.`;
+    const of = toldBy(openaiResponses);
+    expect(of({ message: message("status") })).toEqual({ omitInItems: ["status"] });
+    const strict = `[ObjectParam] [input[70].status] [unknown_parameter] ${message("status")}`;
+    expect(of({ message: strict })).toEqual({ omitInItems: ["status"] });
+    expect(of({ message: message("phase") }, { omitInItems: ["status"] })).toEqual({
+      omitInItems: ["status", "phase"],
+    });
+    expect(of({ message: message("status") }, { omitInItems: ["status"] })).toBeUndefined();
+    expect(of({ message: message("arguments") })).toBeUndefined();
+  });
+
   it("that a result has to be named", () => {
     const message =
       "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.";

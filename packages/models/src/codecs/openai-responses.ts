@@ -85,6 +85,9 @@ const noEncrypted: RegExp =
 const missingReasoning: RegExp =
   /reasoning_(?:text|content)\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))/i;
 
+/** What an item says of itself beside its content, which strict servers do not take back. */
+const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase)\b/i;
+
 /** What a refusal teaches of the server behind this protocol: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
   if (status !== 400 && status !== 422) return undefined;
@@ -96,6 +99,9 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
     return { ...target.compat, plainReasoning: true };
   if (!compat.plainSchemas && refusesToolSchema(words))
     return { ...target.compat, plainSchemas: true, strictTools: false };
+  const member = unknownMember.exec(words)?.[1]?.toLowerCase();
+  if (member !== undefined && !compat.omitInItems.includes(member))
+    return { ...target.compat, omitInItems: [...compat.omitInItems, member] };
   const systemRole = refusedSystemRole(words, compat.systemRole);
   return systemRole === "system" ? { ...target.compat, systemRole } : undefined;
 }

@@ -21,6 +21,7 @@ const blocks: readonly RegExp[] = [
   /thinking_signature_invalid|encrypted_content[`'"\\]* was not issued to this caller|conflicting authenticated continuation/i,
   /\breasoning_details\b[^{}]{0,60} has an invalid type/i,
   /could not (?:decrypt|decode) [^{}]{0,40}(?:encrypted[ _]content|compaction blob)/i,
+  /unknown parameter: [`'"\\]*input\[\d+\]\.encrypted_content\b/i,
   /\bitem id does not belong to this connection/i,
   /any variant of untagged enum ModelInput\b/,
 ];

@@ -188,7 +188,11 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
     else if (part.type === "native" && own) items.addNative(part.opaque);
   }
   items.close();
-  return items.all;
+  const { omitInItems } = room.compat;
+  if (omitInItems.length === 0) return items.all;
+  return items.all.map((item) =>
+    Object.fromEntries(Object.entries(item).filter(([member]) => !omitInItems.includes(member))),
+  );
 }
 
 /** The items of one message under construction. */
