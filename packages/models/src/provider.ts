@@ -119,8 +119,16 @@ class HttpModel implements Model {
     return answer;
   }
 
-  /** The answer to the request as the refusal teaches to make it; undefined where that is the same request. */
-  async #taught({ refused, response }: Refusal, call: Call): Promise<AssistantMessage | undefined> {
+  /**
+   * The answer to the request as the refusal teaches to make it; undefined where that is the same request. A server that is new has
+   * more than one quirk to tell of, one at a time.
+   * @param lessons the quirks that were taught by the refusals before this one of the same call: none is taught twice
+   */
+  async #taught(
+    { refused, response }: Refusal,
+    call: Call,
+    lessons: readonly (readonly string[])[] = [],
+  ): Promise<AssistantMessage | undefined> {
     const { codec, request, made, io } = call;
     const server = this.#server;
     const streams = made.target.stream !== false;
@@ -128,7 +136,9 @@ class HttpModel implements Model {
     const better = turned
       ? server.streaming(!streams)
       : server.quirked(made.target, codec.learned?.(response, made.target));
-    const other = better && server.otherwise(better, request, codec, made);
+    const lesson = turned ? ["stream"] : quirksBetween(made.target, better);
+    const isNews = lessons.length < mostLessons && !lesson.some((one) => lessons.flat().includes(one));
+    const other = better && isNews ? server.otherwise(better, request, codec, made) : undefined;
     if (other === undefined) return undefined;
     const [asked, now] = streams ? ["a stream", "whole"] : ["a whole answer", "as streams"];
     const message = `${this.id} was asked for ${asked} and refused it: its answers come ${now} from now on`;
@@ -143,7 +153,9 @@ class HttpModel implements Model {
     if (isReasoning || isOutput || refused.kind === "server_error") other.forget();
     // The loop leaves the reasoning, or the schema, out of the request as it was.
     if (isReasoning || isOutput) throw refused;
-    // It was mended as well as could be: leaving more out would ask a third time.
+    const taught = await this.#taught(again, { ...call, made: other }, [...lessons, lesson]);
+    if (taught !== undefined) return taught;
+    // It was mended as well as could be: leaving more out would ask once more.
     throw unrepaired(again.refused);
   }
 
@@ -367,6 +379,17 @@ function loaded(codec: LazyCodec): Promise<Codec> {
   }
   return load();
 }
+
+/** Refusals of one call that may each teach something. */
+const mostLessons = 3;
+
+/** The quirks in which two servers differ, by name; a list may grow more than once. */
+const quirksBetween = ({ compat: before }: Target, after: Target | undefined): string[] =>
+  Object.entries(after?.compat ?? {}).flatMap(([quirk, value]) => {
+    const told = JSON.stringify(value);
+    if (told === JSON.stringify(before?.[quirk])) return [];
+    return [Array.isArray(value) ? `${quirk} ${told}` : quirk];
+  });
 
 const maxErrorChars = 1_000_000;
 /** Low, so that an empty refusal is taken for an overflow rather too rarely than too often. */

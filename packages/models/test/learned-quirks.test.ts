@@ -816,3 +816,39 @@ describe("a model that learned", () => {
     expect(wire.requests).toHaveLength(1);
   });
 });
+
+describe("a server that is new", () => {
+  const no = (message: string): ReturnType<typeof raw> =>
+    raw(JSON.stringify({ error: { message, type: "invalid_request_error" } }), {
+      status: 400,
+      headers: { "content-type": "application/json" },
+    });
+  const asked = [
+    no("property 'stream_options' is unsupported"),
+    no('json: unknown field "max_completion_tokens"'),
+    no("Unsupported value: 'messages[0].role' does not support 'developer' with this model."),
+  ];
+  const agentOf = (url: string): Agent =>
+    new Agent({
+      model: openai.chat("gpt-5", { baseURL: url, apiKey: "k" }),
+      system: "Be brief.",
+      settings: { maxOutputTokens: 100 },
+    });
+
+  it("tells of one quirk after the other, within one call", async () => {
+    const wire = await serve([...asked, say("done"), say("more")]);
+    const agent = agentOf(wire.url);
+    expect((await agent.run("go")).text).toBe("done");
+    expect((await agent.run("go")).text).toBe("more");
+    expect(wire.requests).toHaveLength(5);
+    expect(wire.requests.at(-1)?.body).toMatchObject({ max_tokens: 100, messages: [{ role: "system" }, {}] });
+    expect(wire.requests.at(-1)?.body).not.toHaveProperty("stream_options");
+  });
+
+  it("is not asked without end: what it was taught once in a call is no lesson again", async () => {
+    const [options] = asked;
+    const wire = await serve([options, options, options].map((one) => one as ReturnType<typeof raw>));
+    expect((await agentOf(wire.url).run("go")).end).toMatchObject({ error: { kind: "invalid_request" } });
+    expect(wire.requests).toHaveLength(2);
+  });
+});
