@@ -213,6 +213,24 @@ test("a router's good end is none where the upstream's own word says so (F006)",
   expect(stop("stop", "OTHER")).toMatchObject({ kind: "end_turn" });
 });
 
+test("an answer that begins inside another is neither; ids of every chunk's own are no other answer (F077)", () => {
+  const of = (id: string, delta: Loose): Loose => ({ ...chunk(delta), id });
+  const says = (id: string, content: string): Loose => of(id, { role: "assistant", content });
+  const first = [says("a", ""), of("a", { content: "Hel" })];
+  expect(
+    thrown([...first, says("b", ""), of("b", { content: "Hello" }), finish("stop"), "[DONE]"]),
+  ).toMatchObject({
+    kind: "protocol",
+    retryable: true,
+    partial: { content: [{ text: "Hel" }] },
+  });
+  const text = (...list: Loose[]): unknown => read([...list, finish("stop"), "[DONE]"]).content;
+  expect(text(says("a", "1"), says("b", "2"), says("c", "3"), says("d", "4"))).toEqual([
+    { type: "text", text: "1234" },
+  ]);
+  expect(text(...first, of("b", { content: "lo" }))).toEqual([{ type: "text", text: "Hello" }]);
+});
+
 test("a word that nobody knows, and that calls itself a failure, is one (F012)", () => {
   for (const word of ["engine_overloaded", "upstream_unavailable", "stream_exception"])
     expect(thrown([chunk({ content: "hi" }), finish(word), "[DONE]"])).toMatchObject({

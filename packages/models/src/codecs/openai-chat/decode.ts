@@ -35,6 +35,7 @@ import { ReasoningDetails } from "./details.ts";
 import { type ChatEnd, failureOf, finished, isBroken, isCut, isGrave, wireOf } from "./end.ts";
 import { HarmonySplitter } from "./harmony.ts";
 import { imageAt, moreAudio } from "./media.ts";
+import { OneAnswer } from "./one-answer.ts";
 import { ThinkSplitter } from "./think.ts";
 import { ThinkingBlocks } from "./thinking-blocks.ts";
 
@@ -49,6 +50,7 @@ const textPaths: readonly TextPath[] = [
 export class ChatDecoder implements Decoder {
   readonly #target: Target;
   readonly #first = new FirstChoice();
+  readonly #one = new OneAnswer();
   readonly #answer: Answer;
   readonly #frames = new FrameJson(textPaths, parseExact);
   readonly #names: NameTable;
@@ -138,6 +140,7 @@ export class ChatDecoder implements Decoder {
     const chunk = isError ? given : withChoices(given);
     this.#again = undefined;
     const choice = this.#first.in(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
+    if (this.#word === undefined) this.#one.check(chunk, choice, this.#answer, this.#target);
     const base = chunk.base_resp ? baseRespError(chunk) : undefined;
     if (base !== undefined) this.#fail(base);
     if (this.finished) return;
