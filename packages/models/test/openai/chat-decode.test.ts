@@ -229,6 +229,8 @@ test("an answer that begins inside another is neither; ids of every chunk's own 
     { type: "text", text: "1234" },
   ]);
   expect(text(...first, of("b", { content: "lo" }))).toEqual([{ type: "text", text: "Hello" }]);
+  // A router that goes on elsewhere, behind servers that say the role in every chunk.
+  expect(text(says("a", "1"), says("a", "2"), says("b", "3"))).toEqual([{ type: "text", text: "123" }]);
 });
 
 test("a word that nobody knows, and that calls itself a failure, is one (F012)", () => {

@@ -1,7 +1,7 @@
 // The room of whose chunks these are: a proxy that lost its connection may put a second answer behind the beginning of the first (F077).
 //
-// The id alone tells nothing, for some gateways make one for every chunk, and the role alone neither, for some repeat it. An id
-// that held, and a chunk of another that begins with the role, are two answers.
+// The id alone tells nothing, for some gateways make one for every chunk, and the role alone neither, for some repeat it in
+// each. An id that held, and a chunk of another that begins with the role where none but the first had it, are two answers.
 
 import { type JsonObject, RondoError } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
@@ -13,13 +13,16 @@ export class OneAnswer {
   #id: string | undefined;
   /** Several chunks had this id, and no other. */
   #held = false;
+  /** The role stands in every chunk: it begins nothing. */
+  #repeated = false;
 
   /** @throws RondoError `protocol` where another answer begins inside this one */
   check(chunk: JsonObject, choice: JsonObject | undefined, answer: Answer, target: Target): void {
     const id = textIn(chunk.id) || undefined;
     if (id === undefined || choice === undefined) return;
     const begins = textIn(objectIn(choice.delta)?.role) === "assistant";
-    if (this.#held && id !== this.#id && begins && !answer.empty)
+    if (begins && id === this.#id) this.#repeated = true;
+    if (this.#held && id !== this.#id && begins && !this.#repeated && !answer.empty)
       throw answer.failed(
         new RondoError(
           "protocol",
