@@ -80,7 +80,7 @@ export class Company {
       const [waiting] = session.queued;
       session.steer(`Or rather not: ${id}.`, id);
       this.said.push(id);
-      for (const word of [waiting?.id, id]) if (word !== undefined) session.withdraw(word);
+      for (const word of [waiting?.id, id]) if (word !== undefined) this.#while(session.withdraw(word));
     } else if (deed === "compact") this.#while(session.compact());
     else if (deed === "drain") this.#while(session.drain({ withinMs: 150 }));
     else session.abort("somebody wants it to stop");

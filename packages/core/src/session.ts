@@ -226,11 +226,18 @@ export class Session<Output = unknown> {
     return shown(waitingWords(this.state, this.#driving.unwritten));
   }
 
-  /** Takes a word back that waits. @returns whether it did: false for one that was delivered, or taken back, or that nobody said */
-  withdraw(id: string): boolean {
+  /**
+   * Takes a word back that waits, whoever said it.
+   * @returns whether it did, once the journal has it (while a run is driven it is written at the run's next turn): false for
+   *   one that was delivered, or taken back, or that nobody said
+   */
+  async withdraw(id: string): Promise<boolean> {
     checkGiven(withdrawal, { id }, "withdraw");
-    if (!waitingWords(this.state, this.#driving.unwritten).some((one) => one.id === id)) return false;
+    const looking = this.#driving.lookAgain();
+    if (looking !== undefined) await looking;
+    if (!this.queued.some((one) => one.id === id)) return false;
     this.#driving.post({ type: "withdrawn", id });
+    await this.#driving.written();
     return true;
   }
 
@@ -293,9 +300,11 @@ export class Session<Output = unknown> {
     return this.#approvals.bring(call, result);
   }
 
-  /** Ends the run that is active. It settles within `abortGraceMs`; queued messages stay queued. */
+  /**
+   * Ends the run that is active, whoever began it. It settles within `abortGraceMs`; queued messages stay queued. Never throws:
+   * where it could not be kept (another process drives the run, say), `settled()` rejects with why, or whatever is done next.
+   */
   abort(reason: string = "aborted"): void {
-    if (this.status === "idle") return;
     this.#driving.abort(reason);
   }
 
@@ -311,7 +320,10 @@ export class Session<Output = unknown> {
     return this.status;
   }
 
-  /** Resolves when the active run has ended or parked, and what was asked for meanwhile is done; at once when nothing is. */
+  /**
+   * Resolves when the active run has ended or parked, and what was asked for meanwhile is done; at once when nothing is.
+   * @throws RondoError why something that was said while nobody drove it here could not be kept
+   */
   async settled(): Promise<void> {
     await this.#driving.settled();
   }

@@ -191,6 +191,82 @@ describe.each([
     expect(second.status).toBe("idle");
   });
 
+  test("an abort and a word that is taken back act on what others have begun and said, and not on what was read before", async () => {
+    const { memory, journal } = leasing();
+    const press = echo("press", { permission: "ask" });
+    const model = scripted([call("press"), say("done"), say("more")]);
+    const agent = new Agent({ model, tools: [press], journal });
+    const [first, second, third] = [await agent.open("s"), await agent.open("s"), await agent.open("s")];
+    first.steer("one", "a");
+    first.steer("two", "b");
+    await first.settled();
+    expect(await second.withdraw("a")).toBe(true);
+    expect(await first.withdraw("a")).toBe(false);
+    const { parked } = await first.send("go");
+    expect(shortly(first.messages).filter((line) => line.startsWith("user"))).toEqual([
+      "user: go",
+      "user: two",
+    ]);
+    expect(await second.withdraw("b")).toBe(false);
+    third.abort("enough");
+    await third.settled();
+    expect(third.result?.end?.reason).toBe("aborted");
+    await expect(first.approve(parked?.pending[0]?.id ?? "")).rejects.toThrow("waiting: none");
+    expect((await first.send("and?")).text).toBe("done");
+    expect(typesIn(memory).filter((type) => type === "withdrawn")).toHaveLength(1);
+  });
+
+  test("an abort of a run that another drives is refused in words, and never lost in silence", async () => {
+    const { memory, journal } = leasing();
+    const came = deferred<string>();
+    const slow = echo("slow", { execute: () => came.promise });
+    const agent = new Agent({
+      model: scripted([call("slow"), say("done"), say("more")]),
+      tools: [slow],
+      journal,
+    });
+    const second = await agent.open("s");
+    const first = await agent.open("s");
+    const running = first.send("go");
+    await expect.poll(() => typesIn(memory).includes("tool_started")).toBe(true);
+    const third = new Agent({ model: scripted([say("more")]), tools: [slow], journal: memory });
+    const refused = async (): Promise<void> => {
+      second.abort("enough");
+      await second.settled();
+    };
+    await expect(refused()).rejects.toMatchObject({
+      kind: "conflict",
+      message: expect.stringContaining("is held by"),
+    });
+    came.resolve("ran");
+    expect((await running).text).toBe("done");
+    expect(typesIn(memory)).not.toContain("abort_asked");
+    second.abort("too late");
+    await second.settled();
+    expect((await second.send("and?")).text).toBe("more");
+    expect((await third.open("s")).status).toBe("idle");
+  });
+
+  test("an abort that comes before a run has begun ends that run, and where it could not begin no other", async () => {
+    const { memory, journal } = leasing();
+    const press = echo("press", { permission: "ask" });
+    const model = scripted([say("hello"), call("press")]);
+    const agent = new Agent({ model, tools: [press], journal });
+    const first = await agent.open("s");
+    const cancelled = first.send("go");
+    first.abort("no");
+    expect((await cancelled).end?.reason).toBe("aborted");
+    await first.send("hello");
+    const second = await agent.open("s");
+    await first.send("go");
+    const refused = second.send("mine");
+    second.abort("no");
+    await expect(refused).rejects.toMatchObject({ kind: "invalid_request" });
+    await second.settled();
+    expect((await agent.open("s")).status).toBe("parked");
+    expect(typesIn(memory).filter((type) => type === "abort_asked")).toHaveLength(1);
+  });
+
   test("a session that was taken away or replaced is not gone on with as if it were the same", async () => {
     let records: Journal = memoryJournal({ leases: true });
     const behind: Journal = over({

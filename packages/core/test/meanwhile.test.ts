@@ -54,7 +54,7 @@ describe("a listener that hears of a result", () => {
   test("takes a word back that is not delivered then", async () => {
     const held = hold(call("look"));
     const session = await new Agent({ model: scripted([held, say("done")]), tools }).open("s");
-    const did: boolean[] = [];
+    const did: Promise<boolean>[] = [];
     session.subscribe((event) => {
       if (event.type === "tool_end") did.push(session.withdraw("w"));
     });
@@ -68,7 +68,7 @@ describe("a listener that hears of a result", () => {
       "tool: look ran",
       "assistant: done",
     ]);
-    expect(did).toEqual([true]);
+    expect(await Promise.all(did)).toEqual([true]);
   });
 });
 

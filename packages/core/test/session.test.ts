@@ -76,12 +76,9 @@ describe("a session", () => {
       session.steer("two", "b");
       session.followUp("three", "c");
       expect(textsIn(session)).toEqual(["one", "two", "three"]);
-      expect([session.withdraw("b"), session.withdraw("c"), session.withdraw("b")]).toEqual([
-        true,
-        true,
-        false,
-      ]);
+      const taken = ["b", "c", "b"].map((id) => session.withdraw(id));
       expect(textsIn(session)).toEqual(["one"]);
+      expect(await Promise.all(taken)).toEqual([true, true, false]);
       held.release();
       const { messages } = await running;
       expect(shortly(messages).slice(3)).toEqual(["user: one", "assistant: done"]);
@@ -89,7 +86,7 @@ describe("a session", () => {
         { type: "message_withdrawn", lane: "steer", id: "b", message: userText("two") },
         { type: "message_withdrawn", lane: "follow_up", id: "c", message: userText("three") },
       ]);
-      expect([session.withdraw("a"), session.withdraw("nobody's")]).toEqual([false, false]);
+      expect([await session.withdraw("a"), await session.withdraw("nobody's")]).toEqual([false, false]);
     });
 
     test("while nobody drives, also in another process; and a double of it is dropped as before", async () => {
@@ -97,7 +94,7 @@ describe("a session", () => {
       session.steer("one", "a");
       const again = await new Agent({ model: scripted([say("done")]), journal }).open("s");
       expect(textsIn(again)).toEqual(["one"]);
-      expect(again.withdraw("a")).toBe(true);
+      expect(await again.withdraw("a")).toBe(true);
       expect(again.queued).toEqual([]);
       again.steer("one", "a");
       expect(shortly((await again.send("go")).messages)).toEqual(["user: go", "assistant: done"]);
@@ -113,13 +110,13 @@ describe("a session", () => {
       session.abort("stop");
       await running;
       expect(textsIn(session)).toEqual(["one"]);
-      expect(session.withdraw("a")).toBe(true);
+      expect(await session.withdraw("a")).toBe(true);
       expect(session.queued).toEqual([]);
     });
 
     test("and says so for an id that is none", async () => {
       const { session } = await heldSession();
-      expect(() => session.withdraw(5 as never)).toThrow("withdraw: option id");
+      await expect(session.withdraw(5 as never)).rejects.toThrow("withdraw: option id");
     });
   });
 

@@ -358,7 +358,7 @@ class Said {
         return;
       }
       case "withdrawn":
-        this.#session.withdraw(record.id);
+        void this.#session.withdraw(record.id).catch(() => {});
         return;
       case "abort_asked":
         this.#session.abort(record.reason);

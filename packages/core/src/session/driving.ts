@@ -14,6 +14,7 @@ import { Writer } from "../journal/writer.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import { Driver } from "../loop/drive.ts";
 import type { Shell } from "../loop/driving/shell.ts";
+import { outlivesRun } from "../loop/driving/timely.ts";
 import type { CallKey, CallResult, CodeChange, Fact } from "../loop/records.ts";
 import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
@@ -226,20 +227,29 @@ export class Driving<Output> {
     return result;
   }
 
-  /** Ends the run that is active; one that has just ended stays as it is. Never throws: it is called by signals, whose listeners may not. */
+  /** Ends the run that is active, as it is by now; one that has just ended stays as it is. Never throws: it is called by signals, whose listeners may not. */
   abort(reason: unknown): void {
     if (this.ending) return;
-    // Nobody would hear of it here, and the run ends all the same.
-    const unkept = this.#words.takeUnkept();
+    const why = typeof reason === "string" ? reason : toRondoError(reason ?? "aborted").message;
+    const asked: Fact = { type: "abort_asked", reason: why };
+    // Where somebody drives, a journal that refuses it has ended the drive, and whoever drives hears of it.
+    const unheard = (thrown: unknown): void =>
+      this.#drive === undefined ? this.#words.unkept(toRondoError(thrown)) : undefined;
+    const end = (): void => {
+      if (this.#drive !== undefined) void this.goOn(() => asked);
+      else if (isOpen(this.state.run)) {
+        this.#words.say(asked);
+        // Nobody would hear of it here, and the run ends all the same.
+        const unkept = this.#words.takeUnkept();
+        this.goOn().catch((thrown) => this.#words.untold(thrown));
+        if (unkept !== undefined) this.#words.unkept(unkept);
+      }
+    };
     try {
-      const asked: Fact = { type: "abort_asked", reason: reasonText(reason) };
-      // It may have ended elsewhere.
-      const ended = this.goOn(() => (isOpen(this.state.run) ? asked : undefined));
-      void ended.catch((thrown) => this.#words.untold(thrown));
-    } catch {
-      // A journal that refuses it has ended the drive, and whoever drives hears of it.
+      Promise.resolve(whenThere(this.lookAgain(), end)).catch(unheard);
+    } catch (thrown) {
+      unheard(thrown);
     }
-    if (unkept !== undefined) this.#words.unkept(unkept);
   }
 
   /** Leaves at the next safe point; after `withinMs`, at once. */
@@ -264,8 +274,10 @@ export class Driving<Output> {
 
   /** Resolves when nobody drives and everything that was said is in the journal. */
   async settled(): Promise<void> {
-    while (this.#drive !== undefined) await this.#drive.result.catch(() => {});
+    await this.#drive?.result.catch(() => {});
     await this.written();
+    // Another drive, or what was looked at first, may have begun by now.
+    if (this.#drive !== undefined) await this.settled();
   }
 
   /** Resolves when what was said while nobody drove is in the journal. */
@@ -285,7 +297,7 @@ export class Driving<Output> {
       return this.result;
     } catch (thrown) {
       try {
-        drive.held = [...this.#driver.takeUnheard(), ...(drive.held ?? [])];
+        drive.held = [...this.#driver.takeUnheard(), ...(drive.held ?? []).filter(outlivesRun)];
         this.#postHeld(drive);
       } catch (unkept) {
         // What was said meanwhile cannot be kept either, and whoever speaks next is told.
@@ -383,8 +395,4 @@ export class Driving<Output> {
     const message = `the run goes on under other code than it was begun with: ${this.#changed.map(changeText).join("; ")}`;
     this.#tell({ type: "warning", code: "changed", message });
   }
-}
-
-function reasonText(reason: unknown): string {
-  return typeof reason === "string" ? reason : toRondoError(reason ?? "aborted").message;
 }

@@ -27,6 +27,9 @@ const words: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>(["queued", "withd
 /** Facts that are said to the session, whatever becomes of its run. */
 export const isWord = (fact: Fact): boolean => words.has(fact.type);
 
+/** What is kept where a run could not be begun, or goes on elsewhere: all else was said of that run alone. */
+export const outlivesRun = (fact: Fact): boolean => isWord(fact) || isOutcome(fact);
+
 /** Nobody is asked any more: a call that runs has a result of its own, one that was denied has none. */
 const isDecided = ({ startedAt, permission }: Call): boolean =>
   startedAt !== undefined || permission?.answer === "deny";
