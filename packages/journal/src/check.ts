@@ -17,7 +17,7 @@ const optionChecks = membersOf<CheckOptions>({ repair: flag, busyTimeoutMs: wait
 
 /**
  * Verifies a SQLite journal, a folder of a JSONL journal, or one file of it: that it is whole, that records are
- * numbered without a gap, and that they fold.
+ * numbered without a gap, that they fold, and that whole texts kept beside them are what their names say.
  * @param path a path or a `file:` URL
  * @throws RondoError `invalid_request` when it is no journal or cannot be read, or an option cannot be used
  */

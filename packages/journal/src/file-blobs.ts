@@ -24,6 +24,15 @@ import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
 import { isMissing } from "./system-says.ts";
 
+/** The name of a session's folder: ids may be long, differ only in case, or be no file names at all. */
+export const homeOf = (session: string): string =>
+  createHash("sha256").update(session).digest("hex").slice(0, 32);
+
+export const textSuffix = ".txt";
+
+/** Where a JSONL journal keeps texts, in its own folder. No file of a session is called so: each has an ending. */
+export const textsFolder = "texts";
+
 /** Texts in files under one folder. All its methods are asynchronous. */
 export interface FileBlobs extends BlobStore {
   put(...of: Parameters<BlobStore["put"]>): Promise<BlobPut>;
@@ -44,10 +53,8 @@ export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs 
 /** The same in a folder that is known. @param checkUsable throws where nothing may be done any more */
 export function textsIn(root: string, limits?: BlobLimits, checkUsable: () => void = () => {}): FileBlobs {
   const bounds = blobLimits(limits);
-  // Ids of sessions may be long, differ only in case, or be no file names at all.
-  const home = (session: string): string =>
-    join(root, createHash("sha256").update(session).digest("hex").slice(0, 32));
-  const file = (session: string, ref: string): string => join(home(session), `${safeRef(ref)}.txt`);
+  const home = (session: string): string => join(root, homeOf(session));
+  const file = (session: string, ref: string): string => join(home(session), `${safeRef(ref)}${textSuffix}`);
   const perform = async <T>(doing: string, act: () => Promise<T>): Promise<T> => {
     try {
       checkUsable();

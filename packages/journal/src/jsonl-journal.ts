@@ -21,7 +21,7 @@ import {
   type SizeBounds,
 } from "@rondo/core";
 import { callable, checkGiven, count, membersOf, orNull } from "@rondo/core/checks";
-import { type FileBlobs, textsIn } from "./file-blobs.ts";
+import { type FileBlobs, textsFolder, textsIn } from "./file-blobs.ts";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { fileError } from "./jsonl/errors.ts";
@@ -113,8 +113,7 @@ class FolderJournal implements JsonlJournal {
     this.#rotateBytes = rotateBytes ?? Number.POSITIVE_INFINITY;
     this.#warn = warn;
     this.#leases = new FileLeases(folder, now);
-    // No file of a session is called so: each has an ending.
-    this.blobs = textsIn(join(folder, "texts"), blobs, () => {
+    this.blobs = textsIn(join(folder, textsFolder), blobs, () => {
       this.#checkOpen();
       // Where the folder was taken away, a text must not make it again: the records would go on in one that is empty.
       statSync(folder);

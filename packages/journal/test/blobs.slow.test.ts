@@ -14,7 +14,7 @@ import files from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent, type BlobStore, memoryBlobs, textOf, tool } from "@rondo/core";
+import { Agent, type BlobStore, blobRef, memoryBlobs, textOf, tool } from "@rondo/core";
 import { checkJournal, fileBlobs, jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { type BlobStoreUnderTest, call, sampleRecords, say, scripted, testBlobs } from "@rondo/testkit";
 import { afterAll, describe, expect, it } from "vitest";
@@ -93,6 +93,36 @@ describe("texts in files", () => {
       message: expect.stringContaining("damaged"),
     });
     expect(await store.put("ticket/42", "hello\n", origin)).toMatchObject({ ok: false });
+  });
+
+  it("beside a JSONL journal are looked at by its check, of one session or of all", async () => {
+    const root = join(folder, "checked");
+    const journal = jsonlJournal(root);
+    for (const session of ["a", "b"]) {
+      journal.append(session, 0, sampleRecords(0, 1));
+      await journal.blobs.put(session, "hello\n", origin);
+      await journal.blobs.put(session, "more\n", origin);
+    }
+    journal.close();
+    expect(checkJournal(root)).toMatchObject({ findings: [], sessions: 2 });
+    const ref = blobRef("more\n");
+    const homes = readdirSync(join(root, "texts"));
+    const places = homes.map((home) => join(root, "texts", home, `${ref}.txt`));
+    for (const place of places) writeFileSync(place, "mor\n");
+    const wrong = {
+      what: "damage",
+      repaired: false,
+      message: expect.stringMatching(new RegExp(`^texts/\\w+/${ref}\\.txt: .*restore a copy`)),
+    };
+    const { findings, sessions } = checkJournal(root, { repair: true });
+    expect(findings).toEqual(
+      [wrong, wrong].map((one) => ({ ...one, session: expect.stringMatching(/^[ab]$/) })),
+    );
+    expect(sessions).toBe(2);
+    expect(checkJournal(join(root, "b.jsonl")).findings).toEqual([{ ...wrong, session: "b" }]);
+    // Whoever lets go of texts damages nothing.
+    for (const place of places) rmSync(place);
+    expect(checkJournal(root).findings).toEqual([]);
   });
 
   it("say which folder cannot be written", async () => {

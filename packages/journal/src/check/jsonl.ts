@@ -1,4 +1,5 @@
-// The room of checking a JSONL journal: every line of every file, that no file is missing, and the one repair there is.
+// The room of checking a JSONL journal: every line of every file, that no file is missing, and the one repair there is;
+// then the whole texts of cut results beside them.
 
 import { existsSync, fstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -11,6 +12,7 @@ import { nameOf, newestSegments, pendingSuffix, segmentName, segmentOf, suffix }
 import { formatOf } from "../record-format.ts";
 import { FoldCheck } from "./fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./report.ts";
+import { checkTextFiles } from "./texts.ts";
 
 type Report = Omit<CheckReport, "path">;
 
@@ -20,6 +22,7 @@ export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000
   const folder = isFolder ? path : dirname(path);
   const asked = isFolder ? undefined : segmentOf(basename(path)).name;
   const report: Report = { kind: "jsonl", sessions: 0, records: 0, bytes: 0, findings: [] };
+  const ids: string[] = [];
   const lock = repair ? new FolderLock(join(folder, "lock"), busyTimeoutMs) : undefined;
   try {
     if (isFolder && !mayBeJournal(folder))
@@ -39,7 +42,11 @@ export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000
         const { message } = fileError(session.path, "check", thrown);
         report.findings.push({ what: "damage", message, repaired: false });
       }
+      if (session.id !== undefined) ids.push(session.id);
     }
+    const texts = checkTextFiles(folder, ids, isFolder);
+    report.findings.push(...texts.findings);
+    report.bytes += texts.bytes;
   } finally {
     lock?.close();
   }
@@ -64,7 +71,8 @@ class SessionCheck {
   readonly #repair: boolean;
   readonly #report: Report;
   readonly #fold = new FoldCheck();
-  #session: string | undefined;
+  /** Of the session, once a file of it has told. */
+  id: string | undefined;
   #length = 0;
 
   /** @param newest the highest of its files that was seen */
@@ -108,7 +116,7 @@ class SessionCheck {
   #end(): void {
     const unpaired = this.#fold.end();
     if (unpaired !== undefined) this.#found(unpaired);
-    else if (this.#session !== undefined && this.#length > 0) this.#report.sessions += 1;
+    else if (this.id !== undefined && this.#length > 0) this.#report.sessions += 1;
   }
 
   #checkFile(file: number, segment: number, followed: boolean): Came {
@@ -121,7 +129,7 @@ class SessionCheck {
       if (line.what === "seal") sealed = true;
       else if (line.what === "header") {
         const { id, format } = line.header;
-        this.#session ??= id;
+        this.id ??= id;
         if (format > linesVersion) newer = format;
         const its = segmentName(nameOf(id), line.header.segment ?? 1);
         if (basename(this.path) !== its)
@@ -169,7 +177,7 @@ class SessionCheck {
       what,
       message: `${basename(this.path)}: ${message}`,
       repaired,
-      ...(this.#session === undefined ? {} : { session: this.#session }),
+      ...(this.id === undefined ? {} : { session: this.id }),
     });
   }
 }
