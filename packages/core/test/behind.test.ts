@@ -295,6 +295,27 @@ describe.each([
     await expect(word()).rejects.toThrow("was deleted, moved or replaced");
     expect(typesIn(records)).toHaveLength(length);
   });
+
+  test("nor is one that was taken away while its run was driven", async () => {
+    let records: Journal = memoryJournal();
+    const behind: Journal = over({
+      append: (session, seq, group) => records.append(session, seq, group),
+      read: (...from) => records.read(...from),
+      list: () => records.list(),
+      lease: () => ({ token: 1, renew: () => {}, release: () => {} }),
+    });
+    const came = deferred<string>();
+    const slow = echo("slow", { execute: () => came.promise });
+    const model = scripted([call("slow"), say("hello")], { repeatLast: true });
+    const session = await new Agent({ model, tools: [slow], journal: behind }).open("s");
+    const running = session.send("go");
+    await expect.poll(() => typesIn(records).includes("tool_started")).toBe(true);
+    records = memoryJournal();
+    came.resolve("ran");
+    await expect(running).rejects.toMatchObject({ kind: "conflict" });
+    await expect(session.send("on")).rejects.toThrow("was deleted, moved or replaced");
+    expect(records.read("s")).toEqual([]);
+  });
 });
 
 test("of many handles that speak at once over a journal without leases, no word is lost and none is told twice", async () => {

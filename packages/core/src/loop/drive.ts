@@ -29,7 +29,6 @@ export class Driver {
   readonly #shell: Shell;
   readonly #clock: SteadyClock;
   #state: State;
-  #last: LogRecord | undefined;
   readonly #mailbox: Arriving[] = [];
   #wake: (() => void) | undefined;
   /** Something came after the loop last looked at what comes next: it must not fall asleep over it. */
@@ -81,7 +80,6 @@ export class Driver {
   startFrom(state: State): void {
     this.#state = state;
     this.#groups.startAt(state.seq);
-    this.#last = undefined;
   }
 
   /** Words to the session that a `run` has failed with: the journal has none of them. They are given once. */
@@ -121,9 +119,9 @@ export class Driver {
     this.#groups.flushInTurn();
   }
 
-  /** The last record that was made here. Undefined where it may not be in the journal. */
+  /** The last record that was made here and that the journal took. */
   get written(): LogRecord | undefined {
-    return this.#groups.failed === undefined ? this.#last : undefined;
+    return this.#groups.kept;
   }
 
   /** What was posted while nobody drove is on its way to the journal, or has been. */
@@ -275,7 +273,6 @@ export class Driver {
       };
       this.#state = reduce(before, record, rules);
       this.#groups.waiting.push(record);
-      this.#last = record;
       for (const event of announce(record, before, this.#state, session)) this.#telling.tell(event);
       this.#atWork.see(record);
     }

@@ -18,6 +18,8 @@ export class Groups {
   /** Set once the journal refused a group, or somebody else has the session. */
   failed: RondoError | undefined;
   #writing: Promise<void> | undefined;
+  /** The last record that the journal has taken, since `startAt`. */
+  kept: LogRecord | undefined;
 
   constructor(journal: Shell["journal"], session: string, given: number) {
     this.#journal = journal;
@@ -29,6 +31,7 @@ export class Groups {
   startAt(given: number): void {
     this.#given = given;
     this.waiting = [];
+    this.kept = undefined;
     this.failed = undefined;
     this.#writing = undefined;
   }
@@ -62,7 +65,12 @@ export class Groups {
     };
     try {
       const written = this.#journal.append(this.#session, expected, records);
-      return written === undefined ? undefined : Promise.resolve(written).catch(refused);
+      const took = (): void => {
+        this.kept = records.at(-1);
+      };
+      if (written !== undefined) return Promise.resolve(written).then(took, refused);
+      took();
+      return undefined;
     } catch (thrown) {
       return refused(thrown);
     }
