@@ -25,6 +25,8 @@ export { leftChildOf } from "./loop/folding/children.ts";
 export { Prefix, type PrefixNote } from "./loop/request/prefix.ts";
 export { windowOf } from "./loop/request/window.ts";
 export { inFlight, isRunning, isThinking } from "./loop/state.ts";
+export { agentChecks } from "./options/agent-options.ts";
+export { redaction } from "./redact.ts";
 export { awaitingApproval, resultOf } from "./result.ts";
 export { checkGrant } from "./rules/grants.ts";
 export { alwaysIn, leaveLike } from "./session/always.ts";

@@ -23,7 +23,7 @@ import {
   type RunResult,
   type TextPart,
 } from "@rondo/core";
-import { checkGiven, membersOf, object, text } from "@rondo/core/checks";
+import { checkGiven, object } from "@rondo/core/checks";
 import {
   alwaysIn,
   awaitingApproval,
@@ -38,12 +38,13 @@ import {
   renderBrought,
   resultOf,
 } from "@rondo/core/driving";
+import { Clean } from "./client/clean.ts";
+import { clientChecks, type RestateClientOptions } from "./client/options.ts";
 import { Seen } from "./client/seen.ts";
 import { type LiveWorkers, liveWorkers } from "./follow/live-workers.ts";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
-import { addresses, Ingress, type IngressOptions, ingressChecks } from "./ingress.ts";
+import { Ingress } from "./ingress.ts";
 import { errorOf } from "./journal.ts";
-import { liveToken } from "./live-token.ts";
 import { checkAgentName, servicesOf } from "./names.ts";
 import { readAll, type Server } from "./reading.ts";
 import {
@@ -56,20 +57,6 @@ import {
   type Saying,
 } from "./wire.ts";
 
-export interface RestateClientOptions extends IngressOptions {
-  /** The agent, by the name its worker gives it. */
-  agent: string;
-  /** What the worker's services are called in front. Default: `rondo`. */
-  namespace?: string;
-  /** Addresses of workers, to hear live events from. Default: none, and `follow` tells records alone. */
-  workers?: string | readonly string[];
-  /**
-   * The secret that the workers ask of whoever follows (`liveToken` of `restateWorker`). Default: none. Where a worker
-   * refuses, `follow` tells records alone, and `warn` hears why.
-   */
-  liveToken?: string;
-}
-
 export interface RestateClient {
   /** A session: a new one, or one that is there already. Nothing is asked for it yet. */
   session<Output = unknown>(id: string): RestateSession<Output>;
@@ -78,14 +65,9 @@ export interface RestateClient {
 /** `idle`: no run is active. `running`: one is, or will be as soon as a worker is there; also where its invocation was killed at the server, or is refused by code that was changed in place, which nobody but the server knows. `parked`: one waits for an approval. */
 export type RestateSessionStatus = "idle" | "running" | "parked";
 
-const optionChecks = membersOf<RestateClientOptions>(
-  { ...ingressChecks, agent: text, namespace: text, workers: addresses, liveToken },
-  ["ingress", "agent"],
-);
-
 /** @throws RondoError `invalid_request` naming the option that cannot be used */
 export function restateClient(options: RestateClientOptions): RestateClient {
-  checkGiven(optionChecks, options, "restateClient");
+  checkGiven(clientChecks, options, "restateClient");
   const { agent } = options;
   checkAgentName(agent, "restateClient");
   const place: Place = {
@@ -93,6 +75,7 @@ export function restateClient(options: RestateClientOptions): RestateClient {
     services: servicesOf(options.namespace),
     agent,
     live: liveWorkers(options.workers, options.liveToken, options.warn),
+    clean: new Clean(options.redact),
   };
   return { session: (id) => new RestateSession(place, id) };
 }
@@ -100,6 +83,7 @@ export function restateClient(options: RestateClientOptions): RestateClient {
 interface Place extends Server {
   agent: string;
   live: LiveWorkers;
+  clean: Clean;
 }
 
 /** Leave with a name of its own, where it was given none. */
@@ -115,6 +99,8 @@ export class RestateSession<Output = unknown> {
   readonly #seen: Seen;
   /** What was said here and may be on its way still, the oldest first. */
   #said: Mail[] = [];
+  /** How many runs were started here that have not come back. */
+  #running = 0;
 
   /** By `client.session(id)`. */
   constructor(place: Place, id: string) {
@@ -148,6 +134,21 @@ export class RestateSession<Output = unknown> {
   async compact({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     if ((await this.status()) === "idle") return this.#run({ input: [], only: "compaction" }, signal);
     return this.#sayAndWait({ type: "mode", mode: "compacting", rule: "asked", evidence: {} });
+  }
+
+  /**
+   * Forgets the conversation: the next run begins with nothing. What was said stays in the records, and a run of its own says that
+   * it was cleared. Words that wait stay.
+   * @throws RondoError `invalid_request` while a run is active: abort() it first
+   */
+  async clear(): Promise<void> {
+    const status = await this.status();
+    if (status !== "idle")
+      throw new RondoError(
+        "invalid_request",
+        `session ${this.id} has a run that is ${status}: wait for it, or abort() it first`,
+      );
+    await this.#run({ input: [], history: [], only: "clearing" }, undefined);
   }
 
   /** A word while the run works: delivered once, before its next model call. Resolves when it is kept. @param id doubles of one id are dropped */
@@ -253,7 +254,7 @@ export class RestateSession<Output = unknown> {
   async status(): Promise<RestateSessionStatus> {
     const driven = await this.#seen.refresh();
     const { run } = this.#seen.state;
-    if (driven) return "running";
+    if (driven || this.#running > 0) return "running";
     if (run === undefined || run.end !== undefined) return "idle";
     return inFlight(run) || awaitingApproval(this.#seen.state).length === 0 ? "running" : "parked";
   }
@@ -292,16 +293,26 @@ export class RestateSession<Output = unknown> {
   }
 
   async #run(what: Omit<RunRequest, "agent">, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
-    const { agent } = this.#place;
-    const abort = (): void => void this.abort(String(signal?.reason ?? "aborted")).catch(() => {});
+    const { agent, clean } = this.#place;
+    const id = randomUUID();
+    const abort = (): void => {
+      const reason = String(signal?.reason ?? "aborted");
+      void this.#post({ type: "abort_asked", reason, of: id }).catch(() => {});
+    };
     if (signal?.aborted) throw new RondoError("aborted", "the run was not started: its signal had fired");
     signal?.addEventListener("abort", abort, { once: true });
+    this.#running += 1;
     try {
-      const driven = await this.#call<Driven>("session", "run", { agent, ...what } satisfies RunRequest);
+      const driven = await this.#call<Driven>("session", "run", {
+        agent,
+        id,
+        ...clean.asked(what),
+      } satisfies RunRequest);
       if (driven.error !== undefined) throw errorOf(driven.error);
       await this.#seen.take(driven);
       return resultOf<Output>(this.#seen.state, this.id);
     } finally {
+      this.#running -= 1;
       signal?.removeEventListener("abort", abort);
     }
   }
@@ -314,8 +325,9 @@ export class RestateSession<Output = unknown> {
     await this.#post({ type: "queued", id, lane, message: readMessage(message) });
   }
 
-  async #post(say: Saying): Promise<Mail> {
-    const { agent } = this.#place;
+  async #post(given: Saying): Promise<Mail> {
+    const { agent, clean } = this.#place;
+    const say = clean.said(given);
     const posted = await this.#call<Posted>("inbox", "post", { agent, say } satisfies PostRequest);
     const mail: Mail = { ...posted, agent, say };
     this.#said.push(mail);

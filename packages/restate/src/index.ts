@@ -1,7 +1,8 @@
 // The face of @rondo/restate.
+
+export type { RestateClientOptions } from "./client/options.ts";
 export {
   type RestateClient,
-  type RestateClientOptions,
   RestateSession,
   type RestateSessionStatus,
   restateClient,

@@ -30,7 +30,9 @@ export type Answer =
 
 /** What may be said to a session. `answer`: to the call of that id or key. */
 export type Saying =
-  | (Fact & { type: "queued" | "withdrawn" | "abort_asked" | "allowed" | "revoked" | "mode" | "child_waits" })
+  | (Fact & { type: "queued" | "withdrawn" | "allowed" | "revoked" | "mode" | "child_waits" })
+  /** `of`: to that run alone, by what whoever asked for it calls it. */
+  | (Fact & { type: "abort_asked" } & { of?: string })
   | { type: "answer"; call: string; said: Answer };
 
 /** Something said, numbered by the inbox from 1. */
@@ -64,9 +66,11 @@ export interface TakenData {
 
 export interface RunRequest {
   agent: string;
+  /** What whoever asks for it calls it. */
+  id?: string;
   input: Message[];
   history?: Message[];
-  only?: "compaction";
+  only?: "compaction" | "clearing";
 }
 
 /** A sub-agent's session is started, or gone on with. */
@@ -81,6 +85,16 @@ export interface ChildRequest {
   answers: readonly PassedAnswer[];
   /** What it has told of what it spent. */
   told: Spent;
+  graceMs: number;
+}
+
+/** A sub-agent that is left behind is to come to its end. */
+export interface EndRequest {
+  agent: string;
+  call: CallKey;
+  /** What it has told of what it spent. */
+  told: Spent;
+  reason: string;
   graceMs: number;
 }
 

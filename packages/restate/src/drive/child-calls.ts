@@ -4,20 +4,24 @@
 // else is in no memory. What is said to a child while it is at work goes to its inbox, like anything that is said.
 
 import type { ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
-import type { Call, CallKey, ErrorData, Fact, LogRecord, State } from "@rondo/core";
-import { timely } from "@rondo/core/driving";
+import type { Call, CallKey, ErrorData, Fact, LogRecord, State, Thrown } from "@rondo/core";
+import { type LeftChild, timely } from "@rondo/core/driving";
 import type { Services } from "../names.ts";
 import { jsonOf } from "../state/kv.ts";
-import type { ChildRequest, PostRequest, Saying } from "../wire.ts";
+import type { ChildRequest, EndRequest, PostRequest, Saying } from "../wire.ts";
 
 /** What a child came to, as its parent's fact. */
 export interface ChildCame {
   call: CallKey;
   at: number;
-  fact: Fact & { type: "tool_finished" | "child_waits" };
+  fact: Fact & { type: "tool_finished" | "child_waits" | "late_result" };
+  /** Its task could not be made: told in its parent's words. */
+  threw?: Thrown;
   /** The parent's own words for it failed: that ends the parent's run. */
   unsaid?: ErrorData;
 }
+
+const unwanted = "its parent was ended";
 
 /** A child settles a little before its parent gives it up, so that what it spent is told in time. */
 const graceShare = 0.75;
@@ -55,21 +59,39 @@ export class ChildCalls {
       parentAgent: this.#agent,
       answers: child.answers,
       told: child.spent,
-      graceMs: Math.floor((state.options?.abortGraceMs ?? 0) * graceShare),
+      graceMs: graceIn(state),
     };
     this.#stopped.delete(key);
-    this.#calls.set(
-      key,
-      this.#ctx.genericCall<ChildRequest, ChildCame>({
-        service: this.#services.session,
-        method: "child",
-        key: child.session,
-        parameter: request,
-        inputSerde: jsonOf(),
-        outputSerde: jsonOf(),
-        name: `sub-agent ${call.name}`,
-      }),
-    );
+    this.#ask(call, child.session, "child", request);
+  }
+
+  /** Ends one that was left behind. One that is at work was told to stop, and says itself what came of it. */
+  end(left: LeftChild, state: State): void {
+    const { call: key, name, session, told } = left;
+    if (this.#calls.has(key)) return;
+    const agent = this.#agentOf(left);
+    // It may be at work for a drive of before: this reaches it, the call waits for its turn.
+    this.#tell(session, agent, { type: "abort_asked", reason: unwanted });
+    const request: EndRequest = { agent, call: key, told, reason: unwanted, graceMs: graceIn(state) };
+    this.#ask({ key, name }, session, "end", request);
+  }
+
+  #ask(
+    { key, name }: Pick<Call, "key" | "name">,
+    session: string,
+    method: "child" | "end",
+    parameter: ChildRequest | EndRequest,
+  ): void {
+    const asked = this.#ctx.genericCall<ChildRequest | EndRequest, ChildCame>({
+      service: this.#services.session,
+      method,
+      key: session,
+      parameter,
+      inputSerde: jsonOf(),
+      outputSerde: jsonOf(),
+      name: `sub-agent ${name}`,
+    });
+    this.#calls.set(key, asked);
   }
 
   done(key: CallKey): void {
@@ -87,9 +109,8 @@ export class ChildCalls {
     if (record.type === "tool_finished") {
       const call = callOf(before, record.call);
       if (call?.child === undefined || call.result !== undefined) return;
-      this.#calls.delete(record.call);
-      // A result that the loop itself gave: the child is wanted no more, whether it is at work or waits for somebody.
-      if (record.result.spent === undefined) this.#stop(call, "its parent was ended");
+      // A result that the loop itself gave: the child is wanted no more. What it spent until it stops is still heard.
+      if (record.result.spent === undefined && this.#calls.has(record.call)) this.#stop(call, unwanted);
       return;
     }
     if (after.run?.cancelledAt === undefined || before.run?.cancelledAt !== undefined) return;
@@ -105,20 +126,25 @@ export class ChildCalls {
   }
 
   #say(call: Call, say: Saying): void {
-    if (call.child === undefined) return;
+    if (call.child !== undefined) this.#tell(call.child.session, this.#agentOf(call), say);
+  }
+
+  #tell(session: string, agent: string, say: Saying): void {
     this.#ctx.genericSend<PostRequest>({
       service: this.#services.inbox,
       method: "post",
-      key: call.child.session,
-      parameter: { agent: this.#agentOf(call), say },
+      key: session,
+      parameter: { agent, say },
       inputSerde: jsonOf(),
     });
   }
 
-  #agentOf({ name }: Call): string {
+  #agentOf({ name }: Pick<Call, "name">): string {
     return `${this.#agent}/${name}`;
   }
 }
+
+const graceIn = ({ options }: State): number => Math.floor((options?.abortGraceMs ?? 0) * graceShare);
 
 /** What its parent takes down of it. A child asked before it stopped: word of that may be on its way still, and stands before it in any case. */
 export function factsOfChild({ call: key, fact, unsaid }: ChildCame, state: State): Fact[] {

@@ -13,7 +13,6 @@ import { CancelledError, RestatePromise } from "@restatedev/restate-sdk";
 import type { Action, Fact, State } from "@rondo/core";
 import {
   askKey,
-  checkArgs,
   inFlight,
   isThinking,
   isVoid,
@@ -34,7 +33,8 @@ import { type Came, cameSerde } from "./came.ts";
 import { type ChildCame, factsOfChild } from "./child-calls.ts";
 import type { DriverPlace } from "./place.ts";
 import { DriveRecords } from "./records.ts";
-import { factOf, type Taking } from "./saying.ts";
+import { factOf } from "./saying.ts";
+import { cleaned, type Taking, takingOf } from "./taking.ts";
 
 type Heard =
   | { what: "step"; came: Came }
@@ -53,6 +53,7 @@ export class RestateDriver {
   readonly #prefix = new Prefix();
   readonly #taken: Taken;
   readonly #invocation: string;
+  readonly #taking: Taking;
   #workplace: Workplace;
   readonly #records: DriveRecords;
   /** The workplace that has what is in flight. */
@@ -69,7 +70,8 @@ export class RestateDriver {
   #mail: RestatePromise<Heard> | undefined;
   #until: number | undefined;
 
-  constructor(place: DriverPlace, state: State, taken: Taken) {
+  /** @param asked the session as it was when the model was last asked */
+  constructor(place: DriverPlace, state: State, taken: Taken, asked: State | undefined) {
     const { ctx, parts, hub, workplaces } = place;
     this.#place = place;
     this.#taken = taken;
@@ -86,6 +88,9 @@ export class RestateDriver {
       this.#workplace.atWork.release(),
     );
     this.#workplace = workplaces.of(this.#invocation, this.#shell, this.#driving);
+    this.#taking = takingOf(ctx, this.#shell, () => this.#workplace.atWork);
+    const last = asked && nextOrEnd(asked, this.#shell.rules);
+    if (last?.do === "call_model") modelStarted(last, this.#prefix);
   }
 
   get state(): State {
@@ -125,20 +130,14 @@ export class RestateDriver {
       // What has no number was handed over by the one who drives.
       if (n > 0 && !this.#taken.take(n)) continue;
       this.#records.now = Math.max(this.#records.now, at);
+      if (say.type === "abort_asked" && say.of !== undefined && say.of !== this.#place.run) {
+        this.#place.unwanted.add(say.of);
+        continue;
+      }
       const fact = await factOf(say, this.#records.state, this.#taking);
       if (fact !== undefined) this.#records.append([fact]);
     }
   }
-
-  /** Schemas are user code, and whole results go to a store: what comes of that is a fact like any other. */
-  readonly #taking: Taking = {
-    checkEdit: async (name, args) => {
-      const tool = this.#shell.tools.get(name);
-      return tool && this.#place.ctx.run("check edit", async () => checkArgs(tool, args));
-    },
-    brought: (call, result) =>
-      this.#place.ctx.run("cut result", async () => this.#workplace.atWork.brought(call, result)),
-  };
 
   /** Drives until the run has ended or waits for somebody outside. */
   async run(): Promise<{ how: "done" | "parked"; until?: number }> {
@@ -185,9 +184,9 @@ export class RestateDriver {
           this.#ask(`reconcile:${key}`, () => this.#workplace.atWork.reconcile(key));
         return this.#wait(action.until);
       case "end_children":
-        // They are told by messages that outlive this process.
-        this.#records.append(action.calls.map((call): Fact => ({ type: "late_result", call })));
-        return undefined;
+        for (const left of this.#records.state.left ?? [])
+          if (action.calls.includes(left.call)) this.#place.children.end(left, this.#records.state);
+        return this.#wait(action.until);
       case "run_hook":
         for (const hook of action.hooks) this.#ask(askKey(hook), () => this.#workplace.atWork.askHook(hook));
         return this.#wait(action.until);
@@ -242,12 +241,6 @@ export class RestateDriver {
     if (this.#workplace.used)
       this.#workplace = workplaces.renew(this.#invocation, this.#shell, this.#driving);
     return false;
-  }
-
-  /** Secrets are taken out before anybody keeps what they are in. */
-  #clean(facts: readonly Fact[]): Fact[] {
-    const { redact } = this.#shell;
-    return redact === undefined ? [...facts] : facts.map(redact);
   }
 
   get #driving(): Parameters<Workplaces["of"]>[2] {
@@ -328,7 +321,7 @@ export class RestateDriver {
       case "child":
         this.#records.now = Math.max(this.#records.now, heard.came.at);
         children.done(heard.came.call);
-        this.#records.append(factsOfChild(heard.came, this.#records.state));
+        this.#records.append(factsOfChild(await this.#taking.told(heard.came), this.#records.state));
         return;
       case "step":
         this.#step = undefined;
@@ -377,7 +370,7 @@ export class RestateDriver {
       }
       this.#begun.clear();
       const facts = workplace.after(this.#consumed);
-      if (facts.length > 0) return { by: workplace.id, at: clock.now(), facts: this.#clean(facts) };
+      if (facts.length > 0) return { by: workplace.id, at: clock.now(), facts: cleaned(facts, this.#shell) };
       const until = this.#until;
       const now = clock.now();
       if (until !== undefined && now >= until) return { by: workplace.id, at: now, woke: true };

@@ -7,6 +7,7 @@ import type { Hub } from "../hub.ts";
 import type { RecordStore } from "../state/store.ts";
 import type { Workplaces } from "../workplace.ts";
 import type { ChildCalls } from "./child-calls.ts";
+import type { Unwanted } from "./unwanted.ts";
 
 /** What the driver takes from the worker and the handler it runs in. */
 export interface DriverPlace {
@@ -16,6 +17,9 @@ export interface DriverPlace {
   hub: Hub;
   workplaces: Workplaces;
   children: ChildCalls;
+  /** What whoever asked for the run calls it. */
+  run: string | undefined;
+  unwanted: Unwanted;
   /** Hears that calls wait for somebody while the run goes on. */
   waiting(state: State): void;
   /** Says to the inbox that mail is heard here. */

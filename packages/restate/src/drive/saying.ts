@@ -3,23 +3,24 @@
 // Between the saying and the taking a run may have ended, a call may have been answered, a sub-agent may have gone on: a
 // word that says nothing any more comes to nothing.
 
-import type { BroughtResult, CallCheck, CallKey, CallResult, Fact, JsonObject, State } from "@rondo/core";
+import type { Fact, State } from "@rondo/core";
 import { awaitingApproval } from "@rondo/core/driving";
 import type { Saying } from "../wire.ts";
-
-/** What a word is taken with: code and stores of the worker's. */
-export interface Taking {
-  /** Checks edited arguments against the schema of a tool; undefined where there is no such tool. */
-  checkEdit(tool: string, args: JsonObject): Promise<CallCheck | undefined>;
-  /** Cuts a result that somebody brings. */
-  brought(call: CallKey, result: BroughtResult): Promise<CallResult>;
-}
+import type { Taking } from "./taking.ts";
 
 /** The fact that a word comes to; undefined: none. */
-export async function factOf(say: Saying, state: State, taking: Taking): Promise<Fact | undefined> {
+export async function factOf(
+  say: Saying,
+  state: State,
+  taking: Pick<Taking, "checkEdit" | "brought">,
+): Promise<Fact | undefined> {
   const { run } = state;
   const open = run !== undefined && run.end === undefined;
-  if (say.type === "abort_asked" || say.type === "mode") return open ? say : undefined;
+  if (say.type === "mode") return open ? say : undefined;
+  if (say.type === "abort_asked") {
+    const { of: _of, ...fact } = say;
+    return open ? fact : undefined;
+  }
   // One that has stopped since has told its parent more than this.
   if (say.type === "child_waits") {
     const call = open ? run.turn?.calls.find(({ key }) => key === say.call) : undefined;
@@ -33,7 +34,7 @@ export async function factOf(say: Saying, state: State, taking: Taking): Promise
 async function answered(
   { call, said }: Saying & { type: "answer" },
   state: State,
-  { checkEdit, brought }: Taking,
+  { checkEdit, brought }: Pick<Taking, "checkEdit" | "brought">,
 ): Promise<Fact | undefined> {
   const waits = awaitingApproval(state).find(
     (one) => one.id === call || (one.key === call && one.child === undefined),

@@ -17,6 +17,7 @@ import {
   RondoError,
   reduceAll,
   type State,
+  type Thrown,
 } from "@rondo/core";
 import { inFlight, newsOf, type readInput, type SessionParts } from "@rondo/core/driving";
 import { shardOf } from "../names.ts";
@@ -29,6 +30,7 @@ import type { AgentAt, WorkerParts } from "../worker-parts.ts";
 import type { Came } from "./came.ts";
 import { ChildCalls } from "./child-calls.ts";
 import { RestateDriver } from "./driver.ts";
+import { Unwanted } from "./unwanted.ts";
 
 /** What a drive begins with. */
 export type Opening = { facts: Fact[]; mails?: Mail[]; drives: boolean } | { refused: RondoError };
@@ -38,7 +40,7 @@ export interface Begun extends Came {
   about?: JsonObject;
   /** The input of a sub-agent, or why there is none. */
   input?: ReturnType<typeof readInput>;
-  failed?: string;
+  failed?: Thrown;
 }
 
 export interface Outcome {
@@ -73,17 +75,26 @@ const sameOptions = (one: State["options"], other: State["options"]): boolean =>
 /** What is left of it in a record. */
 const plain = (options: State["options"]): JsonObject => JSON.parse(JSON.stringify(options)) as JsonObject;
 
+/** Whose run is driven, and how. */
+interface Wanted {
+  agent: string;
+  /** What whoever asks for the run calls it. */
+  run?: string;
+  graceMs?: number;
+  task?: () => Promise<Partial<Begun>>;
+}
+
 /** Opens the session, and drives its run until it ends or waits for somebody. */
 export async function drive(
   ctx: restate.ObjectContext,
   worker: WorkerParts,
-  { agent: path, graceMs, task }: { agent: string; graceMs?: number; task?: () => Promise<Partial<Begun>> },
+  { agent: path, run: own, graceMs, task }: Wanted,
   open: (state: State, begun: Begun) => Opening,
   waiting: (state: State) => void = () => {},
 ): Promise<Outcome> {
-  const opened = await openedIn(ctx, worker, path, graceMs, waiting).catch(whyNot);
+  const opened = await openedIn(ctx, worker, { agent: path, run: own, graceMs }, waiting).catch(whyNot);
   if (opened instanceof RondoError) return { error: opened, at: 0 };
-  const { agent, driver, parts, store, lines, held, state } = opened;
+  const { agent, driver, parts, store, lines, held, unwanted, state } = opened;
   let ended = false;
   ctx.request().attemptCompletedSignal.addEventListener("abort", () => driver.leave(ended), { once: true });
   const begun = await driver.start<Begun>(async () => ({
@@ -100,6 +111,7 @@ export async function drive(
   // What the program said of itself when this began; now it may be another process.
   parts.about = begun.about;
   try {
+    if (unwanted.take(own)) throw new RondoError("aborted", "the run was not started: its signal had fired");
     checkToken(ctx.key, held ?? undefined, undefined, at);
     const opening = open(state, begun);
     if ("refused" in opening) throw opening.refused;
@@ -116,6 +128,8 @@ export async function drive(
     const isOpen = driver.state.run !== undefined && driver.state.run.end === undefined;
     if (isOpen && opening.drives) {
       if (store.seq === 0) note(ctx, worker.services.index, driver.state, at);
+      // Whoever asks is told from now on that it is driven.
+      driver.flush(true);
       const { how, until } = await driver.run();
       if (how === "parked" && until !== undefined) wakeIn(ctx, worker, path, until - driver.state.now);
     }
@@ -150,6 +164,7 @@ interface Opened {
   store: RecordStore;
   lines: readonly string[];
   held: LeaseState | null;
+  unwanted: Unwanted;
   /** As its records have it. */
   state: State;
 }
@@ -158,8 +173,11 @@ interface Opened {
 async function openedIn(
   ctx: restate.ObjectContext,
   worker: WorkerParts,
-  path: string,
-  graceMs: number | undefined,
+  {
+    agent: path,
+    run,
+    graceMs,
+  }: { [name in "run" | "graceMs"]: Wanted[name] | undefined } & Pick<Wanted, "agent">,
   waiting: (state: State) => void,
 ): Promise<Opened> {
   const agent = worker.agentAt(path);
@@ -167,13 +185,18 @@ async function openedIn(
   const keys = await kv.keys();
   const { store, lines } = await RecordStore.load(kv, keys);
   const held = keys.includes("lease") ? await ctx.get<LeaseState>("lease") : null;
+  const unwanted = await Unwanted.in(ctx, keys);
   const data = keys.includes("mail") ? await ctx.get<TakenData>("mail") : null;
   const { rules, options } = agent.resolved;
   const resolved =
     graceMs === undefined
       ? agent.resolved
       : { ...agent.resolved, options: { ...options, abortGraceMs: Math.min(options.abortGraceMs, graceMs) } };
-  const state = reduceAll(await recordsOf(ctx.key, lines), rules, emptyState);
+  const records = await recordsOf(ctx.key, lines);
+  // As it was when the model was last asked: what is sent next is held against that.
+  const asked = records.findLastIndex(({ type }) => type === "model_started");
+  const before = reduceAll(records.slice(0, Math.max(0, asked)), rules, emptyState);
+  const state = reduceAll(records.slice(Math.max(0, asked)), rules, before);
   const taken = new Taken(data ?? undefined);
   const parts: SessionParts = {
     id: ctx.key,
@@ -193,6 +216,8 @@ async function openedIn(
       hub: worker.hub,
       workplaces: worker.workplaces,
       children: new ChildCalls(ctx, worker.services, ctx.key, path),
+      run,
+      unwanted,
       listen: (awakeable) =>
         ctx.genericSend<ListenRequest>({
           service: worker.services.inbox,
@@ -206,8 +231,9 @@ async function openedIn(
     },
     state,
     taken,
+    asked < 0 ? undefined : before,
   );
-  return { agent, driver, parts, store, lines, held, state };
+  return { agent, driver, parts, store, lines, held, unwanted, state };
 }
 
 /** A run that waits for a time goes on by itself. */

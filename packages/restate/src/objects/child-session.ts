@@ -4,12 +4,16 @@
 
 import type * as restate from "@restatedev/restate-sdk";
 import {
+  type Fact,
+  formatVersion,
   messageOf,
   renderResult,
   type Spent,
   type State,
   spentBy,
+  type Thrown,
   ToolResult,
+  thrownIn,
   toRondoError,
 } from "@rondo/core";
 import {
@@ -24,8 +28,8 @@ import {
 import type { ChildCame } from "../drive/child-calls.ts";
 import { type Begun, drive, runStarted } from "../drive/session.ts";
 import { jsonOf } from "../state/kv.ts";
-import type { ChildRequest, Mail } from "../wire.ts";
-import type { AgentAt, WorkerParts } from "../worker-parts.ts";
+import type { ChildRequest, EndRequest, Mail } from "../wire.ts";
+import { type AgentAt, agentToEnd, type WorkerParts } from "../worker-parts.ts";
 
 /** A sub-agent's run, until it has ended or waits for somebody. */
 export async function driveChild(
@@ -34,11 +38,11 @@ export async function driveChild(
   request: ChildRequest,
 ): Promise<ChildCame> {
   const { agent: path, answers, parent, graceMs } = request;
-  let failed: string | undefined;
+  let failed: Thrown | undefined;
   const { state, error, at } = await drive(
     ctx,
     worker,
-    { agent: path, graceMs, task: () => taskOf(worker.agentAt(path), request) },
+    { agent: path, graceMs, task: () => taskOf(worker, request) },
     (before, begun) => {
       const { run } = before;
       if (run === undefined) {
@@ -67,20 +71,59 @@ export async function driveChild(
   // It was not gone on with, and is left behind where it is: that it ends is seen to as of any that is.
   if (error !== undefined) return finished(request, at, `Error: ${error.message}`, true, undefined);
   if (state?.run === undefined)
-    return finished(request, at, `Error: ${failed ?? "the sub-agent did not start"}`, true, request.told);
+    return {
+      ...finished(request, at, "", true, undefined),
+      ...(failed === undefined ? {} : { threw: failed }),
+    };
   return cameOf(ctx.key, worker, request, state, at);
 }
 
-/** The input of a run that has not begun, or why there is none. */
-async function taskOf({ tool }: AgentAt, { args }: ChildRequest): Promise<Partial<Begun>> {
+/** Ends a sub-agent's run that nobody needs any more. Nothing of its agent is needed for that. */
+export async function endChild(
+  ctx: restate.ObjectContext,
+  worker: WorkerParts,
+  { agent, call, told, reason, graceMs }: EndRequest,
+): Promise<ChildCame> {
+  const { state, error, at } = await drive(
+    ctx,
+    worker,
+    { agent: agentToEnd(worker, agent), graceMs },
+    ({ run }) => {
+      const isOpen = run !== undefined && run.end === undefined;
+      return { facts: isOpen ? [{ type: "abort_asked", reason }] : [], drives: true };
+    },
+  );
+  const late = { type: "late_result", call } as const;
+  if (error !== undefined) return { call, at, fact: { ...late, error: error.message, open: true } };
+  if (state?.run === undefined) return { call, at, fact: late };
+  const since = spentSince(spentBy(state), told);
+  const { tokens, modelCalls, agents, uncounted } = since;
+  // What it had told before it stopped is known.
+  if (Math.max(tokens, modelCalls, agents, uncounted) === 0) return { call, at, fact: late };
+  return { call, at, fact: { ...late, result: { content: [], isError: true, spent: since } } };
+}
+
+/** The input of a run that has not begun, or why there is none. Its agent keeps secrets out of the one, its parent's out of the other. */
+async function taskOf(
+  worker: WorkerParts,
+  { agent, parentAgent, args }: ChildRequest,
+): Promise<Partial<Begun>> {
+  const { tool, resolved } = worker.agentAt(agent);
   try {
     const check = await tool?.check(args);
-    if (check?.ok !== true) return { failed: check?.error ?? "no such sub-agent" };
-    return { input: readInput(subAgentOf(tool)?.task(check.value) ?? "") };
+    if (check?.ok !== true) throw new Error(check?.error ?? "no such sub-agent");
+    const input = readInput(subAgentOf(tool)?.task(check.value) ?? "");
+    return { input: cleaned({ type: "run_started", format: formatVersion, ...input }, resolved) };
   } catch (thrown) {
-    return { failed: toRondoError(thrown).message };
+    const { message, why } = thrownIn(thrown);
+    const parent = worker.agentAt(parentAgent).resolved;
+    const said = (reason: string): string => cleaned({ type: "abort_asked", reason }, parent).reason;
+    return { failed: { message: said(message), why: said(why) } };
   }
 }
+
+const cleaned = <F extends Fact>(fact: F, { redact }: AgentAt["resolved"]): F =>
+  redact === undefined ? fact : (redact(fact) as F);
 
 /** Says to the parent's session what waits in the child's. */
 function tellParent(

@@ -19,6 +19,7 @@ import {
   type AppendRequest,
   type ChildRequest,
   type Driven,
+  type EndRequest,
   type LeaseAsk,
   type Mail,
   type Page,
@@ -29,7 +30,7 @@ import {
   type TakenData,
 } from "../wire.ts";
 import { agentToEnd, type WorkerParts } from "../worker-parts.ts";
-import { driveChild } from "./child-session.ts";
+import { driveChild, endChild } from "./child-session.ts";
 
 export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinition<string, unknown> {
   const { services } = worker;
@@ -40,21 +41,37 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
     options: { enableLazyState: true },
     handlers: {
       run: async (ctx: restate.ObjectContext, request: RunRequest): Promise<Driven> => {
-        const { agent, ...what } = request;
+        const { agent, id, ...what } = request;
         return drivenOf(
-          await drive(ctx, worker, { agent }, (state, { about }) => {
-            const { run } = state;
-            if (run !== undefined && run.end === undefined) return { refused: hasRun(ctx.key, state) };
-            return { facts: [runStarted(worker.agentAt(agent).resolved, about, state, what)], drives: true };
-          }),
+          await drive(
+            ctx,
+            worker,
+            { agent, ...(id === undefined ? {} : { run: id }) },
+            (state, { about }) => {
+              const { run } = state;
+              if (run !== undefined && run.end === undefined) return { refused: hasRun(ctx.key, state) };
+              return {
+                facts: [runStarted(worker.agentAt(agent).resolved, about, state, what)],
+                drives: true,
+              };
+            },
+          ),
         );
       },
       take: async (ctx: restate.ObjectContext, mail: Mail): Promise<Driven> => {
         const taken = new Taken((await ctx.get<TakenData>("mail")) ?? undefined);
         if (taken.has(mail.n)) return { seq: -1 };
-        const agent = mail.say.type === "abort_asked" ? agentToEnd(worker, mail.agent) : mail.agent;
+        const { say } = mail;
+        const agent = say.type === "abort_asked" ? agentToEnd(worker, mail.agent) : mail.agent;
         return drivenOf(
-          await drive(ctx, worker, { agent }, () => ({ facts: [], mails: [mail], drives: true })),
+          await drive(ctx, worker, { agent }, (state, { about }) => {
+            const isOpen = state.run !== undefined && state.run.end === undefined;
+            if (say.type !== "mode" || isOpen) return { facts: [], mails: [mail], drives: true };
+            // The run that was to be made smaller has ended meanwhile: it is done in one of its own.
+            const what = { input: [], only: "compaction" as const };
+            const started = runStarted(worker.agentAt(agent).resolved, about, state, what);
+            return { facts: [started], mails: [mail], drives: true };
+          }),
         );
       },
       wake: async (ctx: restate.ObjectContext, { agent }: { agent: string }): Promise<Driven> =>
@@ -66,6 +83,8 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
         ),
       child: (ctx: restate.ObjectContext, request: ChildRequest): Promise<ChildCame> =>
         driveChild(ctx, worker, request),
+      end: (ctx: restate.ObjectContext, request: EndRequest): Promise<ChildCame> =>
+        endChild(ctx, worker, request),
       append: (ctx: restate.ObjectContext, request: AppendRequest): Promise<Refusable<number>> =>
         refusable(() => append(ctx, services.index, request)),
       lease: (ctx: restate.ObjectContext, ask: LeaseAsk): Promise<Refusable<LeaseState | null>> =>

@@ -3,7 +3,7 @@
 // The driver's arms under one roof. Nothing here decides: what is started was named by `next`, what comes back is posted
 // as a fact, and what nobody waits for any more is told so by its signal.
 
-import { messageOf, RondoError } from "../../errors.ts";
+import { messageOf, RondoError, type Thrown } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import type { Model } from "../../model.ts";
 import { answeringInText } from "../../output/answers.ts";
@@ -18,7 +18,7 @@ import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
 import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
-import { act, checkCalls, type Failures } from "./act.ts";
+import { act, checkCalls, type Failures, reportThrown, resultOfThrown } from "./act.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { Babble } from "./babble.ts";
 import { broughtResult, toldBy } from "./brought.ts";
@@ -274,6 +274,20 @@ export class AtWork {
     const whole = toldBy(tools.get(call.name), call.name, given, rules, this.#failures(call, rules));
     const { arrived } = this.#capping(call);
     return whole instanceof Promise ? whole.then(arrived) : arrived(whole);
+  }
+
+  /** What a tool came to that was at work elsewhere, as a sub-agent in another place, is told and cut like one's here. */
+  returned(key: CallKey, whole: CallResult, threw?: Thrown): CallResult | Promise<CallResult> {
+    const { rules } = this.#shell;
+    const call = callIn(this.#state.run, key);
+    if (call === undefined) return whole;
+    const { arrived } = this.#capping(call);
+    if (threw === undefined) return arrived(whole);
+    const failures = this.#failures(call, rules);
+    reportThrown(threw, failures);
+    return arrived(
+      inAnyWords(rules, ({ texts }) => resultOfThrown(call.name, threw, { ...failures, texts })),
+    );
   }
 
   /** What the model and the watchers read of it where this call fails. */

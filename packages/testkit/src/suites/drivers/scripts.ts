@@ -4,10 +4,22 @@
 // one waits for: what is compared is what the loop made of it, not who was faster.
 
 import type { DriverScript } from "./scenes.ts";
+import { contextScripts } from "./scripts-context.ts";
+import { leaveScripts } from "./scripts-leave.ts";
 import { runScripts } from "./scripts-runs.ts";
 import { spokenScripts } from "./scripts-spoken.ts";
+import { stepScripts } from "./scripts-steps.ts";
 import { subAgentScripts } from "./scripts-sub-agents.ts";
+import { treeScripts } from "./scripts-trees.ts";
 
 export type { DriverScript } from "./scenes.ts";
 
-export const driverScripts: readonly DriverScript[] = [...runScripts, ...spokenScripts, ...subAgentScripts];
+export const driverScripts: readonly DriverScript[] = [
+  ...runScripts,
+  ...stepScripts,
+  ...spokenScripts,
+  ...leaveScripts,
+  ...contextScripts,
+  ...subAgentScripts,
+  ...treeScripts,
+];

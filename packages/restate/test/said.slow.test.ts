@@ -1,0 +1,218 @@
+// What is said to a session on Restate: to which run, how soon it is known, and what of it the server keeps.
+
+import { Agent, subAgent, tool } from "@rondo/core";
+import { call, calls, fail, say, scripted } from "@rondo/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RestateWorker, register, restateClient, restateWorker } from "../src/index.ts";
+import { startServer, type TestServer, whyNoServer } from "./server.ts";
+
+const textSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] } as const;
+
+describe.skipIf(whyNoServer !== undefined)(
+  `what is said to a session on Restate${whyNoServer ? ` (${whyNoServer})` : ""}`,
+  () => {
+    let server: TestServer;
+
+    const served = async (namespace: string, subject: Agent): Promise<RestateWorker> => {
+      const worker = restateWorker({ agents: { subject }, namespace, log: () => {} });
+      await register({ admin: server.admin, worker: await worker.listen(), force: true });
+      return worker;
+    };
+
+    const query = async (words: string): Promise<string> => {
+      const answer = await fetch(`${server.admin}/query`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json" },
+        body: JSON.stringify({ query: words }),
+      });
+      return answer.text();
+    };
+
+    beforeAll(async () => {
+      server = await startServer();
+    });
+
+    afterAll(() => server.stop());
+
+    it("is known to be driven from its first word on, and a signal ends its own run alone", async () => {
+      const atWork = Promise.withResolvers<void>();
+      const goOn = Promise.withResolvers<string>();
+      const wait = tool({
+        name: "wait",
+        description: "waits",
+        inputSchema: { type: "object" },
+        effect: "read",
+        execute: () => {
+          atWork.resolve();
+          return goOn.promise;
+        },
+      });
+      const worker = await served(
+        "signal",
+        new Agent({ model: scripted([call("wait"), say("A")]), tools: [wait] }),
+      );
+      const client = restateClient({ ingress: server.ingress, namespace: "signal", agent: "subject" });
+      const [one, two] = [client.session("s"), client.session("s")];
+      const first = one.send("A");
+      expect(await one.status()).toBe("running");
+      await atWork.promise;
+      expect(await two.status()).toBe("running");
+      const quiet = two.settled();
+      const given = new AbortController();
+      const second = two.send("B", { signal: given.signal }).catch((thrown: unknown) => thrown);
+      await expect
+        .poll(() =>
+          query("select id from sys_invocation where target = 'signal_session/s/run' and status = 'pending'"),
+        )
+        .toContain("inv_");
+      given.abort("no more");
+      await expect
+        .poll(() => query("select key from state where service_name = 'signal_session' and key = 'unwanted'"))
+        .toContain("unwanted");
+      goOn.resolve("went on");
+      expect(await first).toMatchObject({ text: "A", end: { reason: "completed" } });
+      expect(await second).toMatchObject({
+        kind: "aborted",
+        message: expect.stringContaining("was not started"),
+      });
+      expect((await quiet)?.text).toBe("A");
+      expect((await one.records()).filter(({ type }) => type === "run_started")).toHaveLength(1);
+      await worker.close({ withinMs: 0 });
+    });
+
+    it("makes the history smaller also where the run has ended by the time that is heard", async () => {
+      const subject = new Agent({ model: scripted(() => say("one")) });
+      const worker = await served("smaller", subject);
+      const client = restateClient({ ingress: server.ingress, namespace: "smaller", agent: "subject" });
+      const session = client.session("s");
+      await session.send("go");
+      // As it comes where the client saw a run that was driven still.
+      await fetch(`${server.ingress}/smaller_inbox/s/post`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          agent: "subject",
+          say: { type: "mode", mode: "compacting", rule: "asked", evidence: {} },
+        }),
+      });
+      const started = async (): Promise<unknown[]> =>
+        (await session.records()).flatMap((record) => (record.type === "run_started" ? [record.only] : []));
+      await expect.poll(started).toEqual([undefined, "compaction"]);
+      await session.settled();
+      expect(await started()).toHaveLength(2);
+      await worker.close({ withinMs: 0 });
+    });
+
+    it("masks the words of a sub-agent's task that cannot be made, as a tool's", async () => {
+      const helper = subAgent({
+        name: "helper",
+        description: "helps",
+        agent: new Agent({ model: scripted([say("never")]) }),
+        task: () => {
+          throw new Error("host db-7 refused");
+        },
+      });
+      const subject = new Agent({
+        model: scripted([call("helper", { task: "t" }), say("done")]),
+        tools: [helper],
+        toolErrors: "masked",
+      });
+      const worker = await served("masked", subject);
+      const session = restateClient({
+        ingress: server.ingress,
+        namespace: "masked",
+        agent: "subject",
+      }).session("s");
+      expect((await session.send("go")).text).toBe("done");
+      expect(JSON.stringify(await session.messages())).not.toContain("db-7");
+      await worker.close({ withinMs: 0 });
+    });
+
+    it("keeps secrets out of Restate's state and its journals, where agents and clients are told of them", async () => {
+      const secret = "hunter22-zebra";
+      const redact = { secrets: [secret] };
+      const takes = (name: string, execute: () => unknown, ask = false): ReturnType<typeof tool> =>
+        tool({
+          name,
+          description: name,
+          inputSchema: textSchema,
+          effect: "read",
+          ...(ask ? { permission: "ask" as const } : {}),
+          execute,
+        } as Parameters<typeof tool>[0]);
+      const failing = (): never => {
+        throw new Error(`${secret} is refused`);
+      };
+      const below = (name: string, said: string, task: () => string): ReturnType<typeof subAgent> =>
+        subAgent({
+          name,
+          description: name,
+          task,
+          agent: new Agent({ model: scripted(() => say(said)), redact }),
+        });
+      const ask = { text: "x" };
+      const subject = new Agent({
+        model: scripted(
+          [
+            [
+              say(`it is ${secret}`),
+              calls([
+                ["tells", { text: secret }],
+                ["fails", ask],
+                ["child", { task: "t" }],
+                ["taskless", { task: "t" }],
+              ]),
+            ],
+            calls([
+              ["asks", ask],
+              ["asks", { text: "y" }],
+              ["asks", { text: "z" }],
+            ]),
+            fail("server_error", { message: `key ${secret} is overloaded` }),
+            say(`done with ${secret}`),
+          ],
+          { repeatLast: true },
+        ),
+        retry: { baseMs: 1 },
+        tools: [
+          takes("tells", () => secret),
+          takes("fails", failing),
+          takes("asks", () => secret, true),
+          below("child", `a child knows ${secret}`, () => `use ${secret}`),
+          below("taskless", "never", failing),
+        ],
+        redact,
+      });
+      const worker = await served("secret", subject);
+      const client = restateClient({
+        ingress: server.ingress,
+        namespace: "secret",
+        agent: "subject",
+        redact,
+      });
+      const session = client.session("s");
+      await session.send(`the key is ${secret}`);
+      const [a, b, c] = await session.pending();
+      await session.deny(a?.id ?? "", `not with ${secret}`);
+      await session.edit(b?.id ?? "", { text: secret });
+      await session.answer(c?.id ?? "", { found: secret });
+      await session.steer(`mind ${secret}`);
+      await session.followUp(`and ${secret}`);
+      await session.allow({ tool: "asks", args: { exact: { text: secret } } });
+      expect((await session.send(`again ${secret}`)).end?.reason).toBe("completed");
+      await session.abort(`enough of ${secret}`);
+      await session.settled();
+      // What Restate keeps as bytes is told as hexadecimal digits, or as a list of numbers.
+      const bytes = Buffer.from(secret);
+      const forms = [secret, bytes.toString("hex"), [...bytes].join(",")];
+      const told = await Promise.all(
+        ["state", "sys_journal", "sys_invocation", "sys_inbox"].map((table) =>
+          query(`select * from ${table}`),
+        ),
+      );
+      expect(told.join("")).toContain("secret_session");
+      for (const form of forms) expect(told.some((text) => text.includes(form))).toBe(false);
+      await worker.close({ withinMs: 0 });
+    });
+  },
+);
