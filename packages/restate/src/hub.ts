@@ -4,10 +4,16 @@
 // number; who comes back with the last one gets what came since, as long as it is kept. Records come here as well, so
 // that one who watches sees both in their order; what is missed here stands in the journal.
 
-import type { LogRecord, RondoEvent } from "@rondo/core";
+import type { CallView, LogRecord, RondoEvent } from "@rondo/core";
 
 /** What is told. */
 export type Live = { record: LogRecord } | { event: RondoEvent };
+
+/** A session that a sub-agent works for, and the call there that it is. */
+export interface Above {
+  session: string;
+  call: CallView;
+}
 
 /** `n`: its number in this worker's memory of the session. */
 export type Entry = { n: number } & Live;
@@ -34,18 +40,35 @@ export class Hub {
     this.id = id;
   }
 
-  /** Tells a record and the events made of it, once: a run that is gone through again says nothing new. */
-  tellRecord(session: string, record: LogRecord, events: readonly RondoEvent[]): boolean {
+  /**
+   * Tells a record and the events made of it, once: a run that is gone through again says nothing new.
+   * @param above whoever is told of a sub-agent's events as well, the nearest first
+   */
+  tellRecord(
+    session: string,
+    record: LogRecord,
+    events: readonly RondoEvent[],
+    above: readonly Above[],
+  ): boolean {
     const channel = this.#channel(session);
     if (record.seq < channel.told) return false;
     channel.told = record.seq + 1;
     this.#push(channel, { record });
-    for (const event of events) this.#push(channel, { event });
+    for (const event of events) this.#tell(channel, event, above);
     return true;
   }
 
-  tell(session: string, event: RondoEvent): void {
-    this.#push(this.#channel(session), { event });
+  tell(session: string, event: RondoEvent, above: readonly Above[]): void {
+    this.#tell(this.#channel(session), event, above);
+  }
+
+  #tell(channel: Channel, event: RondoEvent, above: readonly Above[]): void {
+    this.#push(channel, { event });
+    let inside = event;
+    for (const { session, call } of above) {
+      inside = { type: "child", call, event: inside };
+      this.#push(this.#channel(session), { event: inside });
+    }
   }
 
   /**

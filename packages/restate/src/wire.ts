@@ -13,6 +13,7 @@ import type {
   PassedAnswer,
   Spent,
 } from "@rondo/core";
+import type { Above } from "./hub.ts";
 
 /** What the server takes in one message, less what wraps it. */
 export const maxMessageBytes: number = 31 * 2 ** 20;
@@ -79,8 +80,12 @@ export interface ChildRequest {
   agent: string;
   /** Whose it is: the call of its parent's session, and the parent's agent. */
   call: CallKey;
+  /** That call's id. */
+  id: string;
   parentAgent: string;
   parent: ParentFacts;
+  /** Whose sub-agent its parent is, the nearest first. */
+  above: readonly Above[];
   args: JsonObject;
   answers: readonly PassedAnswer[];
   /** What it has told of what it spent. */

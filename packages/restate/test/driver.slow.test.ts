@@ -1,10 +1,26 @@
 // The drivers' conformance suite: the same agents give the same records on SQLite and on Restate as in memory.
 
-import { Agent, follow, formatVersion, type RunEnd, subAgent, textOf, tool } from "@rondo/core";
+import {
+  Agent,
+  follow,
+  formatVersion,
+  type RondoEvent,
+  type RunEnd,
+  subAgent,
+  textOf,
+  tool,
+} from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { call, coreSession, type DrivenSession, fail, say, scripted, testDriver } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RestateWorker, register, restateClient, restateJournal, restateWorker } from "../src/index.ts";
+import {
+  type RestateSession,
+  type RestateWorker,
+  register,
+  restateClient,
+  restateJournal,
+  restateWorker,
+} from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
 
 describe("the driver of core, on SQLite", () => {
@@ -29,6 +45,16 @@ describe.skipIf(whyNoServer !== undefined)(
     const registerNow = async (worker: RestateWorker): Promise<string> =>
       register({ admin: server.admin, worker: await worker.listen(), force: true });
 
+    /** What its worker has told of a session: all that came before a word that means nothing. */
+    const toldOf = async (session: RestateSession): Promise<RondoEvent[]> => {
+      await session.allow({ id: "the end", tool: "none" });
+      const events: RondoEvent[] = [];
+      for await (const thing of session.follow({ cursor: "0" }))
+        if ("event" in thing) events.push(thing.event);
+        else if (thing.record.type === "allowed" && thing.record.grant.id === "the end") break;
+      return events;
+    };
+
     beforeAll(async () => {
       server = await startServer();
     });
@@ -41,9 +67,15 @@ describe.skipIf(whyNoServer !== undefined)(
         cases += 1;
         const namespace = `case_${cases}`;
         const worker = restateWorker({ agents: { subject: agent }, namespace });
-        await registerNow(worker);
-        const session = restateClient({ ingress: server.ingress, namespace, agent: "subject" }).session(id);
-        return { session: session as DrivenSession, close: () => worker.close({ withinMs: 0 }) };
+        const workers = await worker.listen();
+        await register({ admin: server.admin, worker: workers, force: true });
+        const client = restateClient({ ingress: server.ingress, namespace, agent: "subject", workers });
+        const session = client.session(id);
+        return {
+          session: session as DrivenSession,
+          close: () => worker.close({ withinMs: 0 }),
+          events: () => toldOf(session),
+        };
       },
     }))
       it(name, run);
@@ -133,6 +165,46 @@ describe.skipIf(whyNoServer !== undefined)(
       await expect(session.send("more")).rejects.toThrow("has a run that is interrupted: any word to it");
       await session.steer("well?");
       expect((await session.settled())?.text).toBe("I will look.");
+      await worker.close({ withinMs: 0 });
+    });
+
+    it("tells the model of a sub-agent whose invocation was killed at the server, and ends it", async () => {
+      const asked = Promise.withResolvers<void>();
+      const work = tool({
+        name: "work",
+        description: "works",
+        inputSchema: { type: "object" },
+        execute: () => {
+          asked.resolve();
+          return new Promise(() => {});
+        },
+      });
+      const below = new Agent({ model: scripted([call("work"), say("never")]), tools: [work] });
+      const helper = subAgent({ name: "helper", description: "helps", agent: below });
+      const subject = new Agent({
+        model: scripted([call("helper", { task: "t" }), say("Without it, then.")]),
+        tools: [helper],
+      });
+      const worker = restateWorker({ agents: { subject }, namespace: "bereft", log: () => {} });
+      await registerNow(worker);
+      const place = { ingress: server.ingress, namespace: "bereft" };
+      const sent = restateClient({ ...place, agent: "subject" })
+        .session("s")
+        .send("go");
+      await asked.promise;
+      const query = "select id from sys_invocation where target = 'bereft_session/s:2.0/child'";
+      const answer = await fetch(`${server.admin}/query`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json" },
+        body: JSON.stringify({ query }),
+      });
+      const { rows } = (await answer.json()) as { rows: { id: string }[] };
+      await fetch(`${server.admin}/invocations/${rows[0]?.id}/kill`, { method: "PATCH" });
+      const { text, messages } = await sent;
+      expect(text).toBe("Without it, then.");
+      expect(messages.map(textOf)).toContain("Error: the sub-agent helper was ended at the server: killed");
+      const ends = (await restateJournal(place).read("s:2.0")).filter(({ type }) => type === "run_ended");
+      expect(ends).toMatchObject([{ end: { reason: "aborted" } }]);
       await worker.close({ withinMs: 0 });
     });
 

@@ -6,6 +6,7 @@
 import type { ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
 import type { Call, CallKey, ErrorData, Fact, LogRecord, State, Thrown } from "@rondo/core";
 import { type LeftChild, timely } from "@rondo/core/driving";
+import type { Above } from "../hub.ts";
 import type { Services } from "../names.ts";
 import { jsonOf } from "../state/kv.ts";
 import type { ChildRequest, EndRequest, PostRequest, Saying } from "../wire.ts";
@@ -31,16 +32,22 @@ export class ChildCalls {
   readonly #services: Services;
   readonly #session: string;
   readonly #agent: string;
+  readonly #above: readonly Above[];
   readonly #calls = new Map<CallKey, RestatePromise<ChildCame>>();
   /** Those that were told to stop. */
   readonly #stopped = new Set<CallKey>();
 
-  /** @param agent the parent's, with the tools it stands under */
-  constructor(ctx: ObjectContext, services: Services, session: string, agent: string) {
+  /** @param parent whose they are: its agent with the tools it stands under, and who hears of it */
+  constructor(
+    ctx: ObjectContext,
+    services: Services,
+    { session, agent, above }: { session: string; agent: string; above: readonly Above[] },
+  ) {
     this.#ctx = ctx;
     this.#services = services;
     this.#session = session;
     this.#agent = agent;
+    this.#above = above;
   }
 
   get outstanding(): Iterable<RestatePromise<ChildCame>> {
@@ -54,9 +61,11 @@ export class ChildCalls {
     const request: ChildRequest = {
       agent: this.#agentOf(call),
       call: key,
+      id: call.id,
       args: call.args,
       parent: { session: this.#session, call: key, depth, budget: child.reserved },
       parentAgent: this.#agent,
+      above: this.#above,
       answers: child.answers,
       told: child.spent,
       graceMs: graceIn(state),
@@ -91,7 +100,16 @@ export class ChildCalls {
       outputSerde: jsonOf(),
       name: `sub-agent ${name}`,
     });
-    this.#calls.set(key, asked);
+    const lost = (why: string): ChildCame => {
+      const text = `Error: the sub-agent ${name} was ended at the server: ${why}`;
+      const result = { content: [{ type: "text" as const, text }], isError: true };
+      return { call: key, at: 0, fact: { type: "tool_finished", call: key, result } };
+    };
+    // Somebody killed its invocation: where it stands is in its records, and that it ends is seen to.
+    this.#calls.set(
+      key,
+      asked.map((came, failure) => came ?? lost(failure?.message ?? "")),
+    );
   }
 
   done(key: CallKey): void {

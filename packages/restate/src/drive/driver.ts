@@ -72,7 +72,7 @@ export class RestateDriver {
 
   /** @param asked the session as it was when the model was last asked */
   constructor(place: DriverPlace, state: State, taken: Taken, asked: State | undefined) {
-    const { ctx, parts, hub, workplaces } = place;
+    const { ctx, parts, hub, above, workplaces } = place;
     this.#place = place;
     this.#taken = taken;
     this.#invocation = ctx.request().id;
@@ -81,7 +81,7 @@ export class RestateDriver {
       { ...parts, clock: this.#clock },
       { append: () => {} },
       () => this.#records.state,
-      (event) => hub.tell(parts.id, event),
+      (event) => hub.tell(parts.id, event, above),
     );
     // Until this attempt knows all that happened, the state is of before: nothing must be given up by it.
     this.#records = new DriveRecords(place, this.#shell, state, taken, () =>
@@ -147,7 +147,13 @@ export class RestateDriver {
       if (action.do === "done") return { how: "done" };
       if (action.do === "park")
         return { how: "parked", ...(action.until === undefined ? {} : { until: action.until }) };
-      await this.#perform(action);
+      try {
+        await this.#perform(action);
+      } catch (thrown) {
+        if (!(thrown instanceof CancelledError)) throw thrown;
+        // Somebody cancelled the invocation at the server: that is an abort like any other, and settles like one.
+        this.#records.append([{ type: "abort_asked", reason: "the invocation was cancelled" }]);
+      }
     }
   }
 
@@ -300,15 +306,7 @@ export class RestateDriver {
       if (this.#records.live) this.#workplace.wake();
     } else if (until !== undefined)
       waits.push(ctx.sleep(Math.max(0, until - this.#records.now)).map(() => ({ what: "slept" })));
-    let heard: Heard;
-    try {
-      heard = await RestatePromise.race(waits);
-    } catch (thrown) {
-      if (!(thrown instanceof CancelledError)) throw thrown;
-      // Somebody cancelled the invocation at the server: that is an abort like any other, and settles like one.
-      this.#records.append([{ type: "abort_asked", reason: "the invocation was cancelled" }]);
-      return;
-    }
+    const heard = await RestatePromise.race(waits);
     switch (heard.what) {
       case "mail":
         await this.take(heard.mails);

@@ -3,7 +3,7 @@
 import type { ObjectContext } from "@restatedev/restate-sdk";
 import type { State } from "@rondo/core";
 import type { SessionParts } from "@rondo/core/driving";
-import type { Hub } from "../hub.ts";
+import type { Above, Hub } from "../hub.ts";
 import type { RecordStore } from "../state/store.ts";
 import type { Workplaces } from "../workplace.ts";
 import type { ChildCalls } from "./child-calls.ts";
@@ -15,6 +15,8 @@ export interface DriverPlace {
   parts: SessionParts;
   store: RecordStore;
   hub: Hub;
+  /** Where a sub-agent's events are told as well. */
+  above: readonly Above[];
   workplaces: Workplaces;
   children: ChildCalls;
   /** What whoever asked for the run calls it. */

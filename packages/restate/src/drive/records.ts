@@ -19,7 +19,7 @@ export class DriveRecords {
   live = false;
   /** The lines of all records appended here. */
   readonly written: string[] = [];
-  readonly #place: Pick<DriverPlace, "ctx" | "parts" | "store" | "hub" | "children" | "waiting">;
+  readonly #place: Pick<DriverPlace, "ctx" | "parts" | "store" | "hub" | "above" | "children" | "waiting">;
   readonly #shell: Shell;
   readonly #taken: Taken;
   /** Gives up what the state says is no longer wanted. */
@@ -46,7 +46,7 @@ export class DriveRecords {
 
   /** Makes records of facts, and folds them. */
   append(facts: readonly Fact[]): void {
-    const { ctx, parts, hub, children } = this.#place;
+    const { ctx, parts, hub, above, children } = this.#place;
     const { redact, rules } = this.#shell;
     for (const fact of facts) {
       const before = this.state;
@@ -65,7 +65,7 @@ export class DriveRecords {
       if (record.type === "approval_asked" || record.type === "child_waits") this.#place.waiting(this.state);
       if (!this.live) continue;
       const events = announce(record, before, this.state, parts.id);
-      if (hub.tellRecord(parts.id, record, events) && parts.logger !== undefined)
+      if (hub.tellRecord(parts.id, record, events, above) && parts.logger !== undefined)
         for (const event of events) logEvent(parts.logger, event);
     }
     if (this.live) this.#release();

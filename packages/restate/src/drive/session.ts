@@ -20,6 +20,7 @@ import {
   type Thrown,
 } from "@rondo/core";
 import { inFlight, newsOf, type readInput, type SessionParts } from "@rondo/core/driving";
+import type { Above } from "../hub.ts";
 import { shardOf } from "../names.ts";
 import { jsonOf, kvOf } from "../state/kv.ts";
 import { createdAt } from "../state/session-journal.ts";
@@ -81,6 +82,7 @@ interface Wanted {
   /** What whoever asks for the run calls it. */
   run?: string;
   graceMs?: number;
+  above?: readonly Above[];
   task?: () => Promise<Partial<Begun>>;
 }
 
@@ -88,11 +90,12 @@ interface Wanted {
 export async function drive(
   ctx: restate.ObjectContext,
   worker: WorkerParts,
-  { agent: path, run: own, graceMs, task }: Wanted,
+  wanted: Wanted,
   open: (state: State, begun: Begun) => Opening,
   waiting: (state: State) => void = () => {},
 ): Promise<Outcome> {
-  const opened = await openedIn(ctx, worker, { agent: path, run: own, graceMs }, waiting).catch(whyNot);
+  const { agent: path, run: own, task } = wanted;
+  const opened = await openedIn(ctx, worker, wanted, waiting).catch(whyNot);
   if (opened instanceof RondoError) return { error: opened, at: 0 };
   const { agent, driver, parts, store, lines, held, unwanted, state } = opened;
   let ended = false;
@@ -173,11 +176,7 @@ interface Opened {
 async function openedIn(
   ctx: restate.ObjectContext,
   worker: WorkerParts,
-  {
-    agent: path,
-    run,
-    graceMs,
-  }: { [name in "run" | "graceMs"]: Wanted[name] | undefined } & Pick<Wanted, "agent">,
+  { agent: path, run, graceMs, above = [] }: Wanted,
   waiting: (state: State) => void,
 ): Promise<Opened> {
   const agent = worker.agentAt(path);
@@ -215,7 +214,8 @@ async function openedIn(
       store,
       hub: worker.hub,
       workplaces: worker.workplaces,
-      children: new ChildCalls(ctx, worker.services, ctx.key, path),
+      above,
+      children: new ChildCalls(ctx, worker.services, { session: ctx.key, agent: path, above }),
       run,
       unwanted,
       listen: (awakeable) =>

@@ -38,11 +38,14 @@ export async function driveChild(
   request: ChildRequest,
 ): Promise<ChildCame> {
   const { agent: path, answers, parent, graceMs } = request;
+  const { call: key, id, args } = request;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const above = [{ session: parent.session, call: { key, id, name, args } }, ...request.above];
   let failed: Thrown | undefined;
   const { state, error, at } = await drive(
     ctx,
     worker,
-    { agent: path, graceMs, task: () => taskOf(worker, request) },
+    { agent: path, graceMs, above, task: () => taskOf(worker, request) },
     (before, begun) => {
       const { run } = before;
       if (run === undefined) {

@@ -1,10 +1,10 @@
 // The room of the drivers' conformance suite: whoever drives a run, it is the same run.
 //
 // Every case plays a script twice, once in a session of core's own on a journal in memory, and once under the driver
-// that is tried. The records must be the same, apart from times and chance.
+// that is tried. The records must be the same, apart from times and chance, and so must what watchers were told.
 
 import { ok } from "node:assert/strict";
-import { type Agent, type LogRecord, memoryJournal } from "@rondo/core";
+import { type Agent, type Json, type LogRecord, memoryJournal, type RondoEvent } from "@rondo/core";
 import { callable, text } from "@rondo/core/checks";
 import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 import { coreSession, type DrivenSession } from "./drivers/driven-session.ts";
@@ -14,7 +14,15 @@ export interface DriverUnderTest {
   /** Stands before the name of every case. */
   name: string;
   /** A new session of the agent, of that id, and how to let go of it. */
-  open(agent: Agent, id: string): Promise<{ session: DrivenSession; close(): void | Promise<void> }>;
+  open(
+    agent: Agent,
+    id: string,
+  ): Promise<{
+    session: DrivenSession;
+    close(): void | Promise<void>;
+    /** All live events of the session so far, in their order. Absent: they are not compared. */
+    events?(): RondoEvent[] | Promise<RondoEvent[]>;
+  }>;
 }
 
 const checkSubject = subjectCheck<DriverUnderTest>("testDriver", { name: text, open: callable }, [
@@ -39,48 +47,74 @@ export function testDriver(subject: DriverUnderTest, test?: RegisterTest): Check
       const wanted = await played(script, id, core);
       const got = await played(script, id, subject.open);
       mustBe(
-        got.map(({ type }) => type),
-        wanted.map(({ type }) => type),
+        got.records.map(({ type }) => type),
+        wanted.records.map(({ type }) => type),
         "the types of its records, in their order",
       );
-      for (const [seq, record] of wanted.entries())
-        mustBe(got[seq], record, `record ${seq} (${record.type})`);
+      for (const [seq, record] of wanted.records.entries())
+        mustBe(got.records[seq], record, `record ${seq} (${record.type})`);
+      if (got.events !== undefined) mustTellTheSame(got.events, wanted.events ?? []);
     },
   ]);
   return checksOf(subject.name, checks, test);
 }
 
+/** Of a sub-agent that is no longer wanted one driver may tell more than another: its last words. */
+function mustTellTheSame(got: readonly RondoEvent[], wanted: readonly RondoEvent[]): void {
+  const [own, below] = parted(wanted);
+  const [ownGot, belowGot] = parted(got);
+  for (const [at, event] of own.entries()) mustBe(ownGot[at], event, `event ${at} (${event.type})`);
+  mustBe(ownGot.length, own.length, "the number of its events");
+  for (const [at, event] of below.entries()) mustBe(belowGot[at], event, `event ${at} of its sub-agents`);
+}
+
+const parted = (events: readonly RondoEvent[]): [own: RondoEvent[], below: RondoEvent[]] => [
+  events.filter(({ type }) => type !== "child"),
+  events.filter(({ type }) => type === "child"),
+];
+
 async function played(
   { agent, play }: DriverScript,
   id: string,
   open: DriverUnderTest["open"],
-): Promise<LogRecord[]> {
+): Promise<{ records: LogRecord[]; events: RondoEvent[] | undefined }> {
   const scene = agent();
-  const { session, close } = await open(scene.agent, id);
+  const { session, close, events } = await open(scene.agent, id);
   scene.session = session;
   try {
     await play(session, scene);
     const records = await session.records();
     ok(records.length > 0, "the session has no records");
-    return records.map(withoutTimes);
+    return { records: records.map(withoutTimes), events: (await events?.())?.map(withoutTimes) };
   } finally {
     await close();
   }
 }
 
 /** What is left when times and chance are taken out. */
-function withoutTimes(record: LogRecord): LogRecord {
-  const text = JSON.stringify({ ...record, at: 0, rand: 0 }, (key, value: unknown) =>
+function withoutTimes<What extends LogRecord | RondoEvent>(what: What): What {
+  const text = JSON.stringify(what, (key, value: Json) =>
     timely.has(key) && typeof value === "number" ? 0 : value,
   );
-  return JSON.parse(text) as LogRecord;
+  return JSON.parse(text) as What;
 }
 
-const timely: ReadonlySet<string> = new Set(["until", "wait", "waitMs", "elapsedMs", "ms"]);
+const timely: ReadonlySet<string> = new Set([
+  "at",
+  "rand",
+  "until",
+  "wait",
+  "waitMs",
+  "elapsedMs",
+  "delayMs",
+  "ms",
+]);
 
 /** Core's own driver. */
 const core: DriverUnderTest["open"] = async (agent, id) => {
   const journal = memoryJournal();
   const session = await agent.open(id, { journal });
-  return { session: coreSession(session, () => journal.read(id)), close: () => {} };
+  const events: RondoEvent[] = [];
+  session.subscribe((event) => void events.push(event));
+  return { session: coreSession(session, () => journal.read(id)), close: () => {}, events: () => events };
 };
