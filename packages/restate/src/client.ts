@@ -43,7 +43,7 @@ import { clientChecks, type RestateClientOptions } from "./client/options.ts";
 import { Seen } from "./client/seen.ts";
 import { type LiveWorkers, liveWorkers } from "./follow/live-workers.ts";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
-import { Ingress } from "./ingress.ts";
+import { defaultPatienceMs, Ingress } from "./ingress.ts";
 import { errorOf } from "./journal.ts";
 import { checkAgentName, servicesOf } from "./names.ts";
 import { readAll, type Server } from "./reading.ts";
@@ -76,6 +76,7 @@ export function restateClient(options: RestateClientOptions): RestateClient {
     agent,
     live: liveWorkers(options.workers, options.liveToken, options.warn),
     clean: new Clean(options.redact),
+    patienceMs: options.patienceMs ?? defaultPatienceMs,
   };
   return { session: (id) => new RestateSession(place, id) };
 }
@@ -84,6 +85,8 @@ interface Place extends Server {
   agent: string;
   live: LiveWorkers;
   clean: Clean;
+  /** How long a run that was told to end is waited for, in milliseconds. */
+  patienceMs: number;
 }
 
 /** Leave with a name of its own, where it was given none. */
@@ -112,7 +115,7 @@ export class RestateSession<Output = unknown> {
 
   /**
    * Starts a run and resolves when it has ended, or waits for somebody. It goes on when this process does not.
-   * @param options.signal aborts the run
+   * @param options.signal aborts the run. Where nobody is there who could, it is waited for no longer than `patienceMs`, and ends when somebody is
    * @throws RondoError `invalid_request` while another run waits for somebody; `conflict` while a process of its own
    *   holds the session; `network` when the server stays away
    */
@@ -293,25 +296,30 @@ export class RestateSession<Output = unknown> {
   }
 
   async #run(what: Omit<RunRequest, "agent">, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
-    const { agent, clean } = this.#place;
+    const { agent, clean, patienceMs } = this.#place;
     const id = randomUUID();
+    const left = new AbortController();
+    let unheard: NodeJS.Timeout | undefined;
     const abort = (): void => {
       const reason = String(signal?.reason ?? "aborted");
       void this.#post({ type: "abort_asked", reason, of: id }).catch(() => {});
+      unheard = setTimeout(() => left.abort(reason), patienceMs);
     };
     if (signal?.aborted) throw new RondoError("aborted", "the run was not started: its signal had fired");
     signal?.addEventListener("abort", abort, { once: true });
     this.#running += 1;
     try {
-      const driven = await this.#call<Driven>("session", "run", {
-        agent,
-        id,
-        ...clean.asked(what),
-      } satisfies RunRequest);
+      const request: RunRequest = { agent, id, ...clean.asked(what) };
+      const driven = await this.#call<Driven>("session", "run", request, left.signal);
       if (driven.error !== undefined) throw errorOf(driven.error);
       await this.#seen.take(driven);
       return resultOf<Output>(this.#seen.state, this.id);
+    } catch (thrown) {
+      if (!left.signal.aborted) throw thrown;
+      const why = `the run was told to end, and nothing was heard of it for ${patienceMs / 1_000} s; is a worker there?`;
+      throw new RondoError("aborted", why, { cause: signal?.reason });
     } finally {
+      clearTimeout(unheard);
       this.#running -= 1;
       signal?.removeEventListener("abort", abort);
     }

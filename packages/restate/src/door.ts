@@ -24,6 +24,12 @@ export class Door {
 
   /** Listens. @returns the address @throws what the system says where it cannot: then another port may be tried */
   async open(port: number, host: string): Promise<string> {
+    // A text would be taken for the name of a pipe.
+    if (!(Number.isInteger(port) && port >= 0 && port < 2 ** 16))
+      throw new RondoError(
+        "invalid_request",
+        `listen: the port must be a whole number from 0 to 65535, not ${JSON.stringify(port)}`,
+      );
     if (this.#server !== undefined) throw new RondoError("invalid_request", "this worker listens already");
     const server = createServer(this.#handle);
     server.on("session", (session) => {

@@ -22,6 +22,9 @@ import { maxMessageBytes } from "./wire.ts";
 /** How long a service is asked for that the server does not know, in milliseconds: a busy one takes seconds to hear of it. */
 const unknownMs = 20_000;
 
+/** How long a server that cannot be reached is asked again, where nobody says, in milliseconds. */
+export const defaultPatienceMs = 30_000;
+
 /** The longest that a connection may take, in milliseconds; whoever has less patience waits less for it. */
 const longestConnectMs = 10_000;
 
@@ -73,7 +76,7 @@ export class Ingress {
   #told = false;
 
   /** @param options as they were checked */
-  constructor({ ingress, headers = {}, patienceMs = 30_000, warn = () => {} }: IngressOptions) {
+  constructor({ ingress, headers = {}, patienceMs = defaultPatienceMs, warn = () => {} }: IngressOptions) {
     const urls = typeof ingress === "string" ? [ingress] : ingress;
     this.#urls = urls.map((url) => url.replace(/\/+$/, ""));
     this.#headers = headers;
@@ -209,7 +212,7 @@ function refusal(url: string, status: number, text: string): RondoError {
 }
 
 /** What a server says of itself in a text of its own, where it does. */
-function messageIn(text: string): string {
+export function messageIn(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };
     return typeof message === "string" ? message : text;

@@ -1,6 +1,8 @@
 // The room of registering: a Restate server learns where a worker is, and what it serves.
 
-import { messageOf, RondoError } from "@rondo/core";
+import { RondoError, thrownIn } from "@rondo/core";
+import { checkGiven, flag, membersOf, recordOf, text } from "@rondo/core/checks";
+import { address, messageIn } from "./ingress.ts";
 
 export interface RegisterOptions {
   /** The server's admin address, e.g. `http://127.0.0.1:9070`. */
@@ -13,17 +15,20 @@ export interface RegisterOptions {
   headers?: { readonly [name: string]: string };
 }
 
+const optionChecks = membersOf<RegisterOptions>(
+  { admin: address, worker: address, force: flag, headers: recordOf(text) },
+  ["admin", "worker"],
+);
+
 /**
  * Registers a worker: runs that begin from now on go to it; those that began elsewhere stay there.
  * @returns the id of the deployment
- * @throws RondoError `network` when the server cannot be reached; `server_error` with what it said
+ * @throws RondoError `invalid_request` naming the option that cannot be used; `network` when the server cannot be reached;
+ *   `server_error` with what it said
  */
-export async function register({
-  admin,
-  worker,
-  force = false,
-  headers = {},
-}: RegisterOptions): Promise<string> {
+export async function register(options: RegisterOptions): Promise<string> {
+  checkGiven(optionChecks, options, "register");
+  const { admin, worker, force = false, headers = {} } = options;
   const url = `${admin.replace(/\/+$/, "")}/deployments`;
   let response: Response;
   try {
@@ -33,16 +38,30 @@ export async function register({
       body: JSON.stringify({ uri: worker, force }),
     });
   } catch (thrown) {
-    throw new RondoError("network", `${url}: the server cannot be reached: ${messageOf(thrown)}`, {
-      cause: thrown,
-    });
-  }
-  const text = await response.text();
-  if (!response.ok)
     throw new RondoError(
-      "server_error",
-      `${url}: ${response.status} ${text.slice(0, 500)}; the server must reach the worker at ${worker}, over HTTP/2`,
-      { status: response.status },
+      "network",
+      `${url}: the server cannot be reached: ${thrownIn(thrown).why}; is Restate running, and is this its admin address?`,
+      { cause: thrown },
     );
-  return (JSON.parse(text) as { id: string }).id;
+  }
+  const { status } = response;
+  const said = await response.text();
+  const id = response.ok ? idIn(said) : undefined;
+  if (id !== undefined) return id;
+  // Its own words for a worker that it could not ask what it serves.
+  const hint = said.includes("META0")
+    ? `the server must reach a worker at ${worker}, over HTTP/2: is one listening there?`
+    : "is this the admin address of a Restate server, and not its ingress?";
+  throw new RondoError("server_error", `${url}: ${status} ${messageIn(said).slice(0, 500)}; ${hint}`, {
+    status,
+  });
+}
+
+function idIn(said: string): string | undefined {
+  try {
+    const { id } = JSON.parse(said) as { id?: unknown };
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,7 @@
-// What a client of Restate refuses before it asks anybody.
+// What a client of Restate refuses before it asks anybody, and when it waits no longer.
 
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { restateClient } from "@rondo/restate";
 import { expect, test } from "vitest";
 
@@ -17,4 +19,25 @@ test.each([
     kind: "invalid_request",
     message: `edit: the arguments must be an object of plain JSON: ${why}`,
   });
+});
+
+test("a run whose signal fired is waited for no longer than a server is, where nobody is there who could end it", async () => {
+  const asked: string[] = [];
+  // Restate takes what is asked and waits for a worker.
+  const server = createServer(({ url = "" }) => void asked.push(url));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const ingress = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = restateClient({ agent: "a", ingress, patienceMs: 50 });
+  const signal = AbortSignal.timeout(20);
+  try {
+    await expect(client.session("s").send("go", { signal })).rejects.toMatchObject({
+      kind: "aborted",
+      message: "the run was told to end, and nothing was heard of it for 0.05 s; is a worker there?",
+    });
+    // It ends when somebody is there.
+    expect(asked).toContain("/rondo_inbox/s/post");
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });

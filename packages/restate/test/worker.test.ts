@@ -1,7 +1,9 @@
 // What a worker says of itself before any server asks it.
 
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Agent } from "@rondo/core";
-import { restateClient, restateJournal, restateWorker } from "@rondo/restate";
+import { register, restateClient, restateJournal, restateWorker } from "@rondo/restate";
 import { say, scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
 
@@ -78,4 +80,54 @@ test("options that cannot be used are refused by their name, by workers, clients
     expect(make).toThrow(why);
     expect(make).toThrow(expect.objectContaining({ kind: "invalid_request" }));
   }
+});
+
+test("a worker listens at a port, and at nothing else that its number might be taken for", async () => {
+  const worker = restateWorker({ agents: { agent } });
+  for (const port of ["9080x", "9080", 70_000, -1, 1.5])
+    await expect(worker.listen(port as never)).rejects.toMatchObject({
+      kind: "invalid_request",
+      message: `listen: the port must be a whole number from 0 to 65535, not ${JSON.stringify(port)}`,
+    });
+});
+
+test("a worker is registered at an admin address alone, and whatever answers elsewhere is told as what it is", async () => {
+  const options = { admin: "http://127.0.0.1:9", worker: "http://127.0.0.1:9080" };
+  const refused: [object, string][] = [
+    [{ ...options, admin: "127.0.0.1:9070" }, "register: option admin: an http address is needed"],
+    [{ admin: options.admin }, "register: option worker: an http address is needed, not undefined"],
+    [{ ...options, uri: "x" }, "register: option uri: there is no such option"],
+  ];
+  for (const [given, why] of refused)
+    await expect(register(given as never)).rejects.toMatchObject({
+      kind: "invalid_request",
+      message: expect.stringContaining(why),
+    });
+  await expect(register(options)).rejects.toMatchObject({
+    kind: "network",
+    message: expect.stringMatching(
+      /the server cannot be reached: .+; is Restate running, and is this its admin/,
+    ),
+  });
+  const answers: [number, string, string][] = [
+    [400, '{"message":"bad path: /deployments"}', "400 bad path: /deployments; is this the admin address"],
+    [200, "hello", "200 hello; is this the admin address"],
+    [
+      500,
+      '{"message":"[META0003] refused"}',
+      "refused; the server must reach a worker at http://127.0.0.1:9080",
+    ],
+  ];
+  const server = createServer((_, response) => {
+    const [status, text] = answers[0] ?? [200, ""];
+    response.writeHead(status).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const admin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (; answers[0] !== undefined; answers.shift())
+    await expect(register({ ...options, admin })).rejects.toMatchObject({
+      kind: "server_error",
+      message: expect.stringContaining(answers[0][2]),
+    });
+  server.close();
 });
