@@ -6,6 +6,7 @@
 //
 // A tool's output is hostile input: every pattern here takes time in the length of the text, whatever stands in it.
 
+import { anything, type Check, flag, listOf, membersOf, text } from "./checks.ts";
 import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { Fact } from "./loop/records.ts";
@@ -22,6 +23,14 @@ export interface RedactOptions {
   /** Names whose values, texts or lists of texts, are secret in objects and in JSON text (in JSON text that is a string in JSON, too), in any spelling of case, `-` and `_`. Default: {@link secretNames}. */
   names?: readonly string[];
 }
+
+/** What may be said of redaction. */
+export const redactOptions: Check = membersOf<RedactOptions>({
+  secrets: listOf(text),
+  patterns: anything,
+  knownForms: flag,
+  names: listOf(text),
+});
 
 export const redacted = "***REDACTED***";
 

@@ -49,7 +49,7 @@ import type { OutputWay, RunOptions } from "../loop/run-options.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, Settings, ToolChoice } from "../model.ts";
 import type { OutputReading } from "../output/structured.ts";
-import type { RedactOptions } from "../redact.ts";
+import { type RedactOptions, redactOptions } from "../redact.ts";
 import { type OnTruncated, truncatedWords } from "../rules/answers.ts";
 import { type Budget, budgetAmounts, limitWords, type OnLimit, stepsUnder } from "../rules/limits.ts";
 import { type Repeats, repeatsOptions } from "../rules/repeats.ts";
@@ -309,12 +309,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   ),
   logger: able("a logger (debug, info, warn, error)", "debug", "info", "warn", "error"),
   about: data,
-  redact: membersOf<RedactOptions>({
-    secrets: listOf(text),
-    patterns: anything,
-    knownForms: flag,
-    names: listOf(text),
-  }),
+  redact: redactOptions,
   journal,
   lease: membersOf<LeaseOptions>({
     owner: name,

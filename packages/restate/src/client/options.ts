@@ -2,7 +2,7 @@
 
 import type { RedactOptions } from "@rondo/core";
 import { type Check, membersOf, text } from "@rondo/core/checks";
-import { agentChecks } from "@rondo/core/driving";
+import { redactOptions } from "@rondo/core/driving";
 import { addresses, type IngressOptions, ingressChecks } from "../ingress.ts";
 import { liveToken } from "../live-token.ts";
 
@@ -32,7 +32,7 @@ export const clientChecks: Check = membersOf<RestateClientOptions>(
     namespace: text,
     workers: addresses,
     liveToken,
-    redact: agentChecks.redact,
+    redact: redactOptions,
   },
   ["ingress", "agent"],
 );
