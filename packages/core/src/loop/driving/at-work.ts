@@ -18,10 +18,10 @@ import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
 import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
-import { act, checkCalls, type Failures, reportThrown, resultOfThrown } from "./act.ts";
+import { act, checkCalls, type Failures } from "./act.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { Babble } from "./babble.ts";
-import { broughtResult, toldBy } from "./brought.ts";
+import { broughtResult, toldBy, toldThrown } from "./brought.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
 import { endsOver } from "./failing.ts";
@@ -281,13 +281,9 @@ export class AtWork {
     const { rules } = this.#shell;
     const call = callIn(this.#state.run, key);
     if (call === undefined) return whole;
-    const { arrived } = this.#capping(call);
-    if (threw === undefined) return arrived(whole);
-    const failures = this.#failures(call, rules);
-    reportThrown(threw, failures);
-    return arrived(
-      inAnyWords(rules, ({ texts }) => resultOfThrown(call.name, threw, { ...failures, texts })),
-    );
+    const told =
+      threw === undefined ? whole : toldThrown(call.name, threw, rules, this.#failures(call, rules));
+    return this.#capping(call).arrived(told);
   }
 
   /** What the model and the watchers read of it where this call fails. */

@@ -18,6 +18,12 @@ export function broughtResult(given: BroughtResult): CallResult {
   return { ...rest, code: "answered" };
 }
 
+/** An error that was met elsewhere, told as if the tool had thrown it here; in whatever words. */
+export function toldThrown(name: string, thrown: Thrown, rules: Rules, failures: Failures): CallResult {
+  reportThrown(thrown, failures);
+  return inAnyWords(rules, ({ texts }) => resultOfThrown(name, thrown, { ...failures, texts }));
+}
+
 /** The result as the call's tool tells it, if it is there; an error is told once, in whatever words. Not a promise unless the tool has a way of telling. */
 export function toldBy(
   tool: Tool | undefined,
@@ -28,9 +34,8 @@ export function toldBy(
 ): CallResult | Promise<CallResult> {
   const whole = broughtResult(given);
   const failed = (thrown: Thrown): CallResult => {
-    reportThrown(thrown, failures);
-    const said = inAnyWords(rules, ({ texts }) => resultOfThrown(name, thrown, { ...failures, texts }));
-    return { content: said.content, isError: true, code: "answered" };
+    const { content } = toldThrown(name, thrown, rules, failures);
+    return { content, isError: true, code: "answered" };
   };
   if (given.threw !== undefined) return failed(given.threw);
   if (tool?.tell === undefined || given.recorded === true) return whole;
