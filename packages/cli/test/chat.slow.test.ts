@@ -196,6 +196,23 @@ describe("rondo chat on a terminal", () => {
     expect(records.at(-1)?.type).not.toBe("run_ended");
   });
 
+  it("leaves what it is doing at a safe point with /quit, and says of no signal that none has sent", async () => {
+    const at = place();
+    const terminal = talk(at, "waits", ["--yes"]);
+    await terminal.shows("> ");
+    terminal.type("begin\r");
+    await until(() => existsSync(join(at.root, "begun")));
+    terminal.type("/quit\r");
+    await terminal.shows("/quit");
+    writeFileSync(join(at.root, "go"), "");
+    const { code, screen } = await terminal.outcome;
+    const { id } = newestRecords(at);
+    expect([code, screen]).toEqual([
+      0,
+      expect.stringContaining(`run ${id} was left after 1 step; go on with: rondo resume ${id}`),
+    ]);
+  });
+
   it("leaves a call that waits to another process at the end of input", async () => {
     const at = place();
     const terminal = talk(at, "talks");
@@ -233,6 +250,14 @@ describe("rondo chat off a terminal", () => {
       "you said: /slash",
     ]);
     expect(out.stdout).toContain("model: mind-talks");
+  });
+
+  it("is listed by what was last said in it, whatever was compacted or forgotten since", async () => {
+    const at = place();
+    for (const input of ["one\ntwo\n/compact\n", "one\ntwo\n/clear\n"]) {
+      expect((await piped(at, input)).code).toBe(0);
+      expect((await rondo(at, ["runs", "-n", "1"])).stdout).toMatch(/completed {5}two\n$/);
+    }
   });
 
   it("ends with what waits for an approval, and is left by SIGTERM at a safe point", async () => {

@@ -197,6 +197,16 @@ describe("rondo run", () => {
     expect(out.stdout).toContain("from the other folder");
   });
 
+  it("tells of commands that can be typed: behind npm, where no shell finds a `rondo`, with npx before them", async () => {
+    const at = place();
+    expect((await runWith(at, "answers")).stdout).toMatch(/: rondo show \w{8}\n$/);
+    const behind = await rondo(at, ["run", "--model", mind, "do it"], {
+      MIND: "touches",
+      npm_command: "run-script",
+    });
+    expect(behind.stderr).toMatch(/\n {2}npx rondo approve \w{8} \d/);
+  });
+
   it("keeps nothing with --no-journal", async () => {
     const at = place();
     const out = await runWith(at, "answers", ["--no-journal", "do it"]);

@@ -84,6 +84,9 @@ describe("an interrupted run", () => {
     writeFileSync(join(at.root, "notes.txt"), "some notes");
     const run = start(at, runOf([]), { MIND: "crashes", HANG: "1" });
     await run.says("half an ans");
+    expect((await rondo(at, ["explain", "last"])).stdout).toContain(
+      `it has not ended\n  the answer is on its way: wait for it (phase thinking); process ${run.child.pid} drives it\n`,
+    );
     const alive = await rondo(at, ["resume", "last"], { MIND: "crashes" });
     expect(alive.code).toBe(1);
     expect(alive.stderr).toContain(`is being driven by process ${run.child.pid}`);
@@ -91,6 +94,10 @@ describe("an interrupted run", () => {
     run.child.kill("SIGKILL");
     await run.outcome;
     expect((await rondo(at, ["runs"])).stdout).toContain("interrupted");
+    const { id } = newestRecords(at);
+    expect((await rondo(at, ["explain", id])).stdout).toContain(
+      `it has not ended\n  its process is gone, and left it where the answer is on its way (phase thinking); go on with rondo resume ${id}\n`,
+    );
     const out = await rondo(at, ["resume", "last"], { MIND: "crashes" });
     expect(out.code).toBe(0);
     expect(out.stdout).toContain("finished after all");

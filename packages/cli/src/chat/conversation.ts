@@ -8,6 +8,7 @@ import type { Console } from "../console/console.ts";
 import { failureOf } from "../console/failure.ts";
 import { sameMs } from "../console/signals.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { rondo } from "../line/called.ts";
 import { contextLines } from "../render/account.ts";
 import { endStyle, endText } from "../render/ending.ts";
 import { LiveView } from "../render/live.ts";
@@ -287,7 +288,7 @@ export class Conversation {
       for (const line of leftLines(result, this.#session, journalOption, this.#leftBy))
         this.#console.errorLine(line);
     else if (journalOption !== undefined && result !== undefined)
-      this.#console.aside(`run ${id}: go on with rondo chat --resume ${id}${journalOption}`);
+      this.#console.aside(`run ${id}: go on with ${rondo} chat --resume ${id}${journalOption}`);
     if (pending.length > 0 && code === exitCodes.completed) return exitCodes.waiting;
     // Nobody can go on with what is kept nowhere.
     return code === exitCodes.left && journalOption === undefined ? exitCodes.aborted : code;

@@ -17,6 +17,7 @@ import { Failure, UsageError } from "../console/failure.ts";
 import { jsonLine, plainText, visibleText } from "../console/plain-text.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Arguments, OptionSpecs } from "../line/arguments.ts";
+import { rondo } from "../line/called.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { grantText } from "../render/grant.ts";
 import { withJournal } from "../runs/find-run.ts";
@@ -82,7 +83,7 @@ export const revoke: Command = {
   act(args, console) {
     const [run, id] = args.words;
     if (run !== undefined && id === undefined)
-      throw new UsageError("which grant? Give its id; `rondo allow RUN` lists them");
+      throw new UsageError(`which grant? Give its id; \`${rondo} allow RUN\` lists them`);
     return withRun(run, args, console, async ({ session, flag }) => {
       const grant = session.state.grants.find((one) => one.id === id);
       if (id === undefined || grant === undefined) throw new Failure(noGrant(session, id, flag));
@@ -136,7 +137,7 @@ const heldText = (grant: HeldGrant): string => `${visibleText(grantText(grant))}
 
 function goesOn(session: Session, flag: string, console: Console): void {
   if (session.status !== "idle")
-    console.errorLine(`run ${session.id} is open; go on with: rondo resume ${session.id}${flag}`);
+    console.errorLine(`run ${session.id} is open; go on with: ${rondo} resume ${session.id}${flag}`);
 }
 
 const noTool = (tool: string, names: readonly string[]): string =>
@@ -144,5 +145,5 @@ const noTool = (tool: string, names: readonly string[]): string =>
 
 function noGrant({ grants, id: run }: Session, id: string | undefined, flag: string): string {
   const known = grants.map((grant) => plainText(grant.id)).join(", ");
-  return `no grant ${JSON.stringify(plainText(id ?? ""))} was given in run ${run}; ${known === "" ? "nothing is allowed there" : `there is ${known}: see rondo allow ${run}${flag}`}`;
+  return `no grant ${JSON.stringify(plainText(id ?? ""))} was given in run ${run}; ${known === "" ? "nothing is allowed there" : `there is ${known}: see ${rondo} allow ${run}${flag}`}`;
 }

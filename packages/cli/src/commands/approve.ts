@@ -7,6 +7,7 @@ import { Failure, UsageError } from "../console/failure.ts";
 import { plainText } from "../console/plain-text.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Arguments } from "../line/arguments.ts";
+import { rondo } from "../line/called.ts";
 import type { Command } from "../line/command.ts";
 import type { FoundRun } from "../runs/find-run.ts";
 import { goOn, goOnOptions } from "../runs/goes-on.ts";
@@ -104,7 +105,7 @@ function waiting({ id: run, records }: FoundRun, given: string | undefined, flag
   const list = pending.map((call) => `${callName(call)} (${plainText(call.name)})`).join(", ");
   if (only === undefined)
     throw new Failure(
-      `no call of run ${run} waits for an approval; go on with it by rondo resume ${run}${flag}`,
+      `no call of run ${run} waits for an approval; go on with it by ${rondo} resume ${run}${flag}`,
     );
   if (given === undefined) {
     if (pending.length === 1) return only;

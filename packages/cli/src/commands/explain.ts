@@ -5,11 +5,13 @@ import { explain } from "@rondo/core/explain";
 import { Failure, UsageError } from "../console/failure.ts";
 import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { driverOf } from "../invocation.ts";
+import { rondo } from "../line/called.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { renderExplanation } from "../render/explanation.ts";
 import { withJournal } from "../runs/find-run.ts";
 import { todayOf } from "../runs/today.ts";
-import { noRules } from "../summary.ts";
+import { noRules, summaryOf } from "../summary.ts";
 
 export const explainRun: Command = {
   name: "explain",
@@ -31,7 +33,12 @@ export const explainRun: Command = {
       const step = given === undefined ? {} : { step: Number(given) };
       const explanation = explained(() => explain(found.records, { ...step, rules }), found.id, flag);
       if (args.has("json")) console.line(jsonLine(explanation));
-      else console.write(renderExplanation(explanation, `${found.id}${flag}`, console));
+      else {
+        const { status } = summaryOf(found.id, found.records);
+        const driver = status === "running" ? driverOf(found.records)?.pid : undefined;
+        const { paint } = console;
+        console.write(renderExplanation(explanation, { named: `${found.id}${flag}`, status, driver, paint }));
+      }
       return exitCodes.completed;
     });
   },
@@ -43,7 +50,7 @@ function explained<T>(act: () => T, run: string, flag: string): T {
     return act();
   } catch (thrown) {
     if (isA(RondoError, thrown) && thrown.kind === "invalid_request")
-      throw new Failure(`run ${run}: ${thrown.message}; see rondo show ${run}${flag}`, { cause: thrown });
+      throw new Failure(`run ${run}: ${thrown.message}; see ${rondo} show ${run}${flag}`, { cause: thrown });
     throw thrown;
   }
 }

@@ -11,6 +11,7 @@ import { listenForSignals } from "../console/signals.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Arguments } from "../line/arguments.ts";
+import { rondo } from "../line/called.ts";
 import { type Command, journalOption, showOptions } from "../line/command.ts";
 import { shownBy } from "../line/shown.ts";
 import { makeAgent } from "../runs/agent.ts";
@@ -73,8 +74,8 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     const { end } = summaryOf(id, await journal.read(id));
     const goesOn =
       end === undefined
-        ? `go on with it: rondo resume ${id}${flag}`
-        : `it stands at an end: say more with rondo chat --resume ${id}${flag}`;
+        ? `go on with it: ${rondo} resume ${id}${flag}`
+        : `it stands at an end: say more with ${rondo} chat --resume ${id}${flag}`;
     if (!args.has("go")) {
       console.line(show === "json" ? jsonLine({ id, from: found.id }) : id);
       console.aside(goesOn);

@@ -8,6 +8,7 @@ import { failureOf, UsageError } from "../console/failure.ts";
 import { jsonLine, plainText } from "../console/plain-text.ts";
 import { oneLine } from "../console/shorten.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { rondo } from "../line/called.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { counted, timeText } from "../render/usage.ts";
 import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
@@ -33,7 +34,7 @@ export const runs: Command = {
       throw new UsageError("--limit and --all exclude each other; give one");
     const place = journalPlace(args, console.env);
     if (place.named === "default" && !existsSync(place.file)) {
-      console.errorLine(`no runs yet; rondo run makes the journal ${place.file}`);
+      console.errorLine(`no runs yet; ${rondo} run makes the journal ${place.file}`);
       return exitCodes.completed;
     }
     let unreadable = 0;

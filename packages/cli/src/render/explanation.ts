@@ -3,6 +3,7 @@
 import type { Explanation, Reason, StepReasons } from "@rondo/core/explain";
 import type { Paint, Style } from "../console/console.ts";
 import { evidenceText, oneLine } from "../console/shorten.ts";
+import { rondo } from "../line/called.ts";
 import { endStyle, endText } from "./ending.ts";
 import { spanText } from "./usage.ts";
 
@@ -23,12 +24,19 @@ const styles: { readonly [kind in Reason["kind"]]?: Style } = {
   abort: "yellow",
 };
 
-/** An explanation as text. @param named what names the run to a command: its id, and the journal where that is needed */
-export function renderExplanation(
-  { run, steps, end, now }: Explanation,
-  named: string,
-  { paint }: { paint: Paint },
-): string {
+export interface Explained {
+  /** What names the run to a command: its id, and the journal where that is needed. */
+  named: string;
+  /** Of a run that has not ended. */
+  status: string;
+  /** The process that drives it, where one does. */
+  driver: number | undefined;
+  paint: Paint;
+}
+
+/** An explanation as text. */
+export function renderExplanation({ run, steps, end, now }: Explanation, how: Explained): string {
+  const { paint } = how;
   const lines: string[] = [];
   for (const step of steps) lines.push(...stepLines(step, run, paint));
   if (end !== undefined) {
@@ -44,13 +52,20 @@ export function renderExplanation(
         : ` (option ${remedy.option}${flag === undefined ? "" : `, ${flag}`}${value})`;
     lines.push(`  otherwise: ${remedy.text}${option}`);
   }
-  if (now !== undefined)
-    lines.push(
-      "",
-      paint("bold", "it has not ended"),
-      `  ${now.when}: ${now.does} (phase ${now.phase}); go on with rondo resume ${named}`,
-    );
+  if (now !== undefined) lines.push("", paint("bold", "it has not ended"), `  ${openText(now, how)}`);
   return `${lines.join("\n").trimStart()}\n`;
+}
+
+/** Where a run stands, and who may do something about it. */
+function openText(
+  { when, does, phase }: NonNullable<Explanation["now"]>,
+  { named, status, driver }: Explained,
+): string {
+  if (driver !== undefined) return `${when}: ${does} (phase ${phase}); process ${driver} drives it`;
+  // Nothing is on its way any more.
+  const stands =
+    status === "interrupted" ? `its process is gone, and left it where ${when}` : `${when}: ${does}`;
+  return `${stands} (phase ${phase}); go on with ${rondo} resume ${named}`;
 }
 
 function stepLines({ step, reasons }: StepReasons, run: number, paint: Paint): string[] {

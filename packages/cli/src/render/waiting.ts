@@ -2,6 +2,7 @@
 
 import type { CallView } from "@rondo/core";
 import { visibleText } from "../console/plain-text.ts";
+import { rondo } from "../line/called.ts";
 import { callName } from "../summary.ts";
 
 /**
@@ -17,7 +18,8 @@ export function waitingLines(
     (call) => `  ${callName(call)}  ${visibleText(`${call.name} ${JSON.stringify(call.args)}`)}`,
   );
   const [first] = calls;
-  if (first === undefined) return [`run ${run} waits; go on with: rondo resume ${run}${journalOption ?? ""}`];
+  if (first === undefined)
+    return [`run ${run} waits; go on with: ${rondo} resume ${run}${journalOption ?? ""}`];
   if (journalOption === undefined)
     return [
       "waits for an approval:",
@@ -28,7 +30,7 @@ export function waitingLines(
     `run ${run} waits for an approval:`,
     ...shown,
     "to go on:",
-    `  rondo approve ${run} ${callName(first)}${journalOption}`,
-    `  rondo deny ${run} ${callName(first)} "why not"${journalOption}`,
+    `  ${rondo} approve ${run} ${callName(first)}${journalOption}`,
+    `  ${rondo} deny ${run} ${callName(first)} "why not"${journalOption}`,
   ];
 }

@@ -10,6 +10,7 @@ import { type Console, plain } from "../console/console.ts";
 import { jsonLine, plainText } from "../console/plain-text.ts";
 import type { Signals } from "../console/signals.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { rondo } from "../line/called.ts";
 import type { Shown } from "../line/shown.ts";
 import { endLines, endText } from "../render/ending.ts";
 import { LiveView } from "../render/live.ts";
@@ -140,17 +141,18 @@ export async function answer(session: Session, answers: ReadonlyMap<CallView, An
   return session.result ?? (results.at(-1) as RunResult);
 }
 
-/** What is told when the process had to leave. */
+/** What is told of a run that is left open. @param signal the one that asked for it; undefined when a person did */
 export function leftLines(
   result: RunResult,
   session: Session,
   journalOption: string | undefined,
-  signal: "SIGTERM" | "SIGHUP" = "SIGTERM",
+  signal?: "SIGTERM" | "SIGHUP",
 ): string[] {
   const waiting = result.parked?.pending ?? [];
   if (waiting.length > 0) return waitingLines(waiting, session.id, journalOption);
+  const by = signal === undefined ? "" : ` (${signal})`;
   return [
-    `run ${session.id} was left after ${counted(result.steps, "step")} (${signal}); go on with: rondo resume ${session.id}${journalOption ?? ""}`,
+    `run ${session.id} was left after ${counted(result.steps, "step")}${by}; go on with: ${rondo} resume ${session.id}${journalOption ?? ""}`,
   ];
 }
 
@@ -159,7 +161,7 @@ function conclude(result: RunResult, how: Conducted): ExitCode {
   const { end } = result;
   if (console.readerGone) return exitCodes.readerGone;
   if (end === undefined && how.signals.leaving) {
-    for (const line of leftLines(result, session, journalOption)) console.errorLine(line);
+    for (const line of leftLines(result, session, journalOption, "SIGTERM")) console.errorLine(line);
     return exitCodes.left;
   }
   if (end === undefined) {
@@ -172,7 +174,9 @@ function conclude(result: RunResult, how: Conducted): ExitCode {
   if (show === "trace" && result.text !== "") console.line(`\n${plainText(result.text)}\n`);
   if ((show === "text" || show === "trace") && run !== undefined) {
     const kept =
-      journalOption === undefined ? undefined : `run ${session.id}: rondo show ${session.id}${journalOption}`;
+      journalOption === undefined
+        ? undefined
+        : `run ${session.id}: ${rondo} show ${session.id}${journalOption}`;
     for (const line of endLines(end, run, now - run.startedAt, kept, console.paint)) console.line(line);
   }
   if (show === "quiet") {

@@ -6,6 +6,7 @@ import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import { plainText } from "../console/plain-text.ts";
 import type { Arguments } from "../line/arguments.ts";
+import { rondo } from "../line/called.ts";
 import {
   type JournalPlace,
   journalFlag,
@@ -52,7 +53,7 @@ export async function findRun(
   const flag = journalFlag(place);
   if (given === undefined || given.trim() === "")
     throw new UsageError(
-      `which run? Give its id, the beginning of it, or \`last\`; \`rondo runs${flag}\` lists them`,
+      `which run? Give its id, the beginning of it, or \`last\`; \`${rondo} runs${flag}\` lists them`,
     );
   const sessions = await journal.list();
   if (sessions.length === 0) throw new Failure(`there are no runs in the journal ${place.file} yet`);
@@ -81,6 +82,6 @@ function pick(given: string, ids: readonly string[], journalName: string, flag: 
   const near = nearest(given, ids);
   const hint = near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`;
   throw new Failure(
-    `there is no run ${name} in the journal ${journalName}.${hint} \`rondo runs${flag}\` lists them all`,
+    `there is no run ${name} in the journal ${journalName}.${hint} \`${rondo} runs${flag}\` lists them all`,
   );
 }

@@ -8,6 +8,7 @@ import { listenForSignals } from "../console/signals.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { driverOf, type Invocation, invocationOf } from "../invocation.ts";
 import type { Arguments, OptionSpecs } from "../line/arguments.ts";
+import { rondo } from "../line/called.ts";
 import { journalOption, showOptions } from "../line/command.ts";
 import { shownBy } from "../line/shown.ts";
 import { endText } from "../render/ending.ts";
@@ -108,9 +109,9 @@ function checkOpen({ id, records }: FoundRun, flag: string): void {
   const { end, status } = summaryOf(id, records);
   if (end !== undefined)
     throw new Failure(
-      `run ${id} has ended already: ${endText(end)}; see it with rondo show ${id}${flag}, say more with rondo chat --resume ${id}${flag}`,
+      `run ${id} has ended already: ${endText(end)}; see it with ${rondo} show ${id}${flag}, say more with ${rondo} chat --resume ${id}${flag}`,
     );
-  if (status === "empty") throw new Failure(`run ${id} was never started; begin another with rondo run`);
+  if (status === "empty") throw new Failure(`run ${id} was never started; begin another with ${rondo} run`);
 }
 
 /** How the run was started. @throws Failure when only another program knows. @param deed what is to be done with it */

@@ -12,6 +12,7 @@ import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import type { Arguments } from "../line/arguments.ts";
+import { rondo } from "../line/called.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 
@@ -186,6 +187,6 @@ export async function openKnownJournal(place: JournalPlace, hearer: Hearer): Pro
       ? "name another with --journal"
       : place.named === "environment"
         ? "RONDO_JOURNAL names it"
-        : "`rondo run` makes it, or name another with --journal";
+        : `\`${rondo} run\` makes it, or name another with --journal`;
   throw new Failure(`there is no journal ${place.file}; ${where}`);
 }
