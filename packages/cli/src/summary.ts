@@ -26,6 +26,7 @@ export interface RunSummary {
   /** The end reason; or `waiting` for an approval, `running` in a process that is alive, `interrupted` in one that is gone, `empty`. */
   status: string;
   end?: RunEnd;
+  /** The last one that was given. */
   task: string;
   /** Whose sub-agent it is. */
   parent?: string;
@@ -47,7 +48,9 @@ export const stateOf = (records: readonly LogRecord[]): State => reduceAll(recor
 
 export function summaryOf(id: string, records: readonly LogRecord[]): RunSummary {
   const state = stateOf(records);
-  const started = records.findLast((record) => record.type === "run_started");
+  const runs = records.filter((record) => record.type === "run_started");
+  // A run that only compacts or clears the history has no task: what the session is about was said before.
+  const started = runs.findLast((record) => taskOf(record) !== "") ?? runs.at(-1);
   const { run } = state;
   return {
     id,
