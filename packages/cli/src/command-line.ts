@@ -55,7 +55,7 @@ export async function perform(words: readonly string[], console: Console): Promi
 async function dispatch(words: readonly string[], console: Console): Promise<ExitCode> {
   const [first, ...rest] = words;
   if (first === undefined) {
-    console.errorLine(generalHelp(commands).trimEnd());
+    console.errorLine(generalHelp(commands, widthOf(console)).trimEnd());
     return exitCodes.usage;
   }
   if (first === "--help" || first === "-h" || first === "help") return help(rest[0], console);
@@ -67,7 +67,7 @@ async function dispatch(words: readonly string[], console: Console): Promise<Exi
   const args = readArguments(rest, { ...command.options, ...commonOptions }, command.name);
   if (args.has("no-color")) console.noColours();
   if (args.has("help")) {
-    console.write(commandHelp(command));
+    console.write(commandHelp(command, widthOf(console)));
     return exitCodes.completed;
   }
   checkWords(args, command);
@@ -75,9 +75,14 @@ async function dispatch(words: readonly string[], console: Console): Promise<Exi
 }
 
 function help(about: string | undefined, console: Console): ExitCode {
-  console.write(about === undefined ? generalHelp(commands) : commandHelp(commandNamed(about)));
+  const width = widthOf(console);
+  console.write(about === undefined ? generalHelp(commands, width) : commandHelp(commandNamed(about), width));
   return exitCodes.completed;
 }
+
+/** Off a terminal nothing is laid in lines. */
+const widthOf = ({ streams, width }: Console): number =>
+  streams.stdout.isTTY === true ? width : Number.POSITIVE_INFINITY;
 
 function commandNamed(name: string): Command {
   const command = commands.find((one) => one.name === name);

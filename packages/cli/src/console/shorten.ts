@@ -1,4 +1,4 @@
-// The room of shortening: long things, cut so that a person still knows what was cut.
+// The room of shortening: long things, cut so that a person still knows what was cut, or laid in lines.
 
 import type { ContentPart, Json, JsonObject } from "@rondo/core";
 import { joinedLines, plainLines, plainText } from "./plain-text.ts";
@@ -44,6 +44,20 @@ function cutLine(line: string, width: number): string {
   const characters = [...line];
   const more = characters.length - width;
   return more <= 0 ? line : `${characters.slice(0, width).join("")}… ${more} more characters`;
+}
+
+/** A text in lines of so many characters, cut at blanks where there are any. */
+export function wrapped(text: string, column: number): string[] {
+  const characters = [...text];
+  const lines: string[] = [];
+  let from = 0;
+  while (characters.length - from > column) {
+    const space = characters.slice(from, from + column + 1).lastIndexOf(" ");
+    const end = from + (space > column / 2 ? space : column);
+    lines.push(characters.slice(from, end).join(""));
+    from = characters[end] === " " ? end + 1 : end;
+  }
+  return [...lines, characters.slice(from).join("")];
 }
 
 /** Content as text: files are told by type and size. */

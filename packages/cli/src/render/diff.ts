@@ -2,7 +2,7 @@
 
 import type { Moment, SessionDiff, Side } from "@rondo/core/explain";
 import { plainText } from "../console/plain-text.ts";
-import { oneLine, shortArgs } from "../console/shorten.ts";
+import { oneLine, shortArgs, wrapped } from "../console/shorten.ts";
 import { endText } from "./ending.ts";
 import type { PageOptions } from "./page.ts";
 import { costText, counted } from "./usage.ts";
@@ -81,20 +81,6 @@ function spentText({ tokens, uncounted, usd }: Side): string {
   if (tokens === undefined) return "usage unknown";
   const cost = costText({ tokens, usd });
   return `${uncounted > 0 ? "at least " : ""}${counted(tokens, "token")}${cost === "" ? "" : `, ${cost}`}`;
-}
-
-/** A text in lines of so many characters. */
-function wrapped(text: string, column: number): string[] {
-  const characters = [...text];
-  const lines: string[] = [];
-  let from = 0;
-  while (characters.length - from > column) {
-    const space = characters.slice(from, from + column + 1).lastIndexOf(" ");
-    const end = from + (space > column / 2 ? space : column);
-    lines.push(characters.slice(from, end).join(""));
-    from = characters[end] === " " ? end + 1 : end;
-  }
-  return [...lines, characters.slice(from).join("")];
 }
 
 const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - [...text].length));
