@@ -243,7 +243,8 @@ describe("the reader tools", () => {
       ],
     });
     const first = await dies.open("s");
-    void first.send("go");
+    // When its call is given up, two minutes later, it finds that another wrote: nobody is left to hear of that.
+    first.send("go").catch(() => {});
     await begun.promise;
     const agent = new Agent({ ...given, model: scripted([say("done")]), tools: [write(() => "again")] });
     await (await agent.open("s")).resume();
