@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { mind, newestRecords, type Place, place, rondo, runWith } from "./command.ts";
@@ -23,6 +23,18 @@ describe("a run that waits for an approval", () => {
     const again = await rondo(at, ["resume", "last"], { MIND: "touches" });
     expect(again.code).toBe(5);
     expect(again.stderr).toContain("waits for an approval");
+  });
+
+  it("is one that would write a file: nothing stands there before somebody said yes, or said so beforehand", async () => {
+    const at = place();
+    const file = join(at.root, "written.txt");
+    const { id, call } = await parked(at, "writes");
+    expect(existsSync(file)).toBe(false);
+    expect((await rondo(at, ["approve", id, call], { MIND: "writes" })).code).toBe(0);
+    expect(readFileSync(file, "utf8")).toBe("a line\n");
+    const other = place();
+    expect((await runWith(other, "writes", ["--allow", "write_file", "do it"])).code).toBe(0);
+    expect(existsSync(join(other.root, "written.txt"))).toBe(true);
   });
 
   it("goes on in the folder and with the model it was started with, wherever it is approved", async () => {

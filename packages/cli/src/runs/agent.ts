@@ -80,7 +80,8 @@ function toolsOf(root: string): Tool[] {
   if (!stat.isDirectory()) throw new Failure(`${root} is not a folder; name one with --root`);
   try {
     const set = fileToolSet(root);
-    return [...fileTools({ root: set }), calculate(), ...shell(set)];
+    // Whoever asks a question of a folder has not said that it may be written over.
+    return [...fileTools({ root: set, writePermission: "ask" }), calculate(), ...shell(set)];
   } catch (thrown) {
     throw new Failure(`the folder ${root} cannot be worked in: ${messageOf(thrown)}`, { cause: thrown });
   }

@@ -25,6 +25,10 @@ const scripts: { readonly [name: string]: Script } = {
   echoes: runs("echo from-the-tool"),
   says_much: runs("seq 20000"),
   touches: runs("touch touched.txt; pwd"),
+  writes: (request) =>
+    request.messages.at(-1)?.role === "tool"
+      ? say("It stands there.")
+      : call("write_file", { path: "written.txt", content: "a line\n" }),
   twice: runs("echo first", "echo second"),
   again: (request) => {
     const results = request.messages.filter((message) => message.role === "tool").length;
