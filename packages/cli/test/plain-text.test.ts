@@ -38,13 +38,11 @@ describe("text for a terminal", () => {
     expect(joinedLines("a  b \n\n\t c\n", "|")).toBe("a  b|c|");
   });
 
-  it("is gone through in linear time, however much space and however many breaks are in it", {
-    timeout: 3_000,
-  }, () => {
-    const [spaces, breaks] = [" ".repeat(200_000), "\n".repeat(200_000)];
+  it("is gone through in linear time, however much space and however many breaks are in it", () => {
+    const [spaces, breaks] = [" ".repeat(1_000_000), "\n".repeat(1_000_000)];
     expect(joinedLines(`a${spaces}b`, "|")).toBe(`a${spaces}b`);
     expect(joinedLines(`a${breaks}b`, "|")).toBe("a|b");
-    expect(plainLines(`${breaks}b`)).toHaveLength(200_001);
+    expect(plainLines(`${breaks}b`)).toHaveLength(1_000_001);
   });
 
   it("lets a sequence that is never ended swallow no more than its line", () => {

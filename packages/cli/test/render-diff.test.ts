@@ -30,7 +30,7 @@ it("a diff says of tokens and money what is known of them, and never zero of wha
   expect(page(1, 2)).toContain("1 step, 0 calls, 1,000,000 tokens, $1.00");
 });
 
-it("a diff that is asked for in full cuts nothing, in linear time", { timeout: 4_000 }, async () => {
+it("a diff that is asked for in full cuts nothing, in linear time", async () => {
   const long = (letter: string): string => letter.repeat(300_000);
   const look = tool({ name: "look", description: "", inputSchema: {}, execute: () => long("R") });
   const journal = memoryJournal();

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { commandEnv } from "../src/command/env.ts";
 
-test("a value of any length is looked through for secrets in linear time", { timeout: 2_000 }, () => {
-  const blob = "a1".repeat(60_000);
+test("a value of any length is looked through for secrets in linear time", () => {
+  const blob = "a1".repeat(1_000_000);
   expect(commandEnv({ BLOB: blob }, "mark", {})).toHaveProperty("BLOB", blob);
 });
 

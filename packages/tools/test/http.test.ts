@@ -277,9 +277,9 @@ describe("a response", () => {
       expect((await page(odd)).body).toContain("charset");
   });
 
-  test("is looked through for its charset in no time, whatever stands there", { timeout: 3_000 }, () => {
+  test("is looked through for its charset in no time, whatever stands there", () => {
     for (const odd of ["<a", "<a ", '<a "', "<a/", "<!--<a"])
-      for (let page = 0; page < 10; page++)
+      for (let page = 0; page < 200; page++)
         expect(decoderFor("text/html", Buffer.from(odd.repeat(512))).encoding).toBe("utf-8");
   });
 

@@ -316,14 +316,12 @@ describe("search_files", () => {
 
   test("ends a pattern that needs exponential time, and tells what it had found (F243)", async () => {
     const root = folder({ "a.txt": "aaaa\n", "b.txt": `${"a".repeat(50)}b\n` });
-    const started = performance.now();
+    // Without the bound this takes years.
     const { text, isError } = await call(searchFiles({ root, timeLimitMs: 700 }), "search_files", {
       pattern: "^(a+)+$",
     });
     expect(isError).toBe(true);
     expect(text).toContain("stopped after 0.7 s while it was in b.txt");
-    // Without the bound this takes years; any finite bound will do here.
-    expect(performance.now() - started).toBeLessThan(60_000);
   });
 
   test("may be given more time than a timer of Node's knows", async () => {

@@ -159,9 +159,9 @@ describe("what was not seen is not written over", () => {
 });
 
 describe("what read_file shows for something else is not written in its place", () => {
-  test("is looked for once, however often it stands in a text", { timeout: 3_000 }, () => {
+  test("is looked for once, however often it stands in a text", () => {
     const before = Buffer.from(`\u241b${"x".repeat(1_000_000)}`);
-    expect(() => mustNotBeShown("\u241b".repeat(200_000), before, "the content")).not.toThrow();
+    expect(() => mustNotBeShown("\u241b".repeat(1_000_000), before, "the content")).not.toThrow();
   });
 
   test("bytes that are no UTF-8, control characters, the rest of a long line", async () => {
