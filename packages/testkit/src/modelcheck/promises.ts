@@ -165,7 +165,8 @@ function brokenStart(record: LogRecord, before: State): string[] {
 /** What must be so where a run ends. */
 function brokenEnd(end: RunEnd, before: State, after: State): string[] {
   const broken: string[] = [];
-  if (end.reason === "completed" && after.inbox.length > 0)
+  // One that only forgets the conversation leaves the words that wait to the next.
+  if (end.reason === "completed" && before.run?.only !== "clearing" && after.inbox.length > 0)
     broken.push("P8: the run completed over a queued message");
   if (
     after.options?.output !== undefined &&
