@@ -227,9 +227,8 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Takes a word back that waits, whoever said it.
-   * @returns whether it did, once the journal has it (while a run is driven it is written at the run's next turn): false for
-   *   one that was delivered, or taken back, or that nobody said
+   * Takes a word back that waits, whoever said it. While a run is driven that is written at the run's next turn.
+   * @returns whether it did: false for one that was delivered, or taken back, or that nobody said
    */
   async withdraw(id: string): Promise<boolean> {
     checkGiven(withdrawal, { id }, "withdraw");
@@ -320,10 +319,7 @@ export class Session<Output = unknown> {
     return this.status;
   }
 
-  /**
-   * Resolves when the active run has ended or parked, and what was asked for meanwhile is done; at once when nothing is.
-   * @throws RondoError why something that was said while nobody drove it here could not be kept
-   */
+  /** Resolves when the active run has ended or parked, and what was asked for meanwhile is done; at once when nothing is. Rejects with why something could not be kept that was said while nobody drove it here. */
   async settled(): Promise<void> {
     await this.#driving.settled();
   }
