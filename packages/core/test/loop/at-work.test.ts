@@ -302,6 +302,18 @@ describe("a call", () => {
       expect(worldOf(state).atWork.brought(key, given)).toStrictEqual({ ...given, code: "answered" });
   });
 
+  test("that was at work elsewhere is told as one that was here", () => {
+    const returned = result("Blue.");
+    expect(worldOf(state).atWork.returned("9.9", returned)).toBe(returned);
+    const failed = worldOf(state).atWork.returned("5.0", returned, { message: "no paint", why: "no paint" });
+    expect(failed).toMatchObject({ isError: true, code: "threw" });
+    expect(JSON.stringify(failed)).toContain("no paint");
+    expect(worldOf(state).atWork.returned("5.0", returned)).toMatchObject({
+      content: [{ text: "Blue." }],
+      isError: false,
+    });
+  });
+
   test.each([
     ["turn", stateOf()],
     ["run", idle],

@@ -3,7 +3,14 @@
 import type { Fact, State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { nothingSpent } from "../../src/loop/children.ts";
-import { type Arriving, isOutcome, isVoid, isWord, timely } from "../../src/loop/driving/timely.ts";
+import {
+  type Arriving,
+  isOutcome,
+  isVoid,
+  isWord,
+  outlivesRun,
+  timely,
+} from "../../src/loop/driving/timely.ts";
 import { acting, answerOf, callOf, finished, stateOf, textResult } from "./support.ts";
 
 const { run: _run, ...idle } = stateOf();
@@ -13,6 +20,16 @@ const summing = { ...compacting, call: { startedAt: 1 } };
 const message = answerOf([{ type: "text", text: "so" }]);
 const error = { kind: "network", message: "gone", retryable: true } as const;
 const nothingComes = { type: "late_result", call: null };
+
+test("words and what calls came to are kept where the run goes on elsewhere, and an abort of it is not", () => {
+  const result = textResult;
+  const kept: Fact[] = [
+    { type: "withdrawn", id: "1" },
+    { type: "tool_finished", call: "5.0", result: { ...result, content: [...result.content] } },
+  ];
+  expect(kept.map(outlivesRun)).toEqual([true, true]);
+  expect(outlivesRun({ type: "abort_asked", reason: "enough" })).toBe(false);
+});
 
 describe("what a model call came to", () => {
   test.each<Fact>([

@@ -62,6 +62,15 @@ describe("a glob", () => {
     ["*a", "aba", true],
     ["?*", "", false],
     ["😀?", "😀😀", true],
+    // What a wildcard stands for ends no host: of an address, however it is written.
+    ["http:**.a/", "http:x.a/", true],
+    ["http:**.a/", "http:x?.a/", false],
+    ["https:**.a/", "https:x#.a/", false],
+    ["ws:**.a/", "ws:x?.a/", false],
+    [" http:**.a/", " http:x?.a/", false],
+    ["s3+x.y-z://**.a/", "s3+x.y-z://b@.a/", false],
+    ["s3+x.y-z://**.a/", "s3+x.y-z://b.a/", true],
+    ["see **", "see https://a?b", true],
   ] as const)("%j for %j: %j", (pattern, text, expected) => {
     expect(matchesGlob(pattern, text)).toBe(expected);
   });
