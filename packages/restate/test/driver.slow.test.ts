@@ -7,6 +7,7 @@ import {
   type RondoEvent,
   type RunEnd,
   subAgent,
+  type Tool,
   textOf,
   tool,
 } from "@rondo/core";
@@ -22,6 +23,16 @@ import {
   restateWorker,
 } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
+
+/** A tool that never comes back, and when it was called. */
+function unending(name: string): { tool: Tool; asked: Promise<void> } {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const execute = (): Promise<never> => {
+    resolve();
+    return new Promise(() => {});
+  };
+  return { tool: tool({ name, description: name, inputSchema: { type: "object" }, execute }), asked };
+}
 
 describe("the driver of core, on SQLite", () => {
   for (const { name, run } of testDriver({
@@ -133,23 +144,14 @@ describe.skipIf(whyNoServer !== undefined)(
     });
 
     it("goes on at a word with a run whose invocation was killed at the server, and says until then that it is interrupted", async () => {
-      const asked = Promise.withResolvers<void>();
-      const write = tool({
-        name: "write",
-        description: "writes",
-        inputSchema: { type: "object" },
-        execute: () => {
-          asked.resolve();
-          return new Promise(() => {});
-        },
-      });
+      const { tool: write, asked } = unending("write");
       const clerk = new Agent({ model: scripted([call("write"), say("I will look.")]), tools: [write] });
       const worker = restateWorker({ agents: { clerk }, namespace: "killed", log: () => {} });
       await registerNow(worker);
       const place = { ingress: server.ingress, namespace: "killed" };
       const session = restateClient({ ...place, agent: "clerk" }).session("s");
       const sent = session.send("go").catch(() => "killed");
-      await asked.promise;
+      await asked;
       // What is under way must be in the state, or it never was.
       for await (const thing of session.follow())
         if ("record" in thing && thing.record.type === "tool_started") break;
@@ -169,16 +171,7 @@ describe.skipIf(whyNoServer !== undefined)(
     });
 
     it("tells the model of a sub-agent whose invocation was killed at the server, and ends it", async () => {
-      const asked = Promise.withResolvers<void>();
-      const work = tool({
-        name: "work",
-        description: "works",
-        inputSchema: { type: "object" },
-        execute: () => {
-          asked.resolve();
-          return new Promise(() => {});
-        },
-      });
+      const { tool: work, asked } = unending("work");
       const below = new Agent({ model: scripted([call("work"), say("never")]), tools: [work] });
       const helper = subAgent({ name: "helper", description: "helps", agent: below });
       const subject = new Agent({
@@ -191,7 +184,7 @@ describe.skipIf(whyNoServer !== undefined)(
       const sent = restateClient({ ...place, agent: "subject" })
         .session("s")
         .send("go");
-      await asked.promise;
+      await asked;
       const query = "select id from sys_invocation where target = 'bereft_session/s:2.0/child'";
       const answer = await fetch(`${server.admin}/query`, {
         method: "POST",

@@ -4,28 +4,28 @@
 
 import { type Fact, formatVersion, type RedactOptions } from "@rondo/core";
 import { redaction } from "@rondo/core/driving";
+import { cleaned } from "../drive/taking.ts";
 import type { Answer, RunRequest, Saying } from "../wire.ts";
 
 export class Clean {
-  readonly #redact: <F extends Fact>(fact: F) => F;
+  readonly #by: { readonly redact: ((fact: Fact) => Fact) | undefined };
 
   /** @param options absent: nothing is taken out */
   constructor(options: RedactOptions | undefined) {
-    const redact = options === undefined ? undefined : redaction(options);
-    this.#redact = (fact) => (redact === undefined ? fact : (redact(fact) as typeof fact));
+    this.#by = { redact: options === undefined ? undefined : redaction(options) };
   }
 
   /** A run as it is asked for. */
   asked(what: Omit<RunRequest, "agent" | "id">): typeof what {
-    const fact = this.#redact({ type: "run_started", format: formatVersion, ...what });
+    const fact = cleaned({ type: "run_started", format: formatVersion, ...what }, this.#by);
     const { type: _type, format: _format, ...asked } = fact;
     return asked;
   }
 
   /** A word. An answer is looked at as in the fact that it comes to. */
   said(say: Saying): Saying {
-    if (say.type !== "answer") return this.#redact(say);
+    if (say.type !== "answer") return cleaned(say, this.#by);
     const fact = { type: "approval_passed", call: "0.0", inside: "", said: say.said };
-    return { ...say, said: this.#redact(fact as unknown as Fact & { said: Answer }).said };
+    return { ...say, said: cleaned(fact as unknown as Fact & { said: Answer }, this.#by).said };
   }
 }

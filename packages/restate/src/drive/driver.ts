@@ -368,7 +368,10 @@ export class RestateDriver {
       }
       this.#begun.clear();
       const facts = workplace.after(this.#consumed);
-      if (facts.length > 0) return { by: workplace.id, at: clock.now(), facts: cleaned(facts, this.#shell) };
+      if (facts.length > 0) {
+        const clean = facts.map((fact) => cleaned(fact, this.#shell));
+        return { by: workplace.id, at: clock.now(), facts: clean };
+      }
       const until = this.#until;
       const now = clock.now();
       if (until !== undefined && now >= until) return { by: workplace.id, at: now, woke: true };

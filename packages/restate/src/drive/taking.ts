@@ -25,8 +25,7 @@ export function takingOf(ctx: ObjectContext, shell: Shell, atWork: () => AtWork)
       return ctx.run("check edit", async () => {
         const check = await checkArgs(tool, args);
         const approval = { answer: "edit", args, check } as const;
-        const [fact] = cleaned([{ type: "approval_given", call: "0.0", approval }], shell);
-        return (fact as { approval: typeof approval }).approval.check;
+        return cleaned({ type: "approval_given", call: "0.0", approval } as const, shell).approval.check;
       });
     },
     brought: (call, result) => ctx.run("cut result", async () => atWork().brought(call, result)),
@@ -40,5 +39,5 @@ export function takingOf(ctx: ObjectContext, shell: Shell, atWork: () => AtWork)
 }
 
 /** Secrets are taken out before anybody keeps what they are in. */
-export const cleaned = (facts: readonly Fact[], { redact }: Pick<Shell, "redact">): Fact[] =>
-  redact === undefined ? [...facts] : facts.map(redact);
+export const cleaned = <F extends Fact>(fact: F, { redact }: Pick<Shell, "redact">): F =>
+  redact === undefined ? fact : (redact(fact) as F);

@@ -4,7 +4,6 @@
 
 import type * as restate from "@restatedev/restate-sdk";
 import {
-  type Fact,
   formatVersion,
   messageOf,
   renderResult,
@@ -27,9 +26,10 @@ import {
 } from "@rondo/core/driving";
 import type { ChildCame } from "../drive/child-calls.ts";
 import { type Begun, drive, runStarted } from "../drive/session.ts";
+import { cleaned } from "../drive/taking.ts";
 import { jsonOf } from "../state/kv.ts";
 import type { ChildRequest, EndRequest, Mail } from "../wire.ts";
-import { type AgentAt, agentToEnd, type WorkerParts } from "../worker-parts.ts";
+import { agentToEnd, type WorkerParts } from "../worker-parts.ts";
 
 /** A sub-agent's run, until it has ended or waits for somebody. */
 export async function driveChild(
@@ -124,9 +124,6 @@ async function taskOf(
     return { failed: { message: said(message), why: said(why) } };
   }
 }
-
-const cleaned = <F extends Fact>(fact: F, { redact }: AgentAt["resolved"]): F =>
-  redact === undefined ? fact : (redact(fact) as F);
 
 /** Says to the parent's session what waits in the child's. */
 function tellParent(
