@@ -6,7 +6,7 @@
 import { CheckedClock, type Clock, chanceIn, systemClock } from "./clock.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { errorFrom, RondoError } from "./errors.ts";
-import type { RondoEvent } from "./events.ts";
+import type { Listener, RondoEvent } from "./events.ts";
 import type { Input } from "./input.ts";
 import { type BlobStore, memoryBlobs } from "./journal/blobs.ts";
 import { checkSessionId } from "./journal/checks.ts";
@@ -22,7 +22,6 @@ import { type Resolved, resolve } from "./options/options.ts";
 import type { RunResult } from "./result.ts";
 import { endChild } from "./session/end-child.ts";
 import { type ForkOptions, forkInto } from "./session/fork.ts";
-import type { Listener } from "./session/listeners.ts";
 import { Session } from "./session.ts";
 import { finalStep, type StepEvent, StepView } from "./steps.ts";
 import { EventQueue, joinDeltas, once, PartialOutputs, type RunStream, textsOf } from "./stream.ts";

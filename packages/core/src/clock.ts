@@ -73,31 +73,31 @@ function looked<Value>(check: Check, given: Value): Value {
  * machine's that is behind, would keep a time-out, a retry or the grace of an abort waiting until it has caught up.
  */
 export class SteadyClock implements Clock {
-  readonly #clock: Clock;
+  readonly host: Clock;
   readonly #known: () => number;
   #ahead = 0;
   #latest = Number.NEGATIVE_INFINITY;
 
   /** @param known the time of what has happened already */
-  constructor(clock: Clock, known: () => number) {
-    this.#clock = clock;
+  constructor(host: Clock, known: () => number) {
+    this.host = host;
     this.#known = known;
   }
 
   now(): number {
     const least = Math.max(this.#latest, this.#known());
-    const now = this.#clock.now() + this.#ahead;
+    const now = this.host.now() + this.#ahead;
     if (now < least) this.#ahead += least - now;
     this.#latest = Math.max(now, least);
     return this.#latest;
   }
 
   random(): number {
-    return this.#clock.random();
+    return this.host.random();
   }
 
   after(ms: number, then: () => void): () => void {
-    return this.#clock.after(ms, then);
+    return this.host.after(ms, then);
   }
 
   /** Nothing waits by it now: it keeps the host's time again, as far as that has caught up. */
@@ -106,6 +106,9 @@ export class SteadyClock implements Clock {
     this.#latest = Number.NEGATIVE_INFINITY;
   }
 }
+
+/** The host's own time below a driver's: it costs less to ask, and may go back. */
+export const hostOf = (clock: Clock): Clock => (clock instanceof SteadyClock ? clock.host : clock);
 
 /** Chance as so many letters and digits. */
 export const chanceIn = (clock: Pick<Clock, "random">, letters: number): string =>

@@ -25,7 +25,7 @@ export { leftChildOf } from "./loop/folding/children.ts";
 export { Prefix, type PrefixNote } from "./loop/request/prefix.ts";
 export { windowOf } from "./loop/request/window.ts";
 export { inFlight, isRunning, isThinking } from "./loop/state.ts";
-export { redaction, redactOptions } from "./redact.ts";
+export { redactEvent, redaction, redactOptions } from "./redact.ts";
 export { awaitingApproval, resultOf } from "./result.ts";
 export { checkGrant } from "./rules/grants.ts";
 export { alwaysIn, leaveLike } from "./session/always.ts";

@@ -98,3 +98,6 @@ export type RondoEvent =
   | { type: "run_end"; end: RunEnd; text: string };
 
 export type EventType = RondoEvent["type"];
+
+/** Hears events as they happen, synchronously. */
+export type Listener = (event: RondoEvent) => void;

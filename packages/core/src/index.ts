@@ -255,7 +255,6 @@ export type { Always } from "./session/always.ts";
 export type { Misfit } from "./session/approvals.ts";
 export { changeText } from "./session/changes.ts";
 export type { ForkOptions } from "./session/fork.ts";
-export type { Listener } from "./session/listeners.ts";
 export { type Difference, type Replay, type ReplayedRequest, replay } from "./session/replay.ts";
 export { requestChanges, type ValueChange } from "./session/request-changes.ts";
 export { Session, type SessionStatus } from "./session.ts";

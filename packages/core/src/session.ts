@@ -10,7 +10,7 @@ import { anything, callable, checkGiven, flag, from0, membersOf, oneOf, text } f
 import type { ContextAccount } from "./context/account.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { invalidRequest, type RondoError } from "./errors.ts";
-import type { CallView } from "./events.ts";
+import type { CallView, Listener } from "./events.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
@@ -30,7 +30,7 @@ import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { checkGoesOn } from "./session/going-on.ts";
 import { Known } from "./session/known.ts";
-import { type Listener, Listeners } from "./session/listeners.ts";
+import { Listeners } from "./session/listeners.ts";
 import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
@@ -64,7 +64,7 @@ export class Session<Output = unknown> {
     this.#parts = parts;
     this.#nextName = namesOf(parts);
     this.#listeners = new Listeners(parts.logger);
-    this.#driving = new Driving(parts, known, state, this.#listeners.tell);
+    this.#driving = new Driving(parts, known, state, this.#listeners);
     this.#approvals = new Approvals(parts, this.#driving);
   }
 

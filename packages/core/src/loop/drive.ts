@@ -1,12 +1,14 @@
 // The driver: a plain async task that performs what `next` names and appends what comes of it.
 //
 // There is no policy in it. It alone stamps records; it appends before it acts, and flushes before anything leaves
-// the process or waits; it tells a sink what happened. What comes from outside (messages, approvals, aborts) and
+// the process or waits; it tells listeners what happened. What comes from outside (messages, approvals, aborts) and
 // what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
 // and what it still says is late.
 
 import { longestWait, SteadyClock } from "../clock.ts";
 import { RondoError, toRondoError } from "../errors.ts";
+import type { RondoEvent } from "../events.ts";
+import { frozen } from "../json/copy.ts";
 import type { Action } from "./action.ts";
 import type { BroughtResult } from "./child-facts.ts";
 import { untilWake } from "./deciding/hearing.ts";
@@ -16,7 +18,7 @@ import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts"
 import { Groups } from "./driving/groups.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
 import type { Shell } from "./driving/shell.ts";
-import { Telling } from "./driving/telling.ts";
+import { type ListenerList, Telling } from "./driving/telling.ts";
 import { type Arriving, isOutcome, isVoid, isWord, timely } from "./driving/timely.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
@@ -43,15 +45,17 @@ export class Driver {
   #leaving: "soon" | "now" | undefined;
 
   /** @param late hears what comes when nobody drives, to `post` it once that can be written. Default: at once */
-  constructor(shell: Shell, state: State, late: (fact: Fact) => void = (fact) => this.post(fact)) {
+  constructor(
+    shell: Shell,
+    listeners: ListenerList,
+    state: State,
+    late: (fact: Fact) => void = (fact) => this.post(fact),
+  ) {
     this.#clock = new SteadyClock(shell.clock, () => this.#state.now);
     this.#shell = { ...shell, clock: this.#clock };
     this.#state = state;
-    this.#telling = new Telling({
-      sink: this.#shell.sink,
-      isRunning: () => this.#running,
-      post: (fact) => this.post(fact),
-    });
+    const teller = { isRunning: () => this.#running, post: (fact: Fact) => this.post(fact) };
+    this.#telling = new Telling(listeners, teller, shell.redact);
     this.#groups = new Groups(shell.journal, shell.session, state.seq);
     this.#atWork = new AtWork(this.#shell, {
       state: () => this.#state,
@@ -258,6 +262,11 @@ export class Driver {
     }
   }
 
+  /** Tells what comes of no record. */
+  tell(event: RondoEvent): void {
+    this.#telling.tell(event);
+  }
+
   // ---- records -------------------------------------------------------------------------------------------------
 
   #append(facts: readonly Fact[]): void {
@@ -273,7 +282,11 @@ export class Driver {
       };
       this.#state = reduce(before, record, rules);
       this.#groups.waiting.push(record);
-      for (const event of announce(record, before, this.#state, session)) this.#telling.tell(event);
+      for (const event of announce(record, before, this.#state, session)) {
+        // What is judged by is what will run. The rest is not frozen: doing it costs as much as a third of a step.
+        if (event.type === "approval_request") frozen(event.call.args);
+        this.tell(event);
+      }
       this.#atWork.see(record);
     }
     this.#atWork.release();

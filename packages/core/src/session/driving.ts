@@ -13,7 +13,7 @@ import { whenThere } from "../journal/when-there.ts";
 import { Writer } from "../journal/writer.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import { Driver } from "../loop/drive.ts";
-import type { Shell } from "../loop/driving/shell.ts";
+import type { ListenerList } from "../loop/driving/telling.ts";
 import { outlivesRun } from "../loop/driving/timely.ts";
 import type { CallKey, CallResult, CodeChange, Fact } from "../loop/records.ts";
 import { inFlight, isOpen, type State } from "../loop/state.ts";
@@ -49,7 +49,6 @@ export class Driving<Output> {
   readonly #writer: Writer;
   readonly #known: Known;
   readonly #words: Words;
-  readonly #tell: Shell["sink"];
   #drive: Drive<Output> | undefined;
   #areOptionsTold = false;
   #changed: readonly CodeChange[] = [];
@@ -59,13 +58,13 @@ export class Driving<Output> {
   #isOthers = false;
 
   /** @param state what `known` came to */
-  constructor(parts: SessionParts, known: Known, state: State, tell: Shell["sink"]) {
+  constructor(parts: SessionParts, known: Known, state: State, listeners: ListenerList) {
     this.#parts = parts;
     this.#known = known;
-    this.#tell = tell;
     this.#writer = new Writer(parts.journal, parts.id, parts.lease);
     this.#driver = new Driver(
-      shellOf(parts, this.#writer, () => this.#driver.state, tell),
+      shellOf(parts, this.#writer, () => this.#driver.state),
+      listeners,
       state,
       (fact) => this.#postLate(fact),
     );
@@ -393,6 +392,6 @@ export class Driving<Output> {
     if (!this.#tellsChanges) return;
     this.#tellsChanges = false;
     const message = `the run goes on under other code than it was begun with: ${this.#changed.map(changeText).join("; ")}`;
-    this.#tell({ type: "warning", code: "changed", message });
+    this.#driver.tell({ type: "warning", code: "changed", message });
   }
 }

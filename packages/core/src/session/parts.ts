@@ -14,7 +14,6 @@ import type { JsonObject } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { AgentOptions } from "../options/agent-options.ts";
 import type { Resolved } from "../options/options.ts";
-import { redactEvent } from "../redact.ts";
 import { givenBy, type Provided } from "../tool/dependency.ts";
 import { checkTold } from "./changes.ts";
 
@@ -65,12 +64,7 @@ export const aboutOf = ({ about }: SessionParts): { about?: JsonObject } =>
  * What a session's driver acts with.
  * @param journal the session's own way to its journal, lease and all
  */
-export function shellOf(
-  parts: SessionParts,
-  journal: Shell["journal"],
-  state: () => State,
-  sink: Shell["sink"],
-): Shell {
+export function shellOf(parts: SessionParts, journal: Shell["journal"], state: () => State): Shell {
   const { id, blobs, resolved, gate, clock, dependencies, endChild } = parts;
   const { redact } = resolved;
   const given = givenBy(resolved.dependencies, dependencies);
@@ -96,7 +90,6 @@ export function shellOf(
       given,
     },
     checkOutput: (text) => checkTold(text, state().options, resolved),
-    sink: redact === undefined ? sink : (event, failed) => sink(redactEvent(event, redact), failed),
     ...(gate === undefined ? {} : { gate }),
     ...(endChild === undefined ? {} : { endChild }),
     clock,

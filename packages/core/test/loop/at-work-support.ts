@@ -91,7 +91,6 @@ export function shellOf(change: ShellChange, model: Model): Shell {
     models: [model],
     hooks: { hooks: {}, tools, modelIndex: () => undefined, session: "s", given: {} },
     checkOutput: () => Promise.reject(new Error("nobody asked")),
-    sink: () => {},
     clock: handClock(),
     given: {},
     maskToolErrors: false,

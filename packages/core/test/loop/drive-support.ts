@@ -4,6 +4,7 @@ import {
   type AssistantMessage,
   emptyState,
   type Fact,
+  type Listener,
   type LogRecord,
   type RondoEvent,
   type RunOptions,
@@ -90,17 +91,18 @@ export const queued = (text: string, lane: "steer" | "follow_up" = "steer"): Fac
   message: userText(text),
 });
 
+/** `listener`: who hears in place of `told`. */
+type Change = Partial<Shell> & { with?: readonly Tool[]; listener?: Listener };
+
 /** A driver of a session without records. */
-export function driverOf(
-  change: Partial<Shell> & { with?: readonly Tool[] } = {},
-  late?: (fact: Fact) => void,
-): Driven {
+export function driverOf({ listener, ...change }: Change = {}, late?: (fact: Fact) => void): Driven {
   const journal = new HandJournal();
   const model = new HandModel();
   const clock = handClock();
   const told: RondoEvent[] = [];
-  const shell = shellOf({ journal, clock, sink: (event) => void told.push(event), ...change }, model);
-  return { driver: new Driver(shell, emptyState, late), journal, model, clock, told };
+  const shell = shellOf({ journal, clock, ...change }, model);
+  const current = [listener ?? ((event: RondoEvent) => void told.push(event))];
+  return { driver: new Driver(shell, { current }, emptyState, late), journal, model, clock, told };
 }
 
 /** How it ended, once it has. */
@@ -120,7 +122,7 @@ export function ended(driver: Driver): { how: string | undefined; thrown?: unkno
 
 /** A run that has begun, and waits for its model. */
 export async function begun(
-  change: Parameters<typeof driverOf>[0] = {},
+  change: Change = {},
   run: Partial<RunOptions> = {},
 ): Promise<Driven & { end: ReturnType<typeof ended> }> {
   const driven = driverOf(change);

@@ -51,7 +51,6 @@ function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model
   const given: unknown[] = [];
   let emit = (_event: ModelEvent): void => {};
   let queued = (_turn: Promise<unknown>): void => {};
-  let isWanted = true;
   const model = {
     id: "m",
     origin,
@@ -64,7 +63,7 @@ function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model
     },
   } as Model;
   const tell = (event: RondoEvent): unknown => heard.push(event);
-  const audience = { step: 4, isThere: () => isWanted, tell, shown: false };
+  const audience = { step: 4, isThere: true, tell, shown: false };
   const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience, babble);
   answered.catch(() => {});
   return {
@@ -76,7 +75,7 @@ function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model
     emit: (event) => emit(event),
     queued: (turn) => queued(turn),
     leave: () => {
-      isWanted = false;
+      audience.isThere = false;
     },
     answers: resolve,
     fails: reject,
@@ -502,6 +501,18 @@ describe("an answer that has come to one sentence over and over", () => {
     expect(await isOpen(call)).toBe(true);
     call.fails(new Error("socket hang up"));
     expect(await call.answered).toStrictEqual(brokenOff([{ type: "text", text: `So. ${sorry}` }]));
+  });
+
+  test("is looked at each time 2,000 characters have come, whatever part they are of", async () => {
+    const call = watched();
+    call.emit(delta("0123456789".repeat(50).slice(1)));
+    for (let at = 0; at < 15; at += 1) call.emit(delta(sorry.slice(0, 100)));
+    expect(call.controller.signal.aborted).toBe(false);
+    call.emit(thought("?", 1));
+    call.emit(delta(sorry));
+    expect(call.controller.signal.aborted).toBe(true);
+    call.fails(new Error("socket hang up"));
+    await call.answered;
   });
 
   test("in its thoughts is broken off as well, and those stand before the text", async () => {

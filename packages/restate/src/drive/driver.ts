@@ -19,6 +19,7 @@ import {
   modelStarted,
   nextOrEnd,
   Prefix,
+  redactEvent,
   type Shell,
   SteadyClock,
   shellOf,
@@ -72,17 +73,12 @@ export class RestateDriver {
 
   /** @param asked the session as it was when the model was last asked */
   constructor(place: DriverPlace, state: State, taken: Taken, asked: State | undefined) {
-    const { ctx, parts, hub, above, workplaces } = place;
+    const { ctx, parts, workplaces } = place;
     this.#place = place;
     this.#taken = taken;
     this.#invocation = ctx.request().id;
     this.#clock = new SteadyClock(parts.clock, () => Math.max(this.#records.now, this.#records.state.now));
-    this.#shell = shellOf(
-      { ...parts, clock: this.#clock },
-      { append: () => {} },
-      () => this.#records.state,
-      (event) => hub.tell(parts.id, event, above),
-    );
+    this.#shell = shellOf({ ...parts, clock: this.#clock }, { append: () => {} }, () => this.#records.state);
     // Until this attempt knows all that happened, the state is of before: nothing must be given up by it.
     this.#records = new DriveRecords(place, this.#shell, state, taken, () =>
       this.#workplace.atWork.release(),
@@ -250,9 +246,11 @@ export class RestateDriver {
   }
 
   get #driving(): Parameters<Workplaces["of"]>[2] {
+    const { hub, parts, above } = this.#place;
+    const { redact } = this.#shell;
     return {
       state: () => this.#records.state,
-      tell: (event) => this.#shell.sink(event),
+      tell: (event) => hub.tell(parts.id, redact === undefined ? event : redactEvent(event, redact), above),
     };
   }
 

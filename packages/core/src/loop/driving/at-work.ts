@@ -26,6 +26,7 @@ import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
 import { endsOver } from "./failing.ts";
 import { answerFrom, failureFrom } from "./model-answer.ts";
+import { ModelCall } from "./model-call.ts";
 import { type Ask, Questions } from "./questions.ts";
 import { reconcileCall } from "./reconcile.ts";
 import type { Shell } from "./shell.ts";
@@ -43,7 +44,7 @@ interface Driving {
 export class AtWork {
   readonly #shell: Shell;
   readonly #driving: Driving;
-  #modelCall: AbortController | undefined;
+  readonly #modelCall = new ModelCall();
   readonly #toolCalls = new Map<CallKey, AbortController>();
   /** Those whose tools have looked at their signal: they hear of an abort, and may have something to say to it. */
   readonly #listening = new WeakSet<AbortController>();
@@ -111,15 +112,9 @@ export class AtWork {
       this.#driving.post({ type: "model_failed", error: { kind: "internal", message, retryable: false } });
       return;
     }
-    const { controller, came } = this.#modelBegins();
+    const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false };
+    const { controller, came } = this.#modelBegins(audience);
     const offered = offeredTools(this.#state);
-    const audience = {
-      step: action.step,
-      // Once its call was given up, nobody is told.
-      isThere: () => this.#modelCall === controller,
-      tell: this.#driving.tell,
-      shown: false,
-    };
     think(
       model,
       action.request,
@@ -161,18 +156,14 @@ export class AtWork {
       });
   }
 
-  /** The signal of a model call that begins, and where what comes of it goes. */
-  #modelBegins(): { controller: AbortController; came: (fact: Fact) => void } {
-    const controller = new AbortController();
-    this.#modelCall = controller;
+  /** A model call that begins: its signal, and where what comes of it goes. */
+  #modelBegins(audience?: { isThere: boolean }): {
+    controller: AbortController;
+    came: (fact: Fact) => void;
+  } {
+    const { controller, came } = this.#modelCall.begins(audience);
     const post = this.#poster();
-    const came = (fact: Fact): void => {
-      // One that was given up is late, though another call may be waited for by now: it is not that one's answer.
-      const isLate = this.#modelCall !== controller;
-      if (!isLate) this.#modelCall = undefined;
-      post(isLate ? { type: "late_result", call: null } : fact);
-    };
-    return { controller, came };
+    return { controller, came: (fact) => post(came(fact)) };
   }
 
   /** Runs a call, unless that is no longer wanted. */
@@ -345,11 +336,8 @@ export class AtWork {
     const { run } = this.#state;
     const cancelled = run?.cancelledAt !== undefined;
     const thinking = run !== undefined && isThinking(run);
-    if (this.#modelCall !== undefined && (cancelled || !thinking)) {
-      const controller = this.#modelCall;
-      if (!thinking) this.#modelCall = undefined;
-      controller.abort(reasonOf(this.#state));
-    }
+    if (this.#modelCall.isUnderWay && (cancelled || !thinking))
+      this.#modelCall.stop(reasonOf(this.#state), thinking);
     this.#questions.release(reasonOf);
     for (const [key, controller] of this.#toolCalls) {
       const call = callIn(run, key);
@@ -372,8 +360,7 @@ export class AtWork {
 
   /** Everything that is at work is told to stop. */
   stopAll(error: RondoError): void {
-    this.#modelCall?.abort(error);
-    this.#modelCall = undefined;
+    this.#modelCall.stop(error);
     for (const controller of this.#toolCalls.values()) controller.abort(error);
     this.#toolCalls.clear();
     this.#questions.stopAll(error);

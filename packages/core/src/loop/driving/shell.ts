@@ -1,7 +1,6 @@
 // The room of the shell: what a driver acts with. The world, as far as a run may touch it.
 
 import type { Clock } from "../../clock.ts";
-import type { RondoEvent } from "../../events.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
 import type { Journal } from "../../journal.ts";
 import type { Model } from "../../model.ts";
@@ -26,8 +25,6 @@ export interface Shell {
   hooks: Asked;
   /** Checks a text against the output schema. */
   checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
-  /** Told everything, synchronously. If it throws, or says later that it failed, the run ends and says so; it is told that as well. */
-  sink(event: RondoEvent, failed?: (event: RondoEvent, thrown: unknown) => void): void;
   /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
   clock: Clock;

@@ -3,14 +3,14 @@
 // The driver's arm towards a model. It tells what arrives, keeps what arrived in case it breaks off, and settles when
 // a clock runs out even if the model does not. Whether to try again is not asked here.
 //
-// An answer may be many thousand deltas: each goes through one function here, for each on the way is compiled with all that it calls.
+// An answer may be many thousand deltas: each goes through one function here, and one more that tells it (`telling.ts`).
 
-import { type Clock, longestWait } from "../../clock.ts";
+import { type Clock, hostOf, longestWait } from "../../clock.ts";
 import { errorWith, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import type { AssistantMessage, Part } from "../../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../model.ts";
-import type { Babble } from "./babble.ts";
+import { type Babble, type Coming, lookedEvery } from "./babble.ts";
 
 export interface Clocks {
   connectMs: number;
@@ -24,7 +24,7 @@ export interface Clocks {
 export interface Audience {
   readonly step: number;
   /** Whether anybody still wants to hear it. */
-  isThere(): boolean;
+  readonly isThere: boolean;
   tell(event: RondoEvent): void;
   /** Set once a delta was told. */
   shown: boolean;
@@ -48,7 +48,9 @@ export function think(
   const clocks = { ...agents, ...model.clocks };
   const heard: Heard = [];
   const startedAt = clock.now();
-  let lastAt = startedAt;
+  // By the host's time, which each delta can afford to ask.
+  const host = hostOf(clock);
+  let lastAt = host.now();
   let begun = false;
   let queued = false;
   let over = false;
@@ -71,56 +73,54 @@ export function think(
     // One timer that is set anew when it fires, not one per delta. The idle clock may start at any moment, so it never
     // sleeps longer than that one would.
     const watch = (): void => {
-      const now = clock.now();
+      const ms = clock.now() - startedAt;
+      const now = host.now();
+      // It was set back: the wait begins again.
+      lastAt = Math.min(lastAt, now);
       const idle = begun ? clocks.idleMs : (queued ? 0 : clocks.firstByteMs) || Infinity;
-      const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
+      const left = Math.min(lastAt + idle - now, clocks.totalMs - ms);
       if (left > 0) {
         cancel = clock.after(Math.min(left, clocks.idleMs, longestWait), watch);
         return;
       }
-      const error = ranOut(model, clocks, now - startedAt, begun);
+      const error = ranOut(model, clocks, ms, begun);
       settle(() => reject(withPartial(error, model, heard)));
       controller.abort(error);
     };
     watch();
 
-    let open: Heard[number] | undefined;
+    let open: HeardPart | undefined;
+    // How much has come since it was last looked at.
+    let unlooked = 0;
+    const breaksOff = (part: HeardPart): boolean => {
+      unlooked = 0;
+      if (babble?.takes(part) !== true) return false;
+      broken = brokenOff(model, heard, part.type === "reasoning_delta" ? part.end : "");
+      controller.abort(new RondoError("aborted", `${model.id} repeats itself: the answer is broken off`));
+      return true;
+    };
     const hear = (event: ModelEvent): void => {
       if (over || broken !== undefined) return;
       // A warning tells what was asked for; nothing need have come yet.
-      if (event.type !== "warning") {
-        begun = true;
-        lastAt = clock.now();
-      }
-      if (event.type === "text_delta") {
-        if (open === undefined || open.index !== event.index) open = openedIn(heard, event.index);
-        open.pieces.push(event.text);
-      }
-      if (
-        babble !== undefined &&
-        (event.type === "text_delta" || event.type === "reasoning_delta") &&
-        babble.takes(event.type, event.index, event.text)
-      ) {
-        broken = brokenOff(model, heard, event.type === "reasoning_delta" ? babble.end : "");
-        controller.abort(new RondoError("aborted", `${model.id} repeats itself: the answer is broken off`));
+      if (event.type === "warning") {
+        if (audience?.isThere === true) audience.tell(event);
         return;
       }
-      if (audience?.isThere() !== true) return;
-      const { step } = audience;
-      switch (event.type) {
-        case "text_delta":
-        case "reasoning_delta":
-          audience.shown = true;
-          audience.tell({ type: event.type, step, index: event.index, text: event.text });
-          return;
-        case "tool_args_delta": {
-          const { type, index, id, name, delta } = event;
-          audience.shown = true;
-          audience.tell({ type, step, index, id, name, delta });
-          return;
-        }
-        case "warning":
-          audience.tell(event);
+      begun = true;
+      lastAt = host.now();
+      if (event.type === "text_delta" || event.type === "reasoning_delta") {
+        const { type, index, text } = event;
+        if (open === undefined || open.index !== index || open.type !== type)
+          open = openedIn(heard, type, index);
+        open.pieces.push(text);
+        unlooked += text.length;
+        if ((unlooked >= lookedEvery && breaksOff(open)) || audience?.isThere !== true) return;
+        audience.shown = true;
+        audience.tell({ type, step: audience.step, index, text });
+      } else if (event.type === "tool_args_delta" && audience?.isThere === true) {
+        const { type, index, id, name, delta } = event;
+        audience.shown = true;
+        audience.tell({ type, step: audience.step, index, id, name, delta });
       }
     };
     const io = {
@@ -132,7 +132,7 @@ export function think(
         const wait = (isQueued: boolean): void => {
           if (over) return;
           queued = isQueued;
-          lastAt = clock.now();
+          lastAt = host.now();
           cancel();
           watch();
         };
@@ -172,14 +172,21 @@ function ranOut(
     : new RondoError("timeout", `${id}: nothing came within ${firstByteMs} ms (clocks.firstByteMs)`);
 }
 
-/** The text that was heard so far, by position in the answer. Reasoning is not kept: unsigned, it could not be replayed. */
-type Heard = { readonly index: number; readonly pieces: string[] }[];
+/** What was heard so far of one part of the answer. */
+interface HeardPart extends Coming {
+  readonly type: "text_delta" | "reasoning_delta";
+  readonly index: number;
+  readonly pieces: string[];
+}
 
-/** Where the text at a position is kept. */
-function openedIn(heard: Heard, index: number): Heard[number] {
-  const known = heard.find((one) => one.index === index);
+/** In the order they began. */
+type Heard = HeardPart[];
+
+/** Where a part is kept. */
+function openedIn(heard: Heard, type: HeardPart["type"], index: number): HeardPart {
+  const known = heard.find((one) => one.index === index && one.type === type);
   if (known !== undefined) return known;
-  const opened = { index, pieces: [] };
+  const opened = { type, index, pieces: [], looked: 0, end: "" };
   heard.push(opened);
   return opened;
 }
@@ -195,13 +202,16 @@ function aborted(thrown: unknown): RondoError {
   });
 }
 
+/** What is worth keeping of an answer that is not whole. Reasoning is not: unsigned, it could not be replayed. */
 const textsOf = (heard: Heard): Part[] =>
-  heard.map(({ pieces }): Part => ({ type: "text", text: pieces.join("") }));
+  heard.flatMap(({ type, pieces }): Part[] =>
+    type === "text_delta" ? [{ type: "text", text: pieces.join("") }] : [],
+  );
 
 function withPartial(error: RondoError, model: Model, heard: Heard): RondoError {
   if (error.partial !== undefined) return error;
-  if (heard.length === 0) return error;
   const content = textsOf(heard);
+  if (content.length === 0) return error;
   const partial: AssistantMessage = {
     role: "assistant",
     content,

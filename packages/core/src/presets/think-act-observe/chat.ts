@@ -6,10 +6,10 @@
 import type { Agent } from "../../agent.ts";
 import { systemClock } from "../../clock.ts";
 import { errorFrom, invalidRequest, RondoError } from "../../errors.ts";
+import type { Listener } from "../../events.ts";
 import { type Input, readInput } from "../../input.ts";
 import type { Journal } from "../../journal.ts";
 import type { Message } from "../../message.ts";
-import type { Listener } from "../../session/listeners.ts";
 import type { Session } from "../../session.ts";
 
 export interface ChatOptions {
