@@ -45,6 +45,10 @@ describe("an answer is babble", () => {
     expect(takesAll(said)).toStrictEqual([true]);
   });
 
+  test("where all of it was looked at once: what was looked at is not counted twice", () => {
+    expect(takesAll([other(20) + sentence(100).repeat(15), "", ""])).toStrictEqual([false, false, false]);
+  });
+
   test("in one part of it: what another said is not counted with it", () => {
     const half = sentence(100).repeat(10);
     const babble = new Babble(stateOf());

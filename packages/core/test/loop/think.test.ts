@@ -153,6 +153,24 @@ test("a text whose place a model does not say, as one in plain JavaScript may no
   expect(call.heard.map((event) => "text" in event && event.text)).toStrictEqual(["s", "o"]);
 });
 
+test("a call that nobody hears, as one for a summary, is answered like any other, whatever comes", async () => {
+  const events: ModelEvent[] = [
+    { type: "warning", code: "odd", message: "odd" },
+    { type: "tool_args_delta", index: 1, id: "x", name: "look", delta: "{" },
+    delta("so"),
+    progress,
+  ];
+  const model: Model = {
+    id: "m",
+    origin,
+    call: (_request, io) => {
+      for (const event of events) io.emit(event);
+      return Promise.resolve(answer);
+    },
+  };
+  expect(await think(model, request, new AbortController(), clocks, handClock())).toBe(answer);
+});
+
 test("what is said while nobody listens is kept, and told to nobody", async () => {
   const call = watch();
   call.emit(delta("a"));
@@ -505,14 +523,25 @@ describe("an answer that has come to one sentence over and over", () => {
 
   test("is looked at each time 2,000 characters have come, whatever part they are of", async () => {
     const call = watched();
-    call.emit(delta("0123456789".repeat(50).slice(1)));
-    for (let at = 0; at < 15; at += 1) call.emit(delta(sorry.slice(0, 100)));
+    call.emit(thought("?".repeat(100)));
+    const piece = sorry.slice(0, 31);
+    for (let at = 0; at < 61; at += 1) call.emit(delta(piece));
+    call.emit(delta(piece.slice(0, 8)));
     expect(call.controller.signal.aborted).toBe(false);
-    call.emit(thought("?", 1));
-    call.emit(delta(sorry));
+    call.emit(delta(piece.slice(8, 9)));
     expect(call.controller.signal.aborted).toBe(true);
     call.fails(new Error("socket hang up"));
     await call.answered;
+  });
+
+  test("is no such thing for what a thought and a text say together", async () => {
+    const call = watched();
+    const half = " I apologize for the confusion.".repeat(33);
+    call.emit(thought(half));
+    call.emit(delta(half));
+    expect(call.controller.signal.aborted).toBe(false);
+    call.fails(new Error("socket hang up"));
+    expect((await call.failure()).partial?.content).toStrictEqual([{ type: "text", text: half }]);
   });
 
   test("in its thoughts is broken off as well, and those stand before the text", async () => {

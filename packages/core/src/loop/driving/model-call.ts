@@ -32,7 +32,7 @@ export class ModelCall {
     return { controller: call.controller, came };
   }
 
-  /** Fires its signal. @param isAwaited what it comes to counts still; else it is given up */
+  /** Fires its signal, where one is under way. @param isAwaited what it comes to counts still; else it is given up */
   stop(why: RondoError, isAwaited: boolean = false): void {
     const call = this.#call;
     if (call === undefined) return;

@@ -1,0 +1,47 @@
+// The one model call that is under way: what it comes to, and what comes of one that was given up.
+
+import { type Fact, RondoError } from "@rondo/core";
+import { expect, test } from "vitest";
+import { ModelCall } from "../../src/loop/driving/model-call.ts";
+
+const why = new RondoError("aborted", "enough");
+const fact: Fact = { type: "woke" };
+const late: Fact = { type: "late_result", call: null };
+
+test("what a call comes to is a fact, and then none is under way", () => {
+  const call = new ModelCall();
+  expect(call.isUnderWay).toBe(false);
+  const { came } = call.begins();
+  expect(call.isUnderWay).toBe(true);
+  expect(came(fact)).toBe(fact);
+  expect(call.isUnderWay).toBe(false);
+});
+
+test("one that is stopped is given up: its signal fires, nobody hears it, and what it comes to is late", () => {
+  const call = new ModelCall();
+  const audience = { isThere: true };
+  const { controller, came } = call.begins(audience);
+  call.stop(why);
+  expect(controller.signal.reason).toBe(why);
+  expect([audience.isThere, call.isUnderWay]).toStrictEqual([false, false]);
+  expect(came(fact)).toStrictEqual(late);
+});
+
+test("one that is stopped and awaited still is heard, and what it comes to counts", () => {
+  const call = new ModelCall();
+  const audience = { isThere: true };
+  const { controller, came } = call.begins(audience);
+  call.stop(why, true);
+  expect(controller.signal.aborted).toBe(true);
+  expect([audience.isThere, call.isUnderWay]).toStrictEqual([true, true]);
+  expect(came(fact)).toBe(fact);
+});
+
+test("one that comes back late leaves alone the one that was begun meanwhile", () => {
+  const call = new ModelCall();
+  const first = call.begins();
+  call.stop(why);
+  const second = call.begins();
+  expect(first.came(fact)).toStrictEqual(late);
+  expect(second.came(fact)).toBe(fact);
+});
