@@ -46,7 +46,7 @@ describe("an answer is babble", () => {
   });
 
   test("where all of it was looked at once: what was looked at is not counted twice", () => {
-    expect(takesAll([other(20) + sentence(100).repeat(15), "", ""])).toStrictEqual([false, false, false]);
+    expect(takesAll([sentence(100).repeat(15), "", ""])).toStrictEqual([false, false, false]);
   });
 
   test("in one part of it: what another said is not counted with it", () => {

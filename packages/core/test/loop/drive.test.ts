@@ -532,6 +532,15 @@ describe("a listener that fails", () => {
   });
 });
 
+test("a listener that is asked for an approval cannot change what is approved", async () => {
+  const { model, told, driver } = await begun({ with: [echo("guarded")] });
+  await model.answers(calling("guarded"));
+  const asked = told.find((event) => event.type === "approval_request");
+  expect(asked).toMatchObject({ call: { name: "guarded" } });
+  expect(Object.isFrozen(asked?.type === "approval_request" && asked.call.args)).toBe(true);
+  driver.leaveNow();
+});
+
 describe("a listener that takes its time to fail", () => {
   const slowly = (): { listener: Listener; fail: ((thrown: unknown) => void)[] } => {
     const fail: ((thrown: unknown) => void)[] = [];
