@@ -1,0 +1,230 @@
+// The room of spans: a run, its requests and its calls as OpenTelemetry has them.
+//
+// Names and attributes are those of its conventions for generative AI, which are in development; what they lack is named
+// `rondo.`. A sub-agent's run stands below the call that it is. Spans are for eyes, as the events are that they are made of.
+
+import type { ErrorData } from "../errors.ts";
+import type { CallView, Listener, RondoEvent } from "../events.ts";
+import { type AssistantMessage, addUsage, type Usage } from "../message.ts";
+
+/** What is asked of a span. */
+export interface TraceSpan {
+  setAttribute(name: string, value: string | number | string[]): unknown;
+  setStatus(status: { code: number; message?: string }): unknown;
+  end(): void;
+}
+
+/** What is asked of `@opentelemetry/api`: `import * as otel from "@opentelemetry/api"` is one. */
+export interface OpenTelemetry<Span extends TraceSpan, Context> {
+  readonly trace: {
+    getTracer(name: string): { startSpan(name: string, options: { kind: number }, above: Context): Span };
+    setSpan(context: Context, span: Span): Context;
+  };
+  readonly context: { active(): Context };
+}
+
+export interface TracedOptions<Span extends TraceSpan> {
+  /** What the runs stand below. Default: the span that is active when a run begins. */
+  above?: Span;
+  /** The agent's name: that of a run's span, and `gen_ai.agent.name`. Sub-agents have their tool's. Default: none. */
+  agent?: string;
+  /** Whether the arguments and results of calls stand in their spans. They may hold what is nobody else's. Default: false. */
+  content?: boolean;
+}
+
+/** The kinds of spans that there are here. */
+const kind = { internal: 0, client: 2 };
+const failed = 2;
+
+/** Providers that have another name there. */
+const providerNames: Readonly<Record<string, string>> = {
+  azure: "azure.ai.openai",
+  bedrock: "aws.bedrock",
+  google: "gcp.gemini",
+  mistral: "mistral_ai",
+  vertex: "gcp.vertex_ai",
+  xai: "x_ai",
+};
+
+const usageNames: Readonly<Record<keyof Usage, string>> = {
+  inputTokens: "gen_ai.usage.input_tokens",
+  outputTokens: "gen_ai.usage.output_tokens",
+  cachedInputTokens: "gen_ai.usage.cache_read.input_tokens",
+  cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
+  reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
+};
+
+/**
+ * Tells OpenTelemetry of runs: a span a run, and below it one a request, a call and a summary of the history.
+ * @param otel OpenTelemetry's API, as its package exports it
+ * @returns a listener, for one session at a time: `agent.run(task, { onEvent: traced(otel) })`
+ */
+export function traced<Span extends TraceSpan, Context>(
+  otel: OpenTelemetry<Span, Context>,
+  options: TracedOptions<Span> = {},
+): Listener {
+  const spans = new Spans(otel, options);
+  return (event) => spans.hear(event);
+}
+
+class Spans<Span extends TraceSpan, Context> {
+  readonly #otel: OpenTelemetry<Span, Context>;
+  readonly #options: TracedOptions<Span>;
+  readonly #children = new Map<string, Spans<Span, Context>>();
+  readonly #calls = new Map<string, Span>();
+  #run: Span | undefined;
+  #request: Span | undefined;
+  #summary: Span | undefined;
+  #used: Usage = {};
+
+  constructor(otel: OpenTelemetry<Span, Context>, options: TracedOptions<Span>) {
+    this.#otel = otel;
+    this.#options = options;
+  }
+
+  hear(event: RondoEvent): void {
+    switch (event.type) {
+      case "run_start":
+        // One that was left parked is not ended by anybody else.
+        this.#endRun();
+        this.#begin().setAttribute("gen_ai.conversation.id", event.session);
+        return;
+      case "request":
+        this.#ask(event);
+        return;
+      case "message":
+        this.#answered(event.message);
+        return;
+      case "retry":
+      case "fallback":
+        this.#request = ended(this.#request, event.error);
+        return;
+      case "tool_start":
+        if (event.code === undefined) this.#act(event.call);
+        return;
+      case "tool_end":
+        this.#acted(event);
+        return;
+      case "child":
+        this.#childOf(event.call).hear(event.event);
+        return;
+      case "compaction_start":
+        this.#summary = this.#start("compaction", kind.internal);
+        this.#summary.setAttribute("rondo.rule", event.rule);
+        return;
+      case "compaction_end":
+        this.#summary?.setAttribute("rondo.tokens.before", event.before);
+        this.#summary?.setAttribute("rondo.tokens.after", event.after);
+        this.#summary = ended(this.#summary);
+        return;
+      case "run_end": {
+        const { reason, error } = event.end;
+        this.#run?.setAttribute("rondo.end.reason", reason);
+        this.#endRun(error);
+      }
+    }
+  }
+
+  /** A run's span. A run that another process began has begun here when first something of it is heard. */
+  #begin(): Span {
+    const { agent, above } = this.#options;
+    const active = this.#otel.context.active();
+    const context = above === undefined ? active : this.#otel.trace.setSpan(active, above);
+    const span = this.#tracer().startSpan(
+      agent === undefined ? "invoke_agent" : `invoke_agent ${agent}`,
+      { kind: kind.internal },
+      context,
+    );
+    span.setAttribute("gen_ai.operation.name", "invoke_agent");
+    if (agent !== undefined) span.setAttribute("gen_ai.agent.name", agent);
+    this.#run = span;
+    this.#used = {};
+    return span;
+  }
+
+  /** A span below the run's. */
+  #start(name: string, of: number): Span {
+    const run = this.#run ?? this.#begin();
+    const { trace, context } = this.#otel;
+    return this.#tracer().startSpan(name, { kind: of }, trace.setSpan(context.active(), run));
+  }
+
+  #tracer(): ReturnType<OpenTelemetry<Span, Context>["trace"]["getTracer"]> {
+    return this.#otel.trace.getTracer("rondo");
+  }
+
+  #ask({ origin, step, attempt }: RondoEvent & { type: "request" }): void {
+    ended(this.#request);
+    const { provider, model } = origin;
+    const span = this.#start(`chat ${model}`, kind.client);
+    span.setAttribute("gen_ai.operation.name", "chat");
+    span.setAttribute("gen_ai.provider.name", providerNames[provider] ?? provider);
+    span.setAttribute("gen_ai.request.model", model);
+    span.setAttribute("rondo.step", step);
+    span.setAttribute("rondo.attempt", attempt);
+    this.#request = span;
+  }
+
+  #answered({ stop, usage = {} }: AssistantMessage): void {
+    if (this.#request === undefined) return;
+    this.#request.setAttribute("gen_ai.response.finish_reasons", [stop.raw ?? stop.kind]);
+    tellUsage(this.#request, usage);
+    this.#used = addUsage(this.#used, usage);
+    this.#request = ended(this.#request);
+  }
+
+  #act({ key, id, name, args }: CallView): void {
+    const span = this.#start(`execute_tool ${name}`, kind.internal);
+    span.setAttribute("gen_ai.operation.name", "execute_tool");
+    span.setAttribute("gen_ai.tool.name", name);
+    span.setAttribute("gen_ai.tool.call.id", id);
+    if (this.#options.content === true) span.setAttribute("gen_ai.tool.call.arguments", JSON.stringify(args));
+    this.#calls.set(key, span);
+  }
+
+  #acted({ call, content, isError, code }: RondoEvent & { type: "tool_end" }): void {
+    const span = this.#calls.get(call.key);
+    this.#calls.delete(call.key);
+    this.#children.delete(call.key);
+    const result = this.#options.content === true ? JSON.stringify(content) : undefined;
+    if (result !== undefined) span?.setAttribute("gen_ai.tool.call.result", result);
+    const error = code ?? "tool_error";
+    ended(span, isError ? { kind: error, message: result ?? error } : undefined);
+  }
+
+  /** The spans of a sub-agent, below those of the call that it is. */
+  #childOf({ key, name }: CallView): Spans<Span, Context> {
+    const known = this.#children.get(key);
+    if (known !== undefined) return known;
+    const above = this.#calls.get(key) ?? this.#run ?? this.#begin();
+    const child = new Spans(this.#otel, { ...this.#options, above, agent: name });
+    this.#children.set(key, child);
+    return child;
+  }
+
+  /** What is still open of a run ends with it: it failed for good, or nobody waits for it any more. */
+  #endRun(error?: Pick<ErrorData, "kind" | "message">): void {
+    this.#request = ended(this.#request, error);
+    this.#summary = ended(this.#summary);
+    for (const child of this.#children.values()) child.#endRun();
+    for (const call of this.#calls.values()) call.end();
+    this.#children.clear();
+    this.#calls.clear();
+    if (this.#run !== undefined) tellUsage(this.#run, this.#used);
+    this.#run = ended(this.#run, error);
+  }
+}
+
+/** Ends a span, where there is one, and leaves none. */
+function ended(span: TraceSpan | undefined, error?: { kind: string; message: string }): undefined {
+  if (error !== undefined) {
+    span?.setAttribute("error.type", error.kind);
+    span?.setStatus({ code: failed, message: error.message });
+  }
+  span?.end();
+}
+
+function tellUsage(span: TraceSpan, usage: Usage): void {
+  for (const [name, value] of Object.entries(usage) as [keyof Usage, number | undefined][])
+    if (value !== undefined && Object.hasOwn(usageNames, name)) span.setAttribute(usageNames[name], value);
+}
