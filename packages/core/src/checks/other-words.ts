@@ -9,6 +9,8 @@ import { nearest } from "./nearest.ts";
 /** By the name in lower case, without marks, what does the same here. Made when somebody first needs them: hardly ever. */
 type Words = () => Readonly<Record<string, string>>;
 
+const tracing = "onEvent: traced(otel), of @rondo/core/opentelemetry";
+
 const wordsOf = (all: () => [string, string][]): Words => {
   let made: Readonly<Record<string, string>> | undefined;
   return () => {
@@ -193,21 +195,9 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning('permission: "ask" of the tool, or hooks.permission', "interruptBefore", "interruptAfter"),
   ...meaning("hooks.permission", "canUseTool"),
   ...meaning("coerce, unknownKeys and malformedRetries", "repairToolCall"),
-  ...meaning(
-    "logger, and the events",
-    "telemetry",
-    "tracing",
-    "tracer",
-    "instrument",
-    "tracingDisabled",
-    "tracingOptions",
-    "tracingContext",
-    "traceIncludeSensitiveData",
-    "traceAttributes",
-    "workflowName",
-    "metrics",
-    "verbose",
-  ),
+  ...meaning(tracing, "telemetry", "tracing", "tracer", "instrument", "tracingDisabled", "tracingOptions"),
+  ...meaning(tracing, "tracingContext", "traceIncludeSensitiveData", "traceAttributes", "workflowName"),
+  ...meaning("logger, and the events", "metrics", "verbose"),
   ...meaning("about, which stands in the journal", "metadata", "traceMetadata", "traceId", "groupId"),
   ...meaning("a judge of yours: it reads the result, or the records of the journal", "scorers"),
   ...meaning("what your reader makes of the events", "transform", "streamTransformers"),
