@@ -107,6 +107,7 @@ export {
 } from "./context/trim.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
+export { composeHooks } from "./hooks/compose.ts";
 export type * from "./hooks.ts";
 export { cleanOutput } from "./input/terminal-text.ts";
 export type { FileInput, Input, MessageInput } from "./input.ts";

@@ -56,7 +56,7 @@ describe("an option that another library has is told by its name here:", () => {
     [{ experimental_steering: {} }, "here it is session.steer(text), and session.followUp(text)"],
     [{ beforeModel: () => {} }, "here it is hooks.prepareStep, or hooks.transformContext"],
     [{ isTaskComplete: {} }, "here it is hooks.onFinish, which may give more work"],
-    [{ tracingDisabled: true }, "here it is logger, and the events"],
+    [{ tracingDisabled: true }, "here it is onEvent: traced(otel)"],
     [{ include: {} }, "here it is keepRaw of the model"],
     [{ scorers: {} }, "here it is a judge of yours"],
     [{ settings: { toolChoice: "auto" } }, "here it is toolChoice of the agent"],

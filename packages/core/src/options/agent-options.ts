@@ -227,6 +227,19 @@ const continueFace = having(
   { name: text, judge: callable },
 );
 
+const hooksCheck = membersOf<Hooks>(
+  {
+    permission: callable,
+    prepareStep: callable,
+    beforeTool: callable,
+    afterTool: callable,
+    transformContext: callable,
+    onFinish: callable,
+  },
+  [],
+  hookWords,
+);
+
 /** What each option of an agent must be; presets look at theirs by the same. */
 export const agentChecks: ChecksOf<AgentOptions> = {
   model,
@@ -287,18 +300,10 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   blobs: orNull(able("a store of texts (put, get, delete)", "put", "get", "delete")),
   settings,
   toolChoice,
-  hooks: membersOf<Hooks>(
-    {
-      permission: callable,
-      prepareStep: callable,
-      beforeTool: callable,
-      afterTool: callable,
-      transformContext: callable,
-      onFinish: callable,
-    },
-    [],
-    hookWords,
-  ),
+  hooks: (value) =>
+    Array.isArray(value)
+      ? { at: "", says: "one set of hooks is needed, not a list: composeHooks(a, b) makes one of several" }
+      : hooksCheck(value),
   texts: membersOf(
     Object.fromEntries(
       Object.entries(defaultTexts).map(([name, own]) => [
