@@ -132,6 +132,19 @@ test("transformContext: each is shown the messages that the one before it made",
   expect(model.requests[0]?.messages.map(textOf)).toStrictEqual(["go", "one", "two"]);
 });
 
+test.each<[string, unknown, Hooks]>([
+  ["afterTool", { content: 5 }, { afterTool: () => ({ content: "fine" }) }],
+  ["afterTool", "fine", { afterTool: () => ({ content: "fine" }) }],
+  ["transformContext", "go", { transformContext: (messages) => [...messages] }],
+  ["prepareStep", "go", { prepareStep: () => ({}) }],
+])(
+  "%s: what is no answer (%j) is mended by nobody behind it, and ends the run",
+  async (name, answer, behind) => {
+    const { end } = await run({ [name]: () => answer }, behind);
+    expect(end).toMatchObject({ reason: "error", rule: "hooks" });
+  },
+);
+
 test("onFinish: the first work stands, and the others are not asked", async () => {
   const { messages } = await run(
     { onFinish: () => undefined },

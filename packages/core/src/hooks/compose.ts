@@ -6,7 +6,7 @@
 import type { HookContext, Hooks, PermissionAnswer, StepPlan } from "../hooks.ts";
 import { isObject } from "../json/object.ts";
 import type { CallResult } from "../loop/records.ts";
-import type { Message } from "../message.ts";
+import type { ContentPart, Message } from "../message.ts";
 
 /**
  * Several sets of hooks as one. Each place is asked in order:
@@ -65,14 +65,11 @@ const ways: { readonly [Name in keyof Required<Hooks>]: (all: readonly Hooks[]) 
     for (const hooks of all) {
       const next = await hooks.afterTool?.(call, shown, context);
       if (next === undefined) continue;
-      if (!isObject(next) || !("content" in next)) return next;
-      const { content, isError = shown.isError } = next;
+      const parts = isObject(next as unknown) ? partsOf(next.content) : undefined;
+      if (parts === undefined) return next;
+      const { isError = shown.isError } = next;
       said = { ...next, isError };
-      shown = {
-        ...shown,
-        content: typeof content === "string" ? [{ type: "text", text: content }] : content,
-        isError,
-      };
+      shown = { ...shown, content: parts, isError };
     }
     return said;
   },
@@ -90,7 +87,12 @@ const ways: { readonly [Name in keyof Required<Hooks>]: (all: readonly Hooks[]) 
 
   transformContext: (all) => async (messages, at) => {
     let said: Message[] | undefined;
-    for (const hooks of all) said = (await hooks.transformContext?.(said ?? messages, at)) ?? said;
+    for (const hooks of all) {
+      const next = await hooks.transformContext?.(said ?? messages, at);
+      if (next === undefined) continue;
+      if (!Array.isArray(next)) return next;
+      said = next;
+    }
     return said;
   },
 
@@ -108,6 +110,12 @@ type Said<Name extends keyof Hooks> = Awaited<ReturnType<Required<Hooks>[Name]>>
 
 /** Answers that wait for what the others say, and then those that do not. */
 const strictness: readonly PermissionAnswer[] = ["allow", "ask", "deny", "stop"];
+
+/** A result's content as parts; undefined for what is none. */
+function partsOf(content: string | ContentPart[]): ContentPart[] | undefined {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content : undefined;
+}
 
 function planOf(plan: StepPlan, next: StepPlan): StepPlan {
   const whole = { ...plan, ...next };
