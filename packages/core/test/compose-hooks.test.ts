@@ -132,18 +132,22 @@ test("transformContext: each is shown the messages that the one before it made",
   expect(model.requests[0]?.messages.map(textOf)).toStrictEqual(["go", "one", "two"]);
 });
 
-test.each<[string, unknown, Hooks]>([
-  ["afterTool", { content: 5 }, { afterTool: () => ({ content: "fine" }) }],
-  ["afterTool", "fine", { afterTool: () => ({ content: "fine" }) }],
-  ["transformContext", "go", { transformContext: (messages) => [...messages] }],
-  ["prepareStep", "go", { prepareStep: () => ({}) }],
-])(
-  "%s: what is no answer (%j) is mended by nobody behind it, and ends the run",
-  async (name, answer, behind) => {
-    const { end } = await run({ [name]: () => answer }, behind);
+describe("what is no answer is mended by no hook behind it", () => {
+  test.each([{ content: 5 }, "fine"])("afterTool: %j fails the call", async (answer) => {
+    const odd = { afterTool: () => answer } as unknown as Hooks;
+    const { told } = await run(odd, { afterTool: () => ({ content: "fine" }) });
+    expect(told).toContain("afterTool");
+    expect(told).not.toBe("fine");
+  });
+
+  test.each<[string, Hooks]>([
+    ["transformContext", { transformContext: (messages) => [...messages] }],
+    ["prepareStep", { prepareStep: () => ({}) }],
+  ])("%s ends the run", async (name, behind) => {
+    const { end } = await run({ [name]: () => "go" }, behind);
     expect(end).toMatchObject({ reason: "error", rule: "hooks" });
-  },
-);
+  });
+});
 
 test("onFinish: the first work stands, and the others are not asked", async () => {
   const { messages } = await run(
