@@ -18,7 +18,7 @@ import { probe } from "../src/command/sandbox.ts";
 import { type RunCommandOptions, runCommand } from "../src/index.ts";
 import { type Answer, call, folder } from "./calling.ts";
 
-const sandbox = await probe(process.env.PATH ?? "");
+const sandbox = await probe();
 const without = "missing" in sandbox ? sandbox.missing : undefined;
 const noSandbox = without === undefined ? undefined : `no sandbox here: ${without}`;
 
@@ -572,6 +572,12 @@ describe("where there is no bubblewrap", () => {
     expect((await run("require")).isError).toBe(true);
   });
 
+  test("without a PATH it is looked for where the system's programs are", async ({ skip }) => {
+    if (!existsSync("/usr/bin/bwrap") || noSandbox !== undefined) skip("there is none there that works");
+    vi.stubEnv("PATH", undefined);
+    expect(await probe()).toMatchObject({ program: "/usr/bin/bwrap" });
+  });
+
   test("a bubblewrap that does not work counts as none, with its own words", async () => {
     const bin = folder();
     const { chmodSync, writeFileSync } = await import("node:fs");
@@ -618,6 +624,29 @@ describe("what whoever started this process left open", () => {
     expect(stdout).toContain("exit code: ");
     expect(stdout).toContain("/dev/null");
     expect(stdout).not.toContain(left);
+  });
+});
+
+describe("where /proc does not tell of the processes that there are", () => {
+  skippedFor(noSandbox);
+
+  test.for([
+    { why: "because there is none", proc: ["--tmpfs", "/proc"] },
+    { why: "because it is another name space's", proc: ["--unshare-pid", "--bind", "/proc", "/proc"] },
+  ])("files are made and commands are ended all the same, $why", ({ proc }) => {
+    const root = folder();
+    const seconds = uniqueSleep();
+    const program = fileURLToPath(new URL("programs/odd-proc.ts", import.meta.url));
+    const node = [process.execPath, "--conditions=rondo-source", program, root, seconds];
+    const walls = ["--unshare-user", "--bind", "/", "/", "--dev", "/dev", ...proc, "--"];
+    const said = execFileSync("bwrap", [...walls, ...node], { encoding: "utf8", timeout: 60_000 });
+    expect(JSON.parse(said)).toEqual([
+      "Created new/one.txt (1 line, 4 bytes; made 1 folder)",
+      "one\n[1 line, 4 bytes, the whole file]",
+      expect.stringMatching(/^\[stdout\]\nbegun\n\[timed out after 0\.3 s/),
+      expect.stringMatching(/^\[stdout\]\ndone\n\[exit code: 0;/),
+    ]);
+    expect(alive(seconds)).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import { Refusal } from "../reasons.ts";
 import { commandEnv } from "./env.ts";
 import { type GitGuard, gitGuard } from "./git-guard.ts";
 import type { RunCommandOptions } from "./options.ts";
-import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome } from "./sandbox.ts";
+import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome, usualPath } from "./sandbox.ts";
 
 export type CommandOptions = Omit<RunCommandOptions, "root">;
 
@@ -62,7 +62,7 @@ export async function planOf({ command, root, folder: cwd }: Placed, options: Co
   const env = commandEnv(process.env, mark, { HOME: sandboxHome(root.real), TMPDIR: "/tmp", ...options.env });
   const node = dirname(process.execPath);
   if (!(env.PATH ?? "").split(delimiter).includes(node))
-    env.PATH = `${env.PATH ?? "/usr/bin:/bin"}${delimiter}${node}`;
+    env.PATH = `${env.PATH ?? usualPath}${delimiter}${node}`;
   return {
     program: sandbox.program,
     args: sandboxArgs(sandbox, settings, cwd, shell),

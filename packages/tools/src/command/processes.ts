@@ -2,10 +2,11 @@
 //
 // A process group is not enough: `setsid` leaves the group, a double fork leaves the parent. So what belongs to a
 // command is found by its group, its session, its ancestry, and by a mark in its environment, which children inherit.
-// What clears its environment and leaves both group and parent is beyond this; in the sandbox the kernel ends it.
+// What clears its environment and leaves both group and parent is beyond this; in the sandbox the kernel ends it. Where
+// the system does not tell of its processes, the group is what is known, and is ended.
 
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { codeOf } from "../reasons.ts";
 
@@ -90,11 +91,32 @@ async function membersOf(family: Family, known: ReadonlySet<number> = new Set())
  */
 export async function endFamily(family: Family, graceMs: number): Promise<Ended> {
   try {
-    return await endedOf(family, graceMs);
+    return await (isTold() ? endedOf(family, graceMs) : groupEnded(family, graceMs));
   } catch (thrown) {
     send(-family.leader, "SIGKILL");
     throw thrown;
   }
+}
+
+/** Whether /proc tells of the processes that can be signalled here: a host may have none, or that of another name space. */
+function isTold(): boolean {
+  if (process.platform !== "linux") return true;
+  try {
+    return readlinkSync("/proc/self") === String(process.pid);
+  } catch {
+    return false;
+  }
+}
+
+async function groupEnded({ leader }: Family, graceMs: number): Promise<Ended> {
+  const until = Date.now() + graceMs;
+  let isThere = send(-leader, graceMs > 0 ? "SIGTERM" : "SIGKILL");
+  while (isThere && Date.now() < until) {
+    await pause(25);
+    isThere = send(-leader, 0);
+  }
+  if (isThere) send(-leader, "SIGKILL");
+  return { ended: [], survivors: [] };
 }
 
 async function endedOf(family: Family, graceMs: number): Promise<Ended> {
@@ -125,11 +147,13 @@ async function endedOf(family: Family, graceMs: number): Promise<Ended> {
   return { ended: [...seen.values()], survivors: living };
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** @returns whether anybody was there to hear it */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch {
     // Gone already, or not ours to signal: the next look tells.
+    return false;
   }
 }
 

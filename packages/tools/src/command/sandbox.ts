@@ -24,6 +24,9 @@ export interface SandboxSettings {
   git: GitGuard | undefined;
 }
 
+/** Where the system looks for programs in an environment without a PATH. */
+export const usualPath: string = "/usr/bin:/bin";
+
 const homes = ["/tmp/home", "/var/tmp/home"] as const;
 
 /** The home of a command in the sandbox: empty, gone afterwards, and not hidden by the root. */
@@ -35,7 +38,7 @@ let probed: Promise<Sandbox> | undefined;
 
 /** Finds bubblewrap and tries it, once for the process. `missing` says why there is none. @throws as {@link probe} */
 export function findSandbox(): Promise<Sandbox> {
-  probed ??= probe(process.env.PATH ?? "").catch((thrown: unknown) => {
+  probed ??= probe().catch((thrown: unknown) => {
     // What it lacks now it may have the next time.
     probed = undefined;
     throw thrown;
@@ -44,7 +47,7 @@ export function findSandbox(): Promise<Sandbox> {
 }
 
 /** Looks for bubblewrap along a PATH and tries it. @throws Refusal where this process has not what it takes to try it */
-export async function probe(path: string): Promise<Sandbox> {
+export async function probe(path: string = process.env.PATH ?? usualPath): Promise<Sandbox> {
   if (process.platform !== "linux") return { missing: `there is no bubblewrap on ${process.platform}` };
   const program = path
     .split(delimiter)

@@ -10,6 +10,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -23,7 +24,8 @@ import { codeOf, Refusal, shown } from "../reasons.ts";
 import { isThere, nearPaths } from "./near-names.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
-const viaProc = process.platform === "linux";
+/** Not every Linux has a /proc: a folder that was made another process's root may hold none. */
+const viaProc = process.platform === "linux" && existsSync("/proc/self/fd");
 
 /** Where a path leads. */
 export interface Place {
@@ -272,13 +274,7 @@ function isLink(path: string): boolean {
 }
 
 function realOfSync(fd: number, path: string): string {
-  if (viaProc) {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`);
-    } catch (thrown) {
-      if (codeOf(thrown) !== "ENOENT") throw thrown;
-    }
-  }
+  if (viaProc) return readlinkSync(`/proc/self/fd/${fd}`);
   const now = realpathSync.native(path);
   mustBeSame(fstatSync(fd, { bigint: true }), statSync(now, { bigint: true }));
   return now;
@@ -291,13 +287,7 @@ function mustBeSame(opened: BigIntStats, named: BigIntStats): void {
 
 /** The path of what a handle really is, asked of the kernel; elsewhere of its path, compared by identity. */
 async function realOf(handle: FileHandle, path: string): Promise<string> {
-  if (viaProc) {
-    try {
-      return await readlink(`/proc/self/fd/${handle.fd}`);
-    } catch (thrown) {
-      if (codeOf(thrown) !== "ENOENT") throw thrown;
-    }
-  }
+  if (viaProc) return readlink(`/proc/self/fd/${handle.fd}`);
   const now = await realpath(path);
   mustBeSame(await handle.stat({ bigint: true }), await stat(now, { bigint: true }));
   return now;
