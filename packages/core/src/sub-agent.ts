@@ -20,7 +20,7 @@ import {
   text,
 } from "./checks.ts";
 import { longestWait } from "./clock.ts";
-import { RondoError } from "./errors.ts";
+import { isA, RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
 import type { PassedAnswer, WaitingCall } from "./loop/child-facts.ts";
@@ -125,7 +125,14 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
     keys: (args) => options.keys?.(args as InferOutput<S>) ?? [],
     permission: options.permission ?? "allow",
     timeoutMs,
-    execute: (args, context) => work(agentOf(), () => taskOf(args as InferOutput<S>), name, context),
+    execute: async (args, context) => {
+      try {
+        return await work(agentOf(), () => taskOf(args as InferOutput<S>), name, context);
+      } catch (thrown) {
+        if (isA(RondoError, thrown) && thrown.kind === "storage") context.child?.lose(thrown);
+        throw thrown;
+      }
+    },
   });
   return {
     ...made,

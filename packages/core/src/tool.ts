@@ -26,7 +26,7 @@ import {
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import { invalidRequest } from "./errors.ts";
+import { invalidRequest, type RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { BlobStore } from "./journal/blobs.ts";
 import type { Journal } from "./journal.ts";
@@ -99,6 +99,8 @@ export interface ChildStart extends ChildPlace {
   onAnswer(heard: (answer: PassedAnswer) => void): void;
   /** Hears that the process leaves: the sub-agent is to stop where it is, to be gone on with. `now`: without waiting for anything. */
   onLeave(heard: (now: boolean) => void): void;
+  /** The journal refused what the sub-agent did, which is no word about its call: its parent's run stops as where its own records are refused. */
+  lose(error: RondoError): void;
 }
 
 /** Returned by a sub-agent that has stopped until somebody answers one of its calls, or until its parent is driven again. */

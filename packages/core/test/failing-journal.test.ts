@@ -1,6 +1,6 @@
 // A journal of one's own that fails: whose failure it is, which of its functions, and what it said.
 
-import { Agent, type Journal, memoryJournal, RondoError, subAgent } from "@rondo/core";
+import { Agent, type Journal, memoryJournal, RondoError, subAgent, tool } from "@rondo/core";
 import { call, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 
@@ -103,6 +103,44 @@ it("a sub-agent below a run whose journal failed is left where it is, and goes o
     result: { content: [{ text: "the child's word" }], isError: false },
   });
   expect(memory.read("s:2.0").map(({ type }) => type)).not.toContain("abort_asked");
+});
+
+it("a sub-agent whose own records are refused is no failed call: its parent's run stops there, and both go on later", async () => {
+  const memory = memoryJournal();
+  let fails = true;
+  const journal: Journal = {
+    ...memory,
+    append: (session, seq, records, token) =>
+      fails && session !== "s" && records.some(({ type }) => type === "tool_finished")
+        ? refuses()
+        : memory.append(session, seq, records, token),
+  };
+  let notes = 0;
+  const note = tool({
+    name: "note",
+    description: "notes",
+    inputSchema: { type: "object" },
+    execute: () => {
+      notes += 1;
+    },
+  });
+  const below = new Agent({ model: scripted([call("note"), say("the child's word")]), tools: [note] });
+  const tools = [subAgent({ name: "helper", description: "helps", agent: below })];
+  const one = new Agent({ model: scripted([call("helper", { task: "look" }), say("done")]), tools, journal });
+  const session = await one.open("s");
+  expect((await thrownBy(() => session.send("go"))).message).toBe(
+    'journal.append of session "s:2.0" failed: connection refused',
+  );
+  await expect.poll(() => session.status).toBe("interrupted");
+  expect(memory.read("s").map(({ type }) => type)).not.toContain("tool_finished");
+  fails = false;
+  expect((await (await one.open("s")).resume()).text).toBe("done");
+  const child = memory.read("s:2.0");
+  expect(child.find(({ type }) => type === "tool_finished")).toMatchObject({
+    result: { code: "outcome_unknown" },
+  });
+  expect(child.at(-1)?.type).toBe("run_ended");
+  expect(notes).toBe(1);
 });
 
 it("a session whose journal failed once says that it takes nothing until it is opened again, though the journal is well by then", async () => {

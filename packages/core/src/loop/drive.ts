@@ -64,6 +64,7 @@ export class Driver {
         else late(fact);
       },
       tell: this.#telling.tell,
+      lose: (error) => this.lose(error),
     });
   }
 
@@ -206,7 +207,7 @@ export class Driver {
     this.#stir();
   }
 
-  /** Another has taken the session: whatever came of what is under way would be refused, and so it ends here. */
+  /** Another has taken the session, or a sub-agent's records were refused: whatever came of what is under way could not be kept, and so it ends here. */
   lose(error: RondoError): void {
     // Who does nothing has nothing to stop, and is told when it next writes.
     if (!this.#running) return;

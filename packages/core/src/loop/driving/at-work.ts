@@ -39,6 +39,8 @@ interface Driving {
   state(): State;
   post(fact: Arriving): void;
   readonly tell: (event: RondoEvent) => void;
+  /** What is done here can be kept no more: a sub-agent's records were refused. Absent: none is at work here. */
+  lose?(error: RondoError): void;
 }
 
 export class AtWork {

@@ -5,7 +5,7 @@
 // run no longer wants it, the loop says so, and it is ended in its own journal.
 
 import type { Clock } from "../../clock.ts";
-import { messageOf } from "../../errors.ts";
+import { messageOf, type RondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
 import type { Journal } from "../../journal.ts";
@@ -34,6 +34,8 @@ interface Driving {
   state(): State;
   post(fact: Fact): void;
   tell(event: RondoEvent): void;
+  /** Stops all that is done here. Absent: no sub-agent is at work here. */
+  lose?(error: RondoError): void;
 }
 
 /** A child settles a little before its parent gives it up, so that what it spent is told in time. */
@@ -76,6 +78,9 @@ export class Children {
         onLeave: (heard) => {
           this.#left.set(key, heard);
           if (this.#leaving !== undefined) heard(this.#leaving === "now");
+        },
+        lose: (error) => {
+          if (wanted()) this.#driving.lose?.(error);
         },
       },
     };
