@@ -16,7 +16,7 @@ export { checkArgs } from "./loop/driving/act.ts";
 export { announce } from "./loop/driving/announce.ts";
 export { askKey } from "./loop/driving/ask-hooks.ts";
 export { AtWork } from "./loop/driving/at-work.ts";
-export { modelStarted, summaryStarted, toolsStarted } from "./loop/driving/begins.ts";
+export { modelStarted, sentAt, summaryStarted, toolsStarted } from "./loop/driving/begins.ts";
 export { answerFrom } from "./loop/driving/model-answer.ts";
 export { nextOrEnd } from "./loop/driving/next-or-end.ts";
 export type { Shell } from "./loop/driving/shell.ts";

@@ -39,18 +39,20 @@ export class Driver {
   readonly #telling: Telling;
   readonly #groups: Groups;
   #unheard: Fact[] = [];
-  readonly #prefix = new Prefix();
+  readonly #prefix: Prefix;
   readonly #atWork: AtWork;
   /** Set once somebody wants the process back: `soon` at the next safe point, `now` whatever is under way. */
   #leaving: "soon" | "now" | undefined;
 
-  /** @param late hears what comes when nobody drives, to `post` it once that can be written. Default: at once */
+  /** @param late hears what comes when nobody drives, to `post` it once that can be written. Default: at once; `prefix`: what was sent before */
   constructor(
     shell: Shell,
     listeners: ListenerList,
     state: State,
     late: (fact: Fact) => void = (fact) => this.post(fact),
+    prefix: Prefix = new Prefix(),
   ) {
+    this.#prefix = prefix;
     this.#clock = new SteadyClock(shell.clock, () => this.#state.now);
     this.#shell = { ...shell, clock: this.#clock };
     this.#state = state;

@@ -67,6 +67,7 @@ export class Driving<Output> {
       listeners,
       state,
       (fact) => this.#postLate(fact),
+      known.prefix,
     );
     this.#words = new Words(this.#driver, () => this.#readNews());
   }

@@ -7,11 +7,15 @@ import { RondoError } from "../errors.ts";
 import { RecordReader } from "../journal/migrations.ts";
 import { readBack } from "../journal/read-back.ts";
 import { whenThere } from "../journal/when-there.ts";
+import { sentAt } from "../loop/driving/begins.ts";
 import type { LogRecord } from "../loop/records.ts";
+import { Prefix } from "../loop/request/prefix.ts";
 import { emptyState, type State } from "../loop/state.ts";
 import type { SessionParts } from "./parts.ts";
 
 export class Known {
+  /** Follows the requests of the session, whoever sent them. */
+  readonly prefix: Prefix = new Prefix();
   readonly #parts: SessionParts;
   readonly #reader: RecordReader;
   #state = emptyState;
@@ -53,7 +57,12 @@ export class Known {
         throw this.#failed;
       }
     }
-    this.#state = readBack(id, records, resolved.rules, this.#state);
+    const { rules } = resolved;
+    const at = records.findLastIndex(({ type }) => type === "model_started");
+    const since = Math.max(0, at);
+    const asked = readBack(id, records.slice(0, since), rules, this.#state);
+    this.#state = readBack(id, records.slice(since), rules, asked);
+    if (at >= 0) this.prefix.follow(() => sentAt(asked, rules));
     return this.#state;
   }
 }

@@ -22,6 +22,7 @@ import {
   redactEvent,
   type Shell,
   SteadyClock,
+  sentAt,
   shellOf,
   summaryStarted,
   timely,
@@ -85,8 +86,7 @@ export class RestateDriver {
     );
     this.#workplace = workplaces.of(this.#invocation, this.#shell, this.#driving);
     this.#taking = takingOf(ctx, this.#shell, () => this.#workplace.atWork);
-    const last = asked && nextOrEnd(asked, this.#shell.rules);
-    if (last?.do === "call_model") modelStarted(last, this.#prefix);
+    if (asked !== undefined) this.#prefix.follow(() => sentAt(asked, this.#shell.rules));
   }
 
   get state(): State {

@@ -2,9 +2,12 @@
 //
 // Shared by every driver: intent before effect, in the same words wherever a run is driven.
 
+import type { Rules } from "../../rules/rule.ts";
 import type { Action } from "../action.ts";
 import type { Fact } from "../records.ts";
-import { type Prefix, requestName } from "../request/prefix.ts";
+import { type Prefix, requestName, type Sent } from "../request/prefix.ts";
+import type { State } from "../state.ts";
+import { nextOrEnd } from "./next-or-end.ts";
 
 /** A model is asked. @param prefix notes what the request's front is, and what broke it */
 export function modelStarted(action: Action & { do: "call_model" }, prefix: Prefix): Fact {
@@ -19,6 +22,12 @@ export function modelStarted(action: Action & { do: "call_model" }, prefix: Pref
     ...(broke === undefined ? {} : { broke }),
     ...(action.stages === undefined ? {} : { stages: action.stages }),
   };
+}
+
+/** What the model was sent when it was last asked, made again. @param asked the session as it was just before */
+export function sentAt(asked: State, rules: Rules): Sent | undefined {
+  const last = nextOrEnd(asked, rules);
+  return last.do === "call_model" ? last : undefined;
 }
 
 export function summaryStarted({ request, part, of, attempt }: Action & { do: "summarise" }): Fact {

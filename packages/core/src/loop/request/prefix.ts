@@ -38,8 +38,15 @@ function frontOf({ system, tools }: ModelRequest): Front {
 /** The name of one request by itself. */
 export const requestName = (request: ModelRequest): string => new Prefix().note(request).digest;
 
+/** A request that was sent, and what made it other than the history. */
+export interface Sent {
+  request: ModelRequest;
+  shape: RequestShape;
+}
+
 /** Follows the requests of one session. */
 export class Prefix {
+  #sent: (() => Sent | undefined) | undefined;
   #messages: Log<Message> = Log.of<Message>();
   /** `#names[n]` names message n, `#chain[n]` the n messages before it. */
   readonly #names: number[] = [];
@@ -56,8 +63,16 @@ export class Prefix {
       }
     | undefined;
 
+  /** What was sent last was sent elsewhere, or in an earlier life: made again once there is another to hold against it. */
+  follow(sent: () => Sent | undefined): void {
+    this.#sent = sent;
+  }
+
   /** Takes note of a request about to go out. */
   note(request: ModelRequest, shape: RequestShape = asItIs): PrefixNote {
+    const sent = this.#sent?.();
+    this.#sent = undefined;
+    if (sent !== undefined) this.note(sent.request, sent.shape);
     const before = this.#front;
     const front = frontOf(request);
     this.#front = front;
