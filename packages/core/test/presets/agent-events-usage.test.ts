@@ -84,6 +84,7 @@ describe("usage", () => {
   test("D10.50 the window that is left is a whole per cent between 0 and 100, or unknown", () => {
     expect(contextLeftPercent(25, 100)).toBe(75);
     expect(contextLeftPercent(1, 3)).toBe(67);
+    expect([contextLeftPercent(1, 2), contextLeftPercent(1, 1)]).toEqual([50, 0]);
     expect(contextLeftPercent(500, 100)).toBe(0);
     expect([contextLeftPercent(0, 100), contextLeftPercent(-5, 100)]).toEqual([100, 100]);
     expect([contextLeftPercent(null, 100), contextLeftPercent(5, null)]).toEqual([null, null]);

@@ -151,6 +151,9 @@ describe("by kind", () => {
     // The default is 20 minutes: 20 waits of a minute fit, and no more.
     const minute = again("overloaded", { status: 529, retryAfterMs: 60_000 });
     expect((await run([minute], { ...byKind, llmMaxRetries: 99 })).delays).toHaveLength(20);
+    const twenty = Array.from({ length: 20 }, () => minute);
+    const moment = again("overloaded", { status: 529, retryAfterMs: 1 });
+    expect((await run([...twenty, moment, say("x")], { ...byKind, llmMaxRetries: 99 })).calls).toBe(21);
   });
 
   test("D7.35 what may pass is retried, what cannot is not, and each has its word", async () => {

@@ -191,6 +191,10 @@ describe("what goes on and what ends", () => {
     const many = Array.from({ length: 300 }, () => call("look"));
     const far = await run([...many, say("done")]);
     expect([far.end?.reason, far.steps]).toEqual(["completed", 301]);
+    expect(steerable({ model: scripted([say("x")]) })).toMatchObject({
+      maxSteps: 10_000,
+      maxCallsPerTurn: 1_000,
+    });
     const { end, text } = await run([call("look"), call("look"), say("this far I came")], { ceiling: 2 });
     expect(end).toMatchObject({ reason: "max_steps", landed: true });
     expect(text).toBe("this far I came");

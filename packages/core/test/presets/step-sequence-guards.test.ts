@@ -66,6 +66,8 @@ describe("the state of the loop", () => {
       { journal },
     );
     await agent.run("go", { session: "s" });
+    const { currentStep, remainingSteps, isAtLimit, canContinue } = new LoopState([]);
+    expect([currentStep, remainingSteps, isAtLimit, canContinue]).toEqual([0, 10, false, true]);
     const records = await journal.read("s");
     const at = (step: number, type: string): LoopState => {
       const place = records.findIndex(

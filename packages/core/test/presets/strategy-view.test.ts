@@ -381,6 +381,12 @@ describe("the bill", () => {
     const zeros = metadataOf(messages);
     expect(Object.keys(zeros)).toHaveLength(12);
     for (const [name, value] of Object.entries(zeros)) expect(value).toBe(name === "currency" ? "" : 0);
+    // Counted, but of no known price.
+    const free = await play({ model: scripted([[say("done"), usage({ inputTokens: 7, outputTokens: 5 })]]) });
+    expect(metadataOf(free.messages)).toMatchObject({
+      ...{ total_price: 0, currency: "", total_tokens: 12 },
+      ...{ prompt_unit_price: 0, prompt_price: 0, completion_unit_price: 0, completion_price: 0 },
+    });
     const priced = await play({
       model: scripted([[say("done"), usage({ inputTokens: 1_000_000, outputTokens: 0 })]]),
       prices: { scripted: { input: 3, output: 1, currency: "EUR" } },
@@ -484,6 +490,15 @@ describe("the bill", () => {
       expect(model.lastRequest.settings.maxOutputTokens).toBe(left);
     },
   );
+
+  test("E7.37 a request takes a token for 4 characters where nobody counts", async () => {
+    const model = scripted([say("done")], { facts: { contextWindow: 10_000 } });
+    await play({ model, settings: { maxOutputTokens: 9_999 } });
+    const { system = "", tools, messages, settings } = model.lastRequest;
+    const parts = messages.flatMap(({ content }) => content.map((part) => JSON.stringify(part)));
+    const characters = [system, JSON.stringify(tools), ...parts].join("").length;
+    expect(settings.maxOutputTokens).toBe(10_000 - Math.ceil(characters / 4));
+  });
 });
 
 test("a thought that broke off with its attempt is closed before the next one is told, or its round is given up", async () => {

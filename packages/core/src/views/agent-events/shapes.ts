@@ -3,7 +3,7 @@
 // Members are snake_case because they leave the process: clients read them as they are. A member with a question mark
 // is left out where it has nothing to say.
 
-import type { Json, Part } from "../../message.ts";
+import type { ContentPart, Json } from "../../message.ts";
 
 /** One event of an agent. `timestamp`s are milliseconds since 1970. */
 export type AgentEvent =
@@ -50,31 +50,19 @@ export type AgentEvent =
   /** The run's text. The last event; there is none when the run was aborted or failed. */
   | { type: "final"; content: string };
 
-/**
- * Parts as one text, without a separator: `[image]`, `[document]`, and `[other:…]` for what is neither.
- * @param provider names the provider of blocks only it understands
- */
-export function displayText(parts: readonly Part[], provider: string = "unknown"): string {
-  return parts.map((part) => shown(part, provider)).join("");
+/** Parts as one text, without a separator: `[image]`, `[document]`, and `[other:…]` for what is neither. */
+export function displayText(parts: readonly ContentPart[]): string {
+  return parts.map(shown).join("");
 }
 
-function shown(part: Part, provider: string): string {
-  switch (part.type) {
-    case "text":
-    case "refusal":
-      return part.text;
-    case "file":
-      if (part.mediaType.startsWith("image/")) return "[image]";
-      return /^(application|text)\//.test(part.mediaType) ? "[document]" : `[other:${part.mediaType}]`;
-    case "native":
-      return `[other:${provider}/${part.kind}]`;
-    default:
-      return "";
-  }
+function shown(part: ContentPart): string {
+  if (part.type === "text") return part.text;
+  if (part.mediaType.startsWith("image/")) return "[image]";
+  return /^(application|text)\//.test(part.mediaType) ? "[document]" : `[other:${part.mediaType}]`;
 }
 
 /** The first picture of a result, as base64. */
-export function screenshotOf(parts: readonly Part[]): string | undefined {
+export function screenshotOf(parts: readonly ContentPart[]): string | undefined {
   for (const part of parts) {
     if (part.type !== "file" || !part.mediaType.startsWith("image/")) continue;
     if (typeof part.data === "string") return part.data;
