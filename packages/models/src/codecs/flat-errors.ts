@@ -10,19 +10,27 @@ import { listIn, numberIn, objectIn, textIn } from "../json-values.ts";
 export function isFlatError(chunk: JsonObject): boolean {
   if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
   if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
-  if (told(chunk.fault) || (isErrorType(chunk.type) && told(chunk.message))) return true;
+  if (told(chunk.fault) || chunk.error === true || chunk.success === false || chunk.status === "error")
+    return true;
+  if (told(chunk.message) && (isErrorType(chunk.type) || isErrorWord(chunk.code) || told(chunk.__type)))
+    return true;
   // iFlytek's; zero is no error.
   if ((numberIn(objectIn(chunk.header)?.code) ?? 0) !== 0) return true;
-  const code = Number(chunk.code ?? chunk.status ?? Number.NaN);
+  const code = Number(chunk.code ?? chunk.status ?? chunk.statusCode ?? chunk.status_code ?? Number.NaN);
   return code >= 400 && code < 600;
 }
 
 const isErrorType = (type: Json | undefined): boolean => /(?:^|_)error$/.test(textIn(type) ?? "");
 
-/** Whether a member tells of an error: words, or an object that holds something. */
+/** A code that is a word, of those that say a word where nothing failed as well. */
+const isErrorWord = (code: Json | undefined): boolean =>
+  /^(?!ok$|success$)[a-z][\w.-]*$/i.test(textIn(code) ?? "");
+
+/** Whether a member tells of an error: words, or an object or a list that holds something. */
 export function told(error: Json | undefined): boolean {
   if (error === undefined) return false;
   if (typeof error === "string") return error !== "";
+  if (Array.isArray(error)) return error.length > 0;
   const object = objectIn(error);
   return object !== undefined && Object.keys(object).length > 0;
 }

@@ -21,6 +21,7 @@ import { complaintOf } from "../refusals/complaint.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { isSilent } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
+import { isFlatError } from "./flat-errors.ts";
 import { foreignStop } from "./foreign-stops.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { freshId } from "./openai/names.ts";
@@ -66,7 +67,7 @@ const noLevels: RegExp =
 /** An error that is told under its own words, as one version of the server does: `{"error parsing tool call": "…"}`. */
 function errorOf(body: JsonObject): string | undefined {
   const [[name = "", words] = [], another] = Object.entries(body);
-  return another === undefined && name.startsWith("error") && typeof words === "string"
+  return another === undefined && /^error\b/.test(name) && typeof words === "string"
     ? `${name}: ${words}`
     : undefined;
 }
@@ -107,11 +108,12 @@ class OllamaDecoder implements Decoder {
         raw: cutRaw(given),
       });
     const said = body.error ?? errorOf(body);
-    if (said !== undefined && said !== null) {
-      const told = { ...body, error: said };
+    const message = objectIn(body.message);
+    const isOurs = message !== undefined || body.response !== undefined || body.done !== undefined;
+    if ((said !== undefined && said !== null) || (!isOurs && isFlatError(body))) {
+      const told = said === undefined || said === null ? body : { ...body, error: said };
       throw withStreamRepair(classifyStreamError(told), told);
     }
-    const message = objectIn(body.message);
     const thinking = textIn(message?.thinking) || textIn(message?.reasoning);
     if (thinking) this.#answer.reasoning("thinking", thinking);
     // Of its other address, which some proxies stand at.

@@ -4,9 +4,11 @@
 // speak. To a decoder that is a stream of events it does not know: nothing, and then the end. That nothing, told as a stream
 // that was cut, is tried again, and nobody looks at the address.
 
-import { cutRaw, type ErrorKind, RondoError } from "@rondo/core";
+import { cutRaw, type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { Codec, Target } from "../codec.ts";
+import { withStreamRepair } from "../codecs/with-repair.ts";
 import { objectIn, parseJson, textIn } from "../json-values.ts";
+import { readErrorBody } from "../transport/error-body.ts";
 import { classifyStreamError } from "../transport/errors.ts";
 import { beginsText } from "./body.ts";
 
@@ -86,10 +88,20 @@ export function explained(thrown: unknown, answerHead: AnswerHead, codec: Codec,
       { raw: cutRaw(head), cause: thrown },
     );
   }
+  const told = answerHead.frames.map((head) => parseJson(head)).find((head) => wordsIn(head) !== "");
+  if (told !== undefined && thrown.kind !== "stream_error")
+    return withStreamRepair(classifyStreamError(told, { provider: `${provider}/${model}` }), told);
   // How much of a broken binary stream was read depends on how it was cut.
   const isText = codec.framing === "sse" || (codec.framing === "aws_event_stream" && answerHead.isText);
   const words = isText ? answerHead.words : "";
   return words === "" ? thrown : classifyStreamError(words, { provider: `${provider}/${model}` });
+}
+
+/** The words of an object, or of a list of them, that is no answer in any protocol: an error in a form of its own. */
+function wordsIn(head: Json | undefined): string {
+  const value = objectIn(Array.isArray(head) ? head[0] : head);
+  const isSpoken = value === undefined || protocolOf(JSON.stringify(value)) !== undefined;
+  return isSpoken ? "" : readErrorBody(value).message;
 }
 
 /** The protocol that a frame or a body is of, by its codec's name; undefined where nothing shows one. */

@@ -123,6 +123,7 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     words(said.error_message) ??
     words(said.errorMessage) ??
     firstDetail(root.errors) ??
+    words(root.title) ??
     "";
   // Whatever else was said: OpenRouter's upstream, or what MiMo calls a parameter.
   const metadata = objectIn(said.metadata);

@@ -88,6 +88,75 @@ describe.each(Object.entries(sseCodecs))("%s, where an event is an error by its 
   });
 });
 
+const flat: readonly (readonly [form: string, body: object, kind: string, words: string])[] = [
+  ["a gateway's", { message: "Forbidden" }, "stream_error", "Forbidden"],
+  ["with a code in words", { code: "Throttling.RateQuota", message: "slow" }, "rate_limit", "slow"],
+  ["Amazon's", { __type: "com.amazon#ThrottlingException", message: "slow" }, "rate_limit", "slow"],
+  ["Amazon's gateway's", { Message: "no route" }, "stream_error", "no route"],
+  ["FastAPI's", { detail: "Model is loading" }, "overloaded", "Model is loading"],
+  ["a status beside words", { statusCode: 503, message: "down" }, "overloaded", "down"],
+  ["a status and a title", { status: 429, title: "Too Many Requests" }, "rate_limit", "Too Many Requests"],
+  ["a number and words", { code: 500, msg: "boom" }, "server_error", "boom"],
+  ["words of their own name", { error_msg: "boom" }, "stream_error", "with an error: boom"],
+  ["a list", { errors: [{ message: "boom" }] }, "stream_error", "boom"],
+  ["no success", { success: false, message: "boom" }, "stream_error", "boom"],
+  ["a status in words", { status: "error", message: "boom" }, "stream_error", "boom"],
+  ["a flag", { error: true, message: "boom" }, "stream_error", "boom"],
+  ["a list of errors", { error: [{ message: "boom" }] }, "stream_error", "boom"],
+  ["a proxy's", { fault: { faultstring: "Rate limit quota violation" } }, "rate_limit", "quota violation"],
+  ["in a list", [{ error: { code: 503, message: "down" } }], "overloaded", "down"],
+];
+
+describe.each(Object.entries({ ...codecs, bedrockConverse }))(
+  "%s, an error in place of an answer",
+  (_name, codec) => {
+    it.each(flat)("%s", async (_form, body, kind, words) => {
+      const { error } = await outcome(codec, [JSON.stringify(body)]);
+      expect(error?.kind).toBe(kind);
+      expect(error?.message).toContain(words);
+    });
+  },
+);
+
+describe.each([
+  ["openaiChat", openaiChat, data(chunk({ content: "hi" }))],
+  [
+    "openaiResponses",
+    openaiResponses,
+    [
+      event("response.output_text.delta", {
+        type: "response.output_text.delta",
+        output_index: 0,
+        content_index: 0,
+        delta: "hi",
+      }),
+    ],
+  ],
+  ["anthropicMessages", anthropicMessages, streams["anthropic-messages"].slice(0, 2)],
+  [
+    "googleGenerativeAi",
+    googleGenerativeAi,
+    data({ candidates: [{ content: { parts: [{ text: "hi" }] } }] }),
+  ],
+  ["ollamaChat", ollamaChat, data({ message: { content: "hi" }, done: false })],
+  [
+    "bedrockConverse",
+    bedrockConverse,
+    data({ contentBlockDelta: { contentBlockIndex: 0, delta: { text: "hi" } } }),
+  ],
+] as const)("%s, an error behind a text, without its wrapping", (_name, codec, before) => {
+  it.each(
+    flat.filter(
+      ([, body]) =>
+        (!Array.isArray(body) && !("Message" in body) && Object.keys(body).length > 1) || "detail" in body,
+    ),
+  )("%s", async (_form, body, kind, words) => {
+    const { error } = await outcome(codec, [...before, ...data(body)]);
+    expect(error).toMatchObject({ kind, partial: { content: [{ type: "text", text: "hi" }] } });
+    expect(error?.message).toContain(words);
+  });
+});
+
 it("an error without a word that comes after text keeps the text, and the word for the end makes it no success", async () => {
   const { error } = await outcome(openaiChat, [
     ...data(chunk({ content: "hi" })),

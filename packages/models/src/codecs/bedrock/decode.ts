@@ -18,8 +18,10 @@ import type { Decoder, Frame, Target } from "../../codec.ts";
 import { countIn, listIn, numberIn, objectIn, textIn } from "../../json-values.ts";
 import { frameObject } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
+import { isErrorEvent } from "../bare-frames.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { stopWord } from "../stop-word.ts";
 import { Base64Pieces } from "./base64-pieces.ts";
 import { bedrockStreamError } from "./errors.ts";
@@ -72,14 +74,21 @@ class BedrockAnswer implements Decoder {
   }
 
   push(frame: Frame): void {
-    if (frame.exception === true || frame.event?.endsWith("Exception") === true)
-      throw this.#answer.failed(bedrockStreamError(frame, this.#target));
+    if (frame.exception === true || frame.event?.endsWith("Exception") === true) throw this.#failed(frame);
     const payload = frameObject(frame, this.#target.origin.provider);
     if (payload === undefined) return;
+    // A gateway's own events have no type, or that of an error.
+    const isTyped = frame.event !== undefined && !isErrorEvent(frame.event);
+    if (!isTyped && (told(payload.error) || isFlatError(payload)))
+      throw this.#failed({ event: undefined, data: frame.data });
     const wrapped = eventTypes.find((type) => objectIn(payload[type]) !== undefined);
     if (wrapped !== undefined && frame.event !== wrapped)
       this.#event(wrapped, objectIn(payload[wrapped]) ?? {});
     else if (frame.event !== undefined) this.#event(frame.event, payload);
+  }
+
+  #failed(frame: Frame): RondoError {
+    return this.#answer.failed(bedrockStreamError(frame, this.#target));
   }
 
   #event(type: string, payload: JsonObject): void {

@@ -145,8 +145,8 @@ export class GoogleDecoder implements Decoder {
       throw this.#failed(notJson(JSON.stringify(value), this.#target));
     const answer = unwrapped(value);
     const isOurs = answer.candidates ?? answer.promptFeedback ?? answer.usageMetadata;
-    if ((answer.error ?? null) !== null || (isOurs === undefined && isFlatError(value)))
-      throw this.#refused(answer as unknown as Json);
+    if ((answer.error ?? null) !== null) throw this.#refused(answer as unknown as Json);
+    if (isOurs === undefined && isFlatError(value)) throw this.#refused(value);
     if (isObject(answer.usageMetadata)) this.#usage = latest(this.#usage, inCamel(answer.usageMetadata));
     const { candidatesTokenCount = 0, thoughtsTokenCount = 0 } = this.#usage;
     this.#answer.writes(candidatesTokenCount + thoughtsTokenCount);
