@@ -39,9 +39,13 @@ const told = ({ content, stop }: AssistantMessage): string =>
 
 /** What comes of a script: the answer, or the error with what had come before it. */
 function outcome(name: Name, script: readonly Step[]): string {
+  return outcomeOf(name, framesOf(name, script));
+}
+
+function outcomeOf(name: Name, frames: readonly Frame[]): string {
   const decoder = protocols[name].codec.decoder(targetOf(name), () => {});
   try {
-    for (const one of framesOf(name, script)) if (!decoder.finished) decoder.push(one);
+    for (const one of frames) if (!decoder.finished) decoder.push(one);
     return told(decoder.end());
   } catch (thrown) {
     if (!(thrown instanceof RondoError)) throw thrown;
@@ -147,11 +151,41 @@ const rows: Row[] = [
   ["no arguments", [{ call: { ...whole, args: "null" } }, { stop: "tool" }, "end"], "f:{} [tool_use]"],
   ["a call under the word for an end", [{ call: whole }, { stop: "end" }, "end"], 'f:{"a":1} [tool_use]'],
   ["a filtered call", [{ call: whole }, { stop: "filter" }, "end"], 'f:{"a":1} [content_filter]'],
+  // What a proxy's parser left on a name is no part of it, whoever speaks.
+  [
+    "a name with what a parser left on it",
+    [{ call: { ...whole, name: " f<|channel|>commentary" } }, { stop: "tool" }, "end"],
+    'f:{"a":1} [tool_use]',
+  ],
 ];
 
 describe.each(rows)("%s", (_situation, script, expected, but = {}) => {
   test.each(names)("%s", (name) => {
     expect(outcome(name, script)).toBe(but[name] ?? expected);
+  });
+});
+
+/** Words of Google's and Amazon's that gateways leave as they are in whatever frames they put the answer. */
+const handedOn: readonly (readonly [word: string, kind: string])[] = [
+  ...["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"].map(
+    (word) => [word, "malformed_call"] as const,
+  ),
+  ...["malformed_tool_use", "malformed_model_output"].map((word) => [word, "malformed_call"] as const),
+  ...["LANGUAGE", "JAILBREAK", "IMAGE_SAFETY"].map((word) => [word, "content_filter"] as const),
+  ["model_armor", "content_filter"],
+];
+
+describe.each(handedOn)("another house's word %s behind a call", (word, kind) => {
+  test.each(names)("%s", (name) => {
+    const odd = { ...protocols[name], words: { ...protocols[name].words, odd: word } };
+    const frames = [
+      ...framesOf(name, [{ call: whole }]),
+      ...odd.frames({ stop: "odd" }, 1).map(({ data, ...rest }) => ({ ...rest, data: JSON.stringify(data) })),
+      ...framesOf(name, ["end"]),
+    ];
+    const told = outcomeOf(name, frames);
+    // Over Chat Completions such a call is an error: nothing of the answer is kept.
+    expect(told).toMatch(name === "chat" && kind === "malformed_call" ? /^malformed_tool_call/ : `[${kind}]`);
   });
 });
 

@@ -64,6 +64,16 @@ describe("Converse streams", () => {
     expect(whole.content).toMatchObject([{ name: "weather" }]);
   });
 
+  it("takes a whole body without a stop reason for a whole answer, and a stream without one for a cut one (F011)", () => {
+    const toolUse = { toolUseId: "t1", name: "weather", input: { city: "Oslo" } };
+    const body = { output: { message: { role: "assistant", content: [{ toolUse }] } } };
+    const answer = bedrockConverse.decodeWhole(body, target, () => {});
+    expect(answer).toMatchObject({
+      content: [{ type: "tool_call", name: "weather", args: { city: "Oslo" } }],
+      stop: { kind: "tool_use", detail: "finish_missing" },
+    });
+  });
+
   it("says which stop sequence it was, where that was asked for: in a stream and in a whole answer", () => {
     const stop = (additionalModelResponseFields: Json): Json => ({
       stopReason: "stop_sequence",

@@ -131,7 +131,9 @@ class BedrockAnswer implements Decoder {
     for (const [index, one] of listIn(content).entries()) this.#block(index, objectIn(one) ?? {});
     this.#ending(body);
     this.#metadata(body);
-    return this.end();
+    // A body cannot be cut: where a gateway left out the word, its end is the end.
+    if (this.#word !== undefined) return this.end();
+    return this.#answer.finish({ wire: "end_turn", detail: "finish_missing" }, answerLimit(this.#target));
   }
 
   end(): AssistantMessage {

@@ -4,6 +4,7 @@
 
 import type { Json, Opaque } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
+import { bareName } from "../bare-name.ts";
 import { StreamedArgs } from "./args.ts";
 import { ownName } from "./names.ts";
 import { type GoogleFunctionCall, inCamel, isEmpty, isObject, listOf, wordOf } from "./wire.ts";
@@ -35,7 +36,7 @@ export class GoogleCalls {
 
   take(call: GoogleFunctionCall, signature: Opaque | undefined): void {
     const open = this.#streamed;
-    const [id, name] = [wordOf(call.id), ownName(wordOf(call.name))];
+    const [id, name] = [wordOf(call.id), ownName(bareName(wordOf(call.name)))];
     const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));
     if (!goesOn) this.close();
     if (!goesOn && name === "") {

@@ -5,6 +5,7 @@ import { type AnswerEnd, answerLimit, cutAtLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { numberIn } from "../../json-values.ts";
+import { isMalformed } from "../foreign-stops.ts";
 import { speaker } from "../openai/errors.ts";
 import { openaiChatStops, stopOf } from "../openai/stops.ts";
 
@@ -40,10 +41,6 @@ const grave: ReadonlySet<StopKind> = new Set([
   "refusal",
   "error",
 ]);
-
-/** An upstream's word for a call that could not be read, whatever the router made of it (F015). */
-const isMalformed = (word: string | undefined): boolean =>
-  word !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/i.test(word);
 
 /** Whether it is the end of no answer. @param isEmpty nothing was said before it */
 export function isBroken({ word, native }: ChatEnd, wire: StopKind, isEmpty: boolean): boolean {
