@@ -1,6 +1,6 @@
 // The same situation over every protocol: it ends alike, or the table says where it cannot, and the row why.
 
-import { type AssistantMessage, type Part, RondoError } from "@rondo/core";
+import { type AssistantMessage, type Json, type JsonObject, type Part, RondoError } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import type { Frame, Target } from "../src/codec.ts";
 import { receiveFrames } from "../src/receive.ts";
@@ -162,6 +162,19 @@ const rows: Row[] = [
 describe.each(rows)("%s", (_situation, script, expected, but = {}) => {
   test.each(names)("%s", (name) => {
     expect(outcome(name, script)).toBe(but[name] ?? expected);
+  });
+});
+
+/** A member for errors that says of none, as some servers send it with everything. */
+const noErrors: readonly [Json][] = [[null], [""], [false], [0], [{}], [[]]];
+
+describe.each(noErrors)("a member for errors that holds %j", (error) => {
+  test.each(names)("is none: %s", (name) => {
+    const frames = framesOf(name, [hi, { stop: "end" }, "end"]).map(({ data, ...rest }) => ({
+      ...rest,
+      data: data.startsWith("{") ? JSON.stringify({ ...(JSON.parse(data) as JsonObject), error }) : data,
+    }));
+    expect(outcomeOf(name, frames)).toBe("hi [end_turn]");
   });
 });
 

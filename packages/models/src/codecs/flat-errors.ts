@@ -10,7 +10,7 @@ import { listIn, numberIn, objectIn, textIn } from "../json-values.ts";
 export function isFlatError(chunk: JsonObject): boolean {
   if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
   if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
-  if (told(chunk.fault) || chunk.error === true || chunk.success === false || chunk.status === "error")
+  if (told(chunk.fault) || told(chunk.error) || chunk.success === false || chunk.status === "error")
     return true;
   if (told(chunk.message) && (isErrorType(chunk.type) || isErrorWord(chunk.code) || told(chunk.__type)))
     return true;
@@ -26,11 +26,9 @@ const isErrorType = (type: Json | undefined): boolean => /(?:^|_)error$/.test(te
 const isErrorWord = (code: Json | undefined): boolean =>
   /^(?!ok$|success$)[a-z][\w.-]*$/i.test(textIn(code) ?? "");
 
-/** Whether a member tells of an error: words, or an object or a list that holds something. */
+/** Whether a member tells of an error: words, a flag, a number, or an object or a list that holds something. */
 export function told(error: Json | undefined): boolean {
-  if (error === undefined) return false;
-  if (typeof error === "string") return error !== "";
-  if (Array.isArray(error)) return error.length > 0;
-  const object = objectIn(error);
-  return object !== undefined && Object.keys(object).length > 0;
+  if (error === undefined || error === null) return false;
+  if (typeof error !== "object") return Boolean(error);
+  return Object.keys(error).length > 0;
 }

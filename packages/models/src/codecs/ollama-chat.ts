@@ -21,7 +21,7 @@ import { complaintOf } from "../refusals/complaint.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { isSilent } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
-import { isFlatError } from "./flat-errors.ts";
+import { isFlatError, told } from "./flat-errors.ts";
 import { foreignStop } from "./foreign-stops.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { freshId } from "./openai/names.ts";
@@ -107,12 +107,12 @@ class OllamaDecoder implements Decoder {
       throw new RondoError("protocol", "Ollama answered with something that is no object", {
         raw: cutRaw(given),
       });
-    const said = body.error ?? errorOf(body);
+    const said = told(body.error) ? undefined : errorOf(body);
     const message = objectIn(body.message);
     const isOurs = message !== undefined || body.response !== undefined || body.done !== undefined;
-    if ((said !== undefined && said !== null) || (!isOurs && isFlatError(body))) {
-      const told = said === undefined || said === null ? body : { ...body, error: said };
-      throw withStreamRepair(classifyStreamError(told), told);
+    if (told(body.error) || said !== undefined || (!isOurs && isFlatError(body))) {
+      const refused = said === undefined ? body : { ...body, error: said };
+      throw withStreamRepair(classifyStreamError(refused), refused);
     }
     const thinking = textIn(message?.thinking) || textIn(message?.reasoning);
     if (thinking) this.#answer.reasoning("thinking", thinking);

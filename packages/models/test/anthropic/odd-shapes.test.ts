@@ -44,6 +44,17 @@ it("numbers as texts keep calls apart that are told by turns", async () => {
   ]);
 });
 
+it.each([[[{ a: 1 }]], [5], [true]])(
+  "a call whose arguments are no object does not run without them: %j",
+  async (input) => {
+    const call = { type: "tool_use", id: "c1", name: "f0", input };
+    const message = { type: "message", role: "assistant", content: [call], stop_reason: "tool_use" };
+    expect(callsOf(await whole(message))).toEqual([["f0", undefined]]);
+    const streamed = await play(start, opened(0, call), closed(0), end({ stop_reason: "tool_use" }), stop);
+    expect(callsOf(streamed)).toEqual([["f0", undefined]]);
+  },
+);
+
 describe("a message that begins once more", () => {
   it("is the same one, where its blocks go on (F077)", async () => {
     expect(textOf(await play(start, start, ...hi, end({ stop_reason: "end_turn" }), stop))).toBe("hi");

@@ -36,7 +36,7 @@ interface Open {
   /** Of a client's call, whose arguments the answer keeps: no more of them than shows that some came. */
   input: string;
   /** Arguments that came with the block's start. */
-  startInput?: JsonObject;
+  startInput?: Json;
   /** How a delta of the kind that came last is taken: most that follow are of that kind. */
   more?: { type: string; say(text: string): void };
 }
@@ -92,8 +92,7 @@ export class AnthropicAnswer {
       type === "content_block_start"
         ? this.#places.start(given, textIn(objectIn(event.content_block)?.id))
         : this.#places.at(given);
-    const isUntyped = event.type === undefined && event.error !== undefined && event.error !== null;
-    if (type === "error" || isUntyped || told(event.error))
+    if (type === "error" || told(event.error))
       throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
     switch (type) {
       case "message_start":
@@ -247,11 +246,10 @@ export class AnthropicAnswer {
 
   #openCall(index: number, block: JsonObject): void {
     const text = textIn(block.input);
-    const input = objectIn(block.input);
     this.#blocks.set(index, {
       kind: "call",
       input: text ?? "",
-      ...(input === undefined || Object.keys(input).length === 0 ? {} : { startInput: input }),
+      ...(text === undefined && holds(block.input) ? { startInput: block.input } : {}),
     });
     const name = nameFromWire(bareName(textIn(block.name) ?? ""));
     this.#answer.call(index, { id: textIn(block.id), name });
@@ -397,3 +395,7 @@ function deltaType({ text, thinking, partial_json }: JsonObject): string | undef
   if (thinking !== undefined) return "thinking_delta";
   return partial_json === undefined ? undefined : "input_json_delta";
 }
+
+/** Whether something came with a block's start: there a call without arguments has an empty object, or PHP's empty list. */
+const holds = (input: Json | undefined): input is Json =>
+  typeof input === "object" && input !== null ? Object.keys(input).length > 0 : !isNothing(input);

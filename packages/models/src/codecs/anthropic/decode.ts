@@ -13,7 +13,7 @@ import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
-import { isFlatError } from "../flat-errors.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { baseRespError } from "../openai-chat/base-resp.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { anthropicStreamError } from "./errors.ts";
@@ -99,10 +99,9 @@ export function anthropicWhole(body: Json, target: Target, emit: Emit): Assistan
   const inner = objectIn(given?.data);
   const message = given?.content === undefined && inner?.content !== undefined ? inner : given;
   const refused = message?.type === "error" || message?.success === false;
-  if (refused || (message?.error !== undefined && message.error !== null))
-    throw anthropicStreamError(body, target.origin.provider);
-  const told = message === undefined ? undefined : baseRespError(message);
-  if (told !== undefined) throw anthropicStreamError(told, target.origin.provider);
+  if (refused || told(message?.error)) throw anthropicStreamError(body, target.origin.provider);
+  const failed = message === undefined ? undefined : baseRespError(message);
+  if (failed !== undefined) throw anthropicStreamError(failed, target.origin.provider);
   const content = message === undefined ? undefined : contentOf(message);
   if (message !== undefined && content === undefined && isFlatError(message))
     throw anthropicStreamError(body, target.origin.provider);

@@ -19,7 +19,7 @@ import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
-import { isFlatError } from "../flat-errors.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 import { GoogleCalls } from "./calls.ts";
 import { googleStreamError, notJson } from "./errors.ts";
 import { GoogleSources } from "./sources.ts";
@@ -145,7 +145,7 @@ export class GoogleDecoder implements Decoder {
       throw this.#failed(notJson(JSON.stringify(value), this.#target));
     const answer = unwrapped(value);
     const isOurs = answer.candidates ?? answer.promptFeedback ?? answer.usageMetadata;
-    if ((answer.error ?? null) !== null) throw this.#refused(answer as unknown as Json);
+    if (told(answer.error as Json | undefined)) throw this.#refused(answer as unknown as Json);
     if (isOurs === undefined && isFlatError(value)) throw this.#refused(value);
     if (isObject(answer.usageMetadata)) this.#usage = latest(this.#usage, inCamel(answer.usageMetadata));
     const { candidatesTokenCount = 0, thoughtsTokenCount = 0 } = this.#usage;
