@@ -58,3 +58,7 @@ function isEndless(value: Json): boolean {
 /** Arguments that say nothing. */
 export const isNothing = (value: Json | undefined): boolean =>
   value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+
+/** Whether arguments came: where a call has none, an empty object stands for them, or PHP's empty list. */
+export const holds = (input: Json | undefined): input is Json =>
+  typeof input === "object" && input !== null ? Object.keys(input).length > 0 : !isNothing(input);

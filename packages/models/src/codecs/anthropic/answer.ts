@@ -12,7 +12,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { isNothing } from "../../answer/call-args.ts";
+import { holds, isNothing } from "../../answer/call-args.ts";
 import { answerLimit } from "../../answer/ends.ts";
 import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
@@ -395,7 +395,3 @@ function deltaType({ text, thinking, partial_json }: JsonObject): string | undef
   if (thinking !== undefined) return "thinking_delta";
   return partial_json === undefined ? undefined : "input_json_delta";
 }
-
-/** Whether something came with a block's start: there a call without arguments has an empty object, or PHP's empty list. */
-const holds = (input: Json | undefined): input is Json =>
-  typeof input === "object" && input !== null ? Object.keys(input).length > 0 : !isNothing(input);
