@@ -15,7 +15,7 @@ import {
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
-import { numberIn, objectIn, parseJson, textIn } from "../json-values.ts";
+import { countIn, objectIn, parseJson, textIn } from "../json-values.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
@@ -121,8 +121,8 @@ class OllamaDecoder implements Decoder {
     if (content) this.#content(content);
     for (const call of callsIn(message ?? {})) this.#call(objectIn(call));
     this.#answer.count({
-      inputTokens: numberIn(body.prompt_eval_count),
-      outputTokens: numberIn(body.eval_count),
+      inputTokens: countIn(body.prompt_eval_count),
+      outputTokens: countIn(body.eval_count),
     });
     if (body.done !== true) return;
     this.#text(this.#thoughts.end());

@@ -64,6 +64,17 @@ describe("Converse streams", () => {
     expect(whole.content).toMatchObject([{ name: "weather" }]);
   });
 
+  it("counts what is told in texts, and nothing that is no count", () => {
+    const counted = (inputTokens: Json, outputTokens: Json): AssistantMessage["usage"] =>
+      decode([
+        delta(0, { text: "a" }),
+        end("end_turn"),
+        ["metadata", { usage: { inputTokens, outputTokens } }],
+      ]).usage;
+    expect(counted("12", "7")).toEqual({ inputTokens: 12, outputTokens: 7 });
+    expect(counted(-1, 7)).toEqual({ outputTokens: 7 });
+  });
+
   it("takes a whole body without a stop reason for a whole answer, and a stream without one for a cut one (F011)", () => {
     const toolUse = { toolUseId: "t1", name: "weather", input: { city: "Oslo" } };
     const body = { output: { message: { role: "assistant", content: [{ toolUse }] } } };

@@ -87,6 +87,35 @@ describe("arguments", () => {
   });
 });
 
+describe("an item of which only some events say where it stands", () => {
+  const item = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: "" };
+  const more = { type: "response.function_call_arguments.delta", item_id: "fc_1", delta: '{"a":1}' };
+  const done = { type: "response.output_item.done", item: { ...item, arguments: '{"a":1}' } };
+  const added = { type: "response.output_item.added", item };
+  const at = (event: object): object => ({ ...event, output_index: 1 });
+
+  it.each([
+    ["its beginning does not", [added, at(more), at(done)]],
+    ["its end does not", [at(added), at(more), done]],
+    ["its pieces do not", [at(added), more, at(done)]],
+    ["its pieces alone do", [added, at(more), done]],
+  ])("is one call: %s", async (_title, events) => {
+    const thought = [
+      {
+        type: "response.output_item.added",
+        output_index: 0,
+        item: { type: "reasoning", id: "rs_1", summary: [] },
+      },
+      {
+        type: "response.output_item.done",
+        output_index: 0,
+        item: { type: "reasoning", id: "rs_1", summary: [] },
+      },
+    ];
+    expect(callsOf(await play(created, ...thought, ...events, completed()))).toEqual([["f", { a: 1 }]]);
+  });
+});
+
 describe("the text", () => {
   const message = { type: "message", role: "assistant", content: [{ type: "output_text", text: "hi" }] };
 

@@ -15,7 +15,7 @@ import {
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
-import { countIn, listIn, numberIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { frameObject } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { isErrorEvent } from "../bare-frames.ts";
@@ -303,13 +303,13 @@ class BedrockAnswer implements Decoder {
     if (reason) this.#guarded = reason;
     if (usage === undefined) return;
     this.#hasUsage = true;
-    const input = numberIn(usage.inputTokens);
-    const cacheRead = numberIn(usage.cacheReadInputTokens);
-    const cacheWrite = numberIn(usage.cacheWriteInputTokens);
+    const input = countIn(usage.inputTokens);
+    const cacheRead = countIn(usage.cacheReadInputTokens);
+    const cacheWrite = countIn(usage.cacheWriteInputTokens);
     this.#answer.count({
       // Cached tokens are counted beside the input, not in it.
       inputTokens: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
-      outputTokens: numberIn(usage.outputTokens),
+      outputTokens: countIn(usage.outputTokens),
       cachedInputTokens: cacheRead,
       cacheWriteTokens: cacheWrite,
     });

@@ -21,6 +21,8 @@ export class ResponseItems {
   readonly #places = new Map<number, number[]>();
   /** Of the items that were seen under an id the first. */
   readonly #byId = new Map<string, number>();
+  /** Places of items that came without an output index: one that is given later is theirs. */
+  readonly #unplaced = new Set<number>();
   #free = 0;
   #last = -1;
   /** The id of the reasoning that was told last: what follows is tied to it. */
@@ -127,7 +129,9 @@ export class ResponseItems {
     const id = textIn(event.item_id) ?? textIn(given?.id);
     if (index !== undefined) {
       const places = this.#places.get(index) ?? [];
-      const place = this.#placeAmong(places, id, given, isNew) ?? this.#newPlace(index);
+      const place =
+        this.#placeAmong(places, id, given, isNew) ?? this.#unplacedBy(id) ?? this.#newPlace(index);
+      this.#unplaced.delete(place);
       if (places.length === 0) this.#places.set(index, places);
       if (!places.includes(place)) places.push(place);
       this.#last = place;
@@ -136,8 +140,16 @@ export class ResponseItems {
     const known = id === undefined ? undefined : this.#byId.get(id);
     if (known !== undefined) return known;
     const isOver = this.#last === -1 || this.#items.get(this.#last)?.done === true;
-    if (isOver || (given !== undefined && !this.#isNameless(given))) this.#last = this.#free;
+    if (isOver || (given !== undefined && !this.#isNameless(given))) {
+      this.#last = this.#free;
+      this.#unplaced.add(this.#last);
+    }
     return this.#last;
+  }
+
+  #unplacedBy(id: string | undefined): number | undefined {
+    const place = id === undefined ? undefined : this.#byId.get(id);
+    return place !== undefined && this.#unplaced.has(place) ? place : undefined;
   }
 
   /** Whether the last item began with a delta that said neither where nor whose it is, and may be this one. */
