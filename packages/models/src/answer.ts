@@ -30,6 +30,7 @@ import {
   textPart,
   unshown,
 } from "./answer/blocks.ts";
+import { holds } from "./answer/call-args.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/calls-told.ts";
 import { type AnswerEnd, cutAtLimit } from "./answer/ends.ts";
 import { asNumbers } from "./exact-json.ts";
@@ -156,11 +157,12 @@ export class Answer {
     this.#tell({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
   }
 
-  /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text, which takes nothing back when it is empty. */
+  /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text. One that is empty takes nothing back. */
   argsWhole(key: BlockKey, whole: Json): void {
     const block = this.#callBlock(key);
     if (whole === "") return;
     const shown = block.pieces.length > 0;
+    if (shown && typeof whole === "object" && !holds(whole)) return;
     const text = typeof whole === "string" ? whole : JSON.stringify(whole);
     block.pieces = [text];
     // A value would lose digits of a long integer, or hold it in a form of its own: then the text is what counts.

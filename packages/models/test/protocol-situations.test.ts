@@ -165,6 +165,45 @@ describe.each(rows)("%s", (_situation, script, expected, but = {}) => {
   });
 });
 
+/** The frames in which a call's arguments come in pieces, over the protocols that have pieces: texts or values. */
+const pieced: { readonly [name: string]: (pieces: readonly Json[]) => Frame[] } = {
+  chat: (pieces) =>
+    pieces.map((piece) =>
+      bare({ choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: piece } }] } }] }),
+    ),
+  responses: (pieces) =>
+    pieces.map((delta) => bare({ type: "response.function_call_arguments.delta", output_index: 0, delta })),
+  anthropic: (pieces) =>
+    pieces.map((partial_json) =>
+      bare({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json } }),
+    ),
+  bedrock: (pieces) =>
+    pieces.map((input) => ({
+      ...bare({ contentBlockIndex: 0, delta: { toolUse: { input } } }),
+      event: "contentBlockDelta",
+    })),
+};
+const bare = (data: Json): Frame => ({ event: undefined, data: JSON.stringify(data) });
+
+describe.each(Object.entries(pieced))(
+  "an empty value behind pieces takes nothing back: %s",
+  (name, pieces) => {
+    test.each([
+      ["whole", ['{"a":', "1}", {}], 'f:{"a":1} [tool_use]'],
+      ["cut", ['{"a":', {}], "f:fault [tool_use]"],
+      ["alone", [{}], "f:{} [tool_use]"],
+    ])("%s", (_where, given, expected) => {
+      const script = framesOf(name as Name, [
+        { call: { id: "c1", name: "f", args: "", open: true } },
+        { stop: "tool" },
+        "end",
+      ]);
+      const at = script.findIndex(({ data }) => data.includes('"f"')) + 1;
+      expect(outcomeOf(name as Name, script.toSpliced(at, 0, ...pieces(given)))).toBe(expected);
+    });
+  },
+);
+
 /** A member for errors that says of none, as some servers send it with everything. */
 const noErrors: readonly [Json][] = [[null], [""], [false], [0], [{}], [[]]];
 

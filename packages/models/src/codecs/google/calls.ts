@@ -54,7 +54,7 @@ export class GoogleCalls {
       state.pieces = true;
       this.#answer.args(key, state.args.add(piece));
     }
-    if (call.args !== undefined && call.args !== null) {
+    if (call.args !== undefined && call.args !== null && !(state.pieces && isEmpty(call.args))) {
       this.#answer.argsWhole(key, call.args);
       state.pieces = false;
     } else if (this.#streamed === undefined) this.#answer.argsWhole(key, {});
