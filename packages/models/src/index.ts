@@ -58,7 +58,7 @@ export {
   xiaomi,
   zai,
 } from "./providers/compatible-named.ts";
-export { knownProviders, modelFromName } from "./providers/from-name.ts";
+export { modelFromName } from "./providers/from-name.ts";
 export { google } from "./providers/google.ts";
 export {
   findLocal,
@@ -70,6 +70,7 @@ export {
   localModel,
   localPlaces,
 } from "./providers/local.ts";
+export { knownProviders } from "./providers/names.ts";
 export { type OllamaOptions, ollama, ollamaURL } from "./providers/ollama.ts";
 export { type OpenaiOptions, type OpenaiProvider, openai } from "./providers/openai.ts";
 export { type VertexOptions, vertex } from "./providers/vertex.ts";

@@ -35,6 +35,7 @@ import { forRequest, unrepaired } from "./refusals/for-request.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
 import { refusalIn, responseIn } from "./refusals/told-otherwise.ts";
 import { bearer, joinURL, merged } from "./request-head.ts";
+import { namesInUse, strangeOptions } from "./strange-options.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient, type HttpClocks, type HttpResponse } from "./transport/http.ts";
 import { fetchClient } from "./transport/http-fetch.ts";
@@ -64,6 +65,7 @@ class HttpModel implements Model {
     const facts = factsOf(provider, model, options.facts);
     this.id = `${provider}/${model}`;
     this.origin = { api: codec.api, provider, model };
+    namesInUse.add(provider);
     this.#options = options;
     this.#credentials = new ModelCredentials(options, this.id);
     if (options.clocks !== undefined) this.clocks = options.clocks;
@@ -86,6 +88,7 @@ class HttpModel implements Model {
       if (io.signal.aborted) throw abortedError(io.signal);
       const codec = await this.#loaded();
       const made = this.#server.make(request, codec);
+      warnOf(await strangeOptions(request.settings, this.origin), io);
       warnOf(made.wire.warnings, io);
       const { send } = this.#options;
       if (send !== undefined) return await this.#sendBy(send, askedOf({ codec, request, io }, made));

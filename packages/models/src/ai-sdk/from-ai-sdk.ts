@@ -25,6 +25,7 @@ import {
 import { factsOf } from "../catalogue/catalogue.ts";
 import { loadOnce } from "../load-once.ts";
 import { ownMember } from "../own-member.ts";
+import { namesInUse } from "../strange-options.ts";
 import type { ForeignCalls } from "./foreign-calls.ts";
 import type { AiSdkModelLike } from "./spec.ts";
 import type { ProviderTool } from "./write-options.ts";
@@ -102,7 +103,9 @@ class AiSdkModel implements Model {
     // A package that sends no schemas asks for any JSON at all, and the model would know of none.
     const sends = (model as { supportsStructuredOutputs?: unknown }).supportsStructuredOutputs !== false;
     const told = sends ? options.facts : { output: "none" as const, ...options.facts };
-    const facts = factsOf(catalogueName(provider), modelId, told);
+    const house = catalogueName(provider);
+    namesInUse.add(house);
+    const facts = factsOf(house, modelId, told);
     if (facts !== undefined) this.facts = facts;
     this.#model = model;
     this.#version = version;

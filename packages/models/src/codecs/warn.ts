@@ -10,7 +10,7 @@ export type WarningCode =
   | "unsupported_setting"
   /** A setting that was sent otherwise than asked: cut to a limit, the nearest level. */
   | "adjusted_setting"
-  /** A member of `providerOptions` that is no option of the protocol: left out. */
+  /** A member of `providerOptions` that is no provider that is known, or one of a provider's that is no option of its protocol: left out. */
   | "unsupported_option"
   /** Calls cannot be forced or forbidden here: the choice was left to the model, or to what was asked beside it. */
   | "unsupported_tool_choice"

@@ -2,14 +2,15 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { nearest } from "@rondo/core/checks";
-import { compatibleServers, serverAliases } from "../compat/choose.ts";
+import { compatibleServers } from "../compat/choose.ts";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { ownMember } from "../own-member.ts";
+import { knownProviders, type ownProviders, providerAliases } from "./names.ts";
 
 type Maker = (model: string, options: ProviderOptions) => Promise<Model>;
 
-const makers: { readonly [provider: string]: Maker } = {
+const makers: { readonly [Provider in (typeof ownProviders)[number]]: Maker } = {
   anthropic: async (model, options) => (await import("./anthropic.ts")).anthropic(model, options),
   openai: async (model, options) => (await import("./openai.ts")).openai(model, options),
   "openai-chat": async (model, options) => (await import("./openai.ts")).openai.chat(model, options),
@@ -34,15 +35,6 @@ const makers: { readonly [provider: string]: Maker } = {
   vllm: async (model, options) => (await import("./local.ts")).localModel("vllm", model, options),
 };
 
-/** Names people use for a provider known under another. */
-const aliases: { readonly [name: string]: string } = {
-  claude: "anthropic",
-  gemini: "google",
-  "google-vertex": "vertex",
-  "amazon-bedrock": "bedrock",
-  ...serverAliases,
-};
-
 /** How a model's own name begins, for those who leave the provider out. */
 const families: readonly (readonly [RegExp, string])[] = [
   [/^claude/i, "anthropic"],
@@ -58,11 +50,6 @@ const families: readonly (readonly [RegExp, string])[] = [
   [/^sonar/i, "perplexity"],
   [/^(?:mistral|magistral|codestral|devstral)/i, "mistral"],
 ];
-
-/** Every provider that `modelFromName` knows. */
-export function knownProviders(): string[] {
-  return [...new Set([...Object.keys(makers), ...Object.keys(compatibleServers)])].sort();
-}
 
 /**
  * The model of a name like `anthropic/claude-sonnet-5`, `ollama/qwen3` or `openrouter/deepseek/deepseek-v3.2`. The
@@ -83,8 +70,8 @@ export async function modelFromName(
   const slash = name.indexOf("/");
   const given = slash === -1 ? "" : name.slice(0, slash).toLowerCase();
   const model = name.slice(slash + 1).trim();
-  const provider = ownMember(aliases, given) ?? given;
-  const maker = ownMember(makers, provider);
+  const provider = ownMember(providerAliases, given) ?? given;
+  const maker = ownMember<Maker>(makers, provider);
   if (model === "" || (maker === undefined && !Object.hasOwn(compatibleServers, provider)))
     throw unknownName(name, model, provider);
   const host =
@@ -104,7 +91,7 @@ const addressVariables = (provider: string): string[] => [
 ];
 
 const isKnown = (provider: string): boolean =>
-  [aliases, makers, compatibleServers].some((names) => Object.hasOwn(names, provider));
+  [providerAliases, makers, compatibleServers].some((names) => Object.hasOwn(names, provider));
 
 function unknownName(name: string, model: string, provider: string): RondoError {
   const known = knownProviders().join(", ");
