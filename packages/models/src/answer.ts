@@ -25,12 +25,13 @@ import {
   cutFault,
   isSaid,
   opaqueIn,
+  openFault,
   stopKind,
   type TextBlock,
   textPart,
   unshown,
 } from "./answer/blocks.ts";
-import { holds } from "./answer/call-args.ts";
+import { holds, isNothing } from "./answer/call-args.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/calls-told.ts";
 import { type AnswerEnd, cutAtLimit } from "./answer/ends.ts";
 import { asNumbers } from "./exact-json.ts";
@@ -180,6 +181,13 @@ export class Answer {
   callEnd(key: BlockKey): void {
     const block = this.#blocks.get(key);
     if (block?.type === "tool_call") block.whole = true;
+  }
+
+  /** Nobody said that this call is whole: with nothing it must not run, for its arguments may not have come. */
+  callOpen(key: BlockKey): void {
+    const block = this.#blocks.get(key);
+    if (block?.type === "tool_call" && !block.whole && isNothing(block.pieces.join("")))
+      block.fault ??= openFault;
   }
 
   /** This call must not run, and why: its arguments were refused or cut by the provider itself. */

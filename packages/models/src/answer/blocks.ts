@@ -84,6 +84,10 @@ export function unshown(block: TextBlock, text: string): string {
 /** Why a call that reached the output limit must not run. */
 export const cutFault = "the arguments were cut off at the output limit";
 
+/** Why a call must not run whose end nobody told. */
+export const openFault =
+  "no arguments came, and the call was never said to be whole: make it again, with all its arguments";
+
 export function callPart(block: CallBlock, cut: boolean): Part {
   const rawArgs = textOfPieces(block.pieces);
   const fault = cut ? cutFault : block.fault;

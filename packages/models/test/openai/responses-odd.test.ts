@@ -116,6 +116,41 @@ describe("an item of which only some events say where it stands", () => {
   });
 });
 
+describe("a call that nobody said to be whole, in a response that calls itself completed", () => {
+  const item = (more: object = {}): object => ({
+    type: "function_call",
+    call_id: "c",
+    name: "f",
+    arguments: "",
+    status: "in_progress",
+    ...more,
+  });
+  const added = { type: "response.output_item.added", output_index: 0, item: item() };
+  const piece = { type: "response.function_call_arguments.delta", output_index: 0, delta: "{}" };
+  const argumentsDone = { type: "response.function_call_arguments.done", output_index: 0, arguments: "" };
+  const itemDone = { type: "response.output_item.done", output_index: 0, item: item() };
+
+  it.each([
+    ["only its beginning came", [added, completed()]],
+    ["the response's list has it in progress", [completed({ output: [item()] })]],
+    ["it is in progress in both", [added, completed({ output: [item()] })]],
+  ])("does not run with nothing where %s", async (_title, events) => {
+    const { answer } = await play(created, ...events);
+    expect(answer?.content).toMatchObject([{ argsError: expect.stringContaining("never said to be whole") }]);
+  });
+
+  it.each([
+    ["its arguments are whole", [added, piece, completed()]],
+    ["the list has its arguments", [completed({ output: [item({ arguments: "{}" })] })]],
+    ["its arguments were said to be done", [added, argumentsDone, completed()]],
+    ["it was said to be done", [added, itemDone, completed()]],
+    ["the list has it as completed", [added, completed({ output: [item({ status: "completed" })] })]],
+    ["the list says nothing of its status", [completed({ output: [item({ status: undefined })] })]],
+  ])("runs where %s", async (_title, events) => {
+    expect(callsOf(await play(created, ...events))).toEqual([["f", {}]]);
+  });
+});
+
 describe("the text", () => {
   const message = { type: "message", role: "assistant", content: [{ type: "output_text", text: "hi" }] };
 
@@ -213,7 +248,7 @@ describe("a message", () => {
   });
 
   it("goes on under its own id behind a call that was given its place", async () => {
-    const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: "{}" };
+    const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: '{"a":1}' };
     const answer = await play(
       created,
       part("output_text.delta", "yes"),
@@ -221,7 +256,7 @@ describe("a message", () => {
       part("output_text.delta", "!"),
       completed({ output: [call, item("yes!", { id: "msg_other" })] }),
     );
-    expect([textOf(answer), callsOf(answer)]).toEqual(["yes!", [["f", {}]]]);
+    expect([textOf(answer), callsOf(answer)]).toEqual(["yes!", [["f", { a: 1 }]]]);
   });
 
   it("of which no event says where it stands is one, behind thoughts that ended", async () => {

@@ -24,6 +24,8 @@ export interface Item {
   reasoning: string | undefined;
   /** Arguments came in pieces. */
   pieces: boolean;
+  /** An event said that it is whole, or its arguments. */
+  ended: boolean;
 }
 
 /** An item of which nothing is known but its place. */
@@ -41,6 +43,7 @@ export const newItem = (index: number, type: string): Item => ({
   cited: new Map(),
   reasoning: undefined,
   pieces: false,
+  ended: false,
 });
 
 export function partKey(item: Item, position: number): string {

@@ -51,7 +51,7 @@ export class ResponseItems {
         }
         return;
       case "response.output_item.done":
-        if (item !== undefined) this.#done(index, item);
+        if (item !== undefined) this.#done(index, item).ended = true;
         return;
       case "response.output_text.delta":
         this.#answer.text(this.#part(index, event, "message"), delta);
@@ -86,7 +86,9 @@ export class ResponseItems {
       case "response.function_call_arguments.done": {
         const key = this.#call(index, event);
         this.#answer.call(key, { name: this.#names.own(textIn(event.name) ?? "") });
-        this.#wholeArgs(this.#item(index, "function_call"), event.arguments);
+        const called = this.#item(index, "function_call");
+        called.ended = true;
+        this.#wholeArgs(called, event.arguments);
         return;
       }
       default:
@@ -110,9 +112,18 @@ export class ResponseItems {
       if (item === undefined || known?.done === true) continue;
       if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
       // The list may leave out items and so move the others up: another type is another item.
-      else if (!isAmong(ids, item) && !taken(renamed, saidIn(item)))
+      else if (isAmong(ids, item)) this.#moved(item);
+      else if (!taken(renamed, saidIn(item)))
         this.#done(this.#openMessage(item) ?? this.#newPlace(index), item);
     }
+    for (const { key, ended } of this.#items.values()) if (!ended) this.#answer.callOpen(key);
+  }
+
+  /** An item that the list has elsewhere, under its own id, where it has not ended: its arguments may stand in the list alone. */
+  #moved(given: JsonObject): void {
+    for (const [place, item] of this.#items)
+      if (!item.done && item.type === given.type && isAmong(item.ids, given))
+        return void this.#done(place, given);
   }
 
   /** The place of a message that streamed and has not ended, for one that the list has elsewhere, and under another id. */
@@ -290,14 +301,14 @@ export class ResponseItems {
     return this.#reasoned === undefined ? {} : { after: this.#reasoned };
   }
 
-  #done(index: number, given: JsonObject): void {
+  #done(index: number, given: JsonObject): Item {
     const item = this.#open(index, given);
     item.done = true;
     item.said = saidIn(given);
     switch (item.type) {
       case "message":
         this.#messageDone(item, index, given);
-        return;
+        break;
       case "reasoning":
         if (item.reasoning === undefined) {
           const texts = [...listIn(given.summary), ...listIn(given.content)].map(
@@ -306,20 +317,20 @@ export class ResponseItems {
           this.#answer.textWhole(item.key, "reasoning", texts.filter((text) => text !== "").join("\n\n"));
         }
         this.#answer.attach(item.key, { opaque: { item: given } });
-        return;
+        break;
       case "function_call":
         this.#wholeArgs(item, given.arguments);
         this.#answer.attach(item.key, { opaque: callOpaque(given, this.#led()) });
         this.#settleCall(item, given);
-        return;
+        break;
       case "custom_tool_call":
-        if (!this.#isOurs(given)) return;
+        if (!this.#isOurs(given)) break;
         // Free text is what such a tool takes: it stands under one name among the arguments.
         this.#answer.argsWhole(item.key, { input: textIn(given.input) ?? "" });
         this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true, ...this.#led() }) });
         this.#settleCall(item, given);
-        return;
     }
+    return item;
   }
 
   /** The arguments as a whole. Gateways put an empty object there, whatever came in pieces: with that nothing may run. */
