@@ -453,6 +453,8 @@ describe("a journal another process holds locked", () => {
     expect(error).toMatchObject({ kind: "storage", retryable: true });
     expect(error.message).toContain(file);
     expect(error.message).toContain("locked");
+    // Whoever uses the command has no option to set.
+    expect(error.message).not.toContain("busyTimeoutMs");
     expect(journal.read("s")).toHaveLength(3);
     other.exec("COMMIT");
     other.close();

@@ -20,10 +20,7 @@ export function fileError(path: string, doing: string, thrown: unknown): RondoEr
     new RondoError("storage", `${says}: ${words}`, { cause: thrown, retryable });
   const lock = codeIn(thrown);
   if (lock === codes.busy)
-    return storage(
-      `another process kept its folder locked (${because}); try again, or set busyTimeoutMs higher`,
-      true,
-    );
+    return storage(`another process kept its folder locked (${because}); try again once it has let go`, true);
   const folder = dirname(path);
   if (lock === codes.readOnly || lock === codes.cannotOpen) {
     const why = whyNotOpened(folder);

@@ -33,7 +33,7 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
     case codes.busy:
       return error(
         "storage",
-        `another process kept it locked (${because}); try again, or set busyTimeoutMs higher`,
+        `another process kept it locked (${because}); try again once it has let go`,
         true,
       );
     case codes.full:
