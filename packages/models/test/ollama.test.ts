@@ -71,6 +71,22 @@ describe("Ollama's own chat", () => {
     });
   });
 
+  it("takes equal calls of one line as two, also under one id, and those that a later line tells once more as told", async () => {
+    const call = { id: "call_1", function: { name: "roll", arguments: { sides: 6 } } };
+    const other = { id: "call_2", function: { name: "roll", arguments: { sides: 8 } } };
+    const lines = [
+      line({ content: "", tool_calls: [call, call] }),
+      line({ content: "", tool_calls: [other] }),
+      line({ content: "", tool_calls: [call, call, other] }, { done: true, done_reason: "stop" }),
+    ];
+    await withServer(playing(lines), async ({ url }) => {
+      const { answer } = await hear(ollama("m", { baseURL: url }), ask);
+      const calls = answer.content.filter((part) => part.type === "tool_call");
+      expect(calls.map(({ args }) => args.sides)).toEqual([6, 6, 8]);
+      expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
+    });
+  });
+
   it("takes calls with arguments as an object (F087), several in one answer, each with an id of its own", async () => {
     const call = (name: string, args: JsonObject | null): JsonObject => ({
       function: { name, arguments: args },

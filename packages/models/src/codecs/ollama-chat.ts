@@ -79,6 +79,8 @@ class OllamaDecoder implements Decoder {
   /** For gpt-oss, whose channels leak where the server's own parser fails (F236). */
   readonly #harmony: HarmonySplitter | undefined;
   #calls = 0;
+  /** How often a call was told, of those with an id. */
+  #told: ReadonlyMap<string, number> = new Map();
   #reason: string | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
@@ -119,7 +121,7 @@ class OllamaDecoder implements Decoder {
     // Of its other address, which some proxies stand at.
     const content = wordsOf(message?.content ?? body.response ?? "");
     if (content) this.#content(content);
-    for (const call of callsIn(message ?? {})) this.#call(objectIn(call));
+    this.#newCalls(callsIn(message ?? {}).map(objectIn));
     this.#answer.count({
       inputTokens: countIn(body.prompt_eval_count),
       outputTokens: countIn(body.eval_count),
@@ -133,8 +135,6 @@ class OllamaDecoder implements Decoder {
 
   end(): AssistantMessage {
     if (!this.finished) throw this.#answer.truncated("Ollama");
-    // Proxies tell the calls once more in the last line.
-    this.#answer.settleCalls(false);
     const raw = this.#reason;
     // Servers before 0.1.34 gave no reason: an answer that is done is over.
     if (raw === undefined) return settle(this.#answer.finish({ wire: "end_turn" }));
@@ -181,9 +181,22 @@ class OllamaDecoder implements Decoder {
     };
   }
 
-  #call(call: JsonObject | undefined): void {
-    const told = call && functionIn(call);
-    if (call === undefined || told === undefined) return;
+  /** The calls of one line. Proxies tell those of the lines before once more in the last one; two that are equal in one line are two. */
+  #newCalls(calls: readonly (JsonObject | undefined)[]): void {
+    const before = this.#told;
+    const inLine = new Map<string, number>();
+    for (const call of calls) {
+      const told = call && functionIn(call);
+      if (call === undefined || told === undefined) continue;
+      const said = JSON.stringify([call.id, told.name, told.arguments]);
+      const nth = (inLine.get(said) ?? 0) + 1;
+      inLine.set(said, nth);
+      if (!textIn(call.id) || nth > (before.get(said) ?? 0)) this.#call(call, told);
+    }
+    if (inLine.size > 0) this.#told = new Map([...before, ...inLine]);
+  }
+
+  #call(call: JsonObject, told: JsonObject): void {
     this.#calls += 1;
     const key = `call/${this.#calls}`;
     this.#answer.call(key, { id: textIn(call.id), name: bareName(textIn(told.name) ?? "") });
