@@ -71,6 +71,14 @@ describe("continue", () => {
     ]);
   });
 
+  test("takes a word that was steered in after the conversation was forgotten", async () => {
+    const session = await new Agent({ model: scripted([say("Hello."), say("Good.")]) }).open("s");
+    await session.send("Hi.");
+    await session.clear();
+    session.steer("And now?");
+    expect(shortly((await session.continue()).messages)).toEqual(["user: And now?", "assistant: Good."]);
+  });
+
   test("is refused in a new session, and while a run is active", async () => {
     const gate = hold();
     const session = await new Agent({ model: scripted([[gate, say("Hello.")]]) }).open("s");

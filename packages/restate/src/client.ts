@@ -126,7 +126,7 @@ export class RestateSession<Output = unknown> {
   /**
    * Starts a run without a new word: the model goes on from the conversation as it stands, after an error, or where
    * another agent takes it over.
-   * @throws RondoError `invalid_request` where there is none, or where its last word is the model's: `send` it a word
+   * @throws RondoError `invalid_request` where nobody steered and there is none, or its last word is the model's: `send` it a word
    */
   async continue({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     if ((await this.status()) === "idle") checkGoesOn(this.id, this.#seen.state);

@@ -3,11 +3,12 @@
 import { invalidRequest } from "../errors.ts";
 import type { State } from "../loop/state.ts";
 
-/** @throws RondoError `invalid_request` where there is no conversation, or where its last word is the model's */
+/** @throws RondoError `invalid_request` where nobody steers, and there is no conversation or its last word is the model's */
 export function checkGoesOn(session: string, { history, inbox }: State): void {
+  if (inbox.some(({ lane }) => lane === "steer")) return;
   const last = history.at(-1)?.role;
   if (last === undefined)
     throw invalidRequest(`session ${session} has no conversation to go on with: send() it a task`);
-  if (last === "assistant" && !inbox.some(({ lane }) => lane === "steer"))
+  if (last === "assistant")
     throw invalidRequest(`the conversation of session ${session} ends with an answer: send() it a word`);
 }
