@@ -88,7 +88,8 @@ class HttpModel implements Model {
       if (io.signal.aborted) throw abortedError(io.signal);
       const codec = await this.#loaded();
       const made = this.#server.make(request, codec);
-      warnOf(await strangeOptions(request.settings, this.origin), io);
+      const { providerOptions } = request.settings;
+      if (providerOptions !== undefined) warnOf(await strangeOptions(providerOptions, this.origin), io);
       warnOf(made.wire.warnings, io);
       const { send } = this.#options;
       if (send !== undefined) return await this.#sendBy(send, askedOf({ codec, request, io }, made));

@@ -17,10 +17,10 @@ const names = loadOnce(() => import("./providers/names.ts"));
 
 /** A warning for each name that is no provider's. @param own the model's, which is named where no other was meant */
 export async function strangeOptions(
-  { providerOptions = {} }: Settings,
+  given: NonNullable<Settings["providerOptions"]>,
   { provider: own }: Origin,
 ): Promise<Warning[]> {
-  const unused = Object.keys(providerOptions).filter((name) => !namesInUse.has(name));
+  const unused = Object.keys(given).filter((name) => !namesInUse.has(name));
   if (unused.length === 0) return [];
   const { knownProviders, providerAliases } = await names();
   // Under that name a model is made, and its options stand under OpenAI's.
@@ -32,7 +32,7 @@ export async function strangeOptions(
     .filter((name) => !known.includes(name))
     .map((name) => {
       const meant = ownMember(aliases, name.toLowerCase()) ?? nearest(name, known, 1)[0] ?? own;
-      const message = `providerOptions.${name} is for no provider that is known, and is read by none: what is for ${meant} stands in providerOptions.${meant}`;
+      const message = `providerOptions.${name}: there is no such provider, so it was not sent; options for ${meant} stand in providerOptions.${meant}`;
       return { code: "unsupported_option", message };
     });
 }
