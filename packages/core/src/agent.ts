@@ -1,7 +1,7 @@
-// The room of the agent: the face of it all.
+// The room of the agent: the object that users create.
 //
-// An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session of
-// their own and drive one run in it; `open` gives the session itself.
+// An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session
+// and drive one run in it; `open` returns the session itself.
 
 import { CheckedClock, type Clock, chanceIn, systemClock } from "./clock.ts";
 import { knownAcrossCopies } from "./copies.ts";
@@ -27,14 +27,14 @@ import { finalStep, type StepEvent, StepView } from "./steps.ts";
 import { EventQueue, joinDeltas, once, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
 import type { ChildPlace, Tool } from "./tool.ts";
 
-/** Steps, pulled. `result` is what `run` would have resolved with; where that rejects (an abort apart), so does the pull. */
+/** Steps, pulled one by one. `result` is what `run` would have resolved with; if that rejects (except for an abort), so does the pull. */
 export interface StepStream<Output = unknown> extends AsyncIterable<StepEvent<Output>> {
   readonly result: Promise<RunResult<Output>>;
-  /** Cancels the run. What was not pulled is dropped, and the steps end. */
+  /** Cancels the run. Steps that were not pulled are dropped, and the iteration ends. */
   abort(reason?: string): void;
 }
 
-/** An agent as another driver sees it. `blobs`: null where whole texts are kept nowhere, absent where the driver may choose. */
+/** An agent as another driver sees it. `blobs`: `null` if whole texts are not kept, absent if the driver may choose. */
 export interface AgentParts {
   resolved: Resolved;
   clock: Clock;
@@ -49,10 +49,10 @@ export class Agent<Output = unknown> {
   readonly #resolved: Resolved;
   readonly #journal: Journal;
   readonly #clock: Clock;
-  /** The journals of runs that were to keep nothing behind, and wait for somebody: the newest, by session. */
+  /** Memory journals of parked runs of an agent without a journal, by session: the newest `mostParked`. */
   readonly #parked = new Map<string, MemoryJournal>();
   readonly #passing = new WeakMap<Session<Output>, MemoryJournal>();
-  /** For journals that keep no blobs. */
+  /** Used when the journal keeps no blobs. */
   readonly #blobs: BlobStore = memoryBlobs();
 
   /** @throws RondoError `invalid_request` naming the option that cannot be used */
@@ -65,9 +65,9 @@ export class Agent<Output = unknown> {
   }
 
   /**
-   * Runs a task to its end, or until it waits for somebody.
-   * @throws RondoError `aborted` when the signal fired or somebody aborted it; the run's error with `throwOnError`; `invalid_request` for a
-   *   task that is none. A failed model is no exception: it is `end.reason`.
+   * Runs a task until the run ends or parks (waits for an approval).
+   * @throws RondoError `aborted` when the signal fired or somebody aborted it; the run's error with `throwOnError`; `invalid_request` for an
+   *   invalid task. A failed model is not an exception: see `end.reason`.
    */
   async run(input: Input, overrides: RunOverrides = {}): Promise<RunResult<Output>> {
     const session = await this.#open(overrides, undefined, true);
@@ -75,7 +75,7 @@ export class Agent<Output = unknown> {
     return this.#outcome(session, input, overrides, overrides.signal);
   }
 
-  /** Runs a task and tells its live events. Breaking off aborts it. */
+  /** Runs a task and yields its live events. Leaving the loop early aborts the run. */
   stream(input: Input, overrides: RunOverrides = {}): RunStream<Output> {
     const controller = new AbortController();
     const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
@@ -86,7 +86,7 @@ export class Agent<Output = unknown> {
     const opened = (one: Session<Output>): Listener => {
       session = one;
       return (event) => {
-        // What comes behind it, of a tool that nobody waits for any more, takes nothing of that back.
+        // Events that follow, such as those of a tool that was left behind, do not change that.
         told ||= event.type === "run_end";
         partial.hear(event);
         queue.push(event);
@@ -114,7 +114,7 @@ export class Agent<Output = unknown> {
     const controller = new AbortController();
     const gate = {
       pass: (): boolean => {
-        // A thought is a step as well: it is pulled before the model is asked again.
+        // Reasoning is a step as well: it is pulled before the model is asked again.
         view.asking();
         return queue.wanted && queue.length === 0;
       },
@@ -123,7 +123,7 @@ export class Agent<Output = unknown> {
     const queue = new EventQueue<StepEvent<Output>>(() => controller.abort("the reader broke off"));
     const view = new StepView((event) => queue.push(event as StepEvent<Output>));
     const result = this.#start(input, overrides, controller, gate, () => (event) => view.hear(event));
-    // Whoever cancels wants no more steps, those that wait to be pulled among them.
+    // After a cancel no step is wanted, nor those that wait to be pulled.
     controller.signal.addEventListener("abort", () => void queue.return(), { once: true });
     result.then(
       (came) => queue.end(finalStep(came)),
@@ -146,9 +146,9 @@ export class Agent<Output = unknown> {
 
   /**
    * Opens a session: a new one, or one that the journal holds already.
-   * @param options.takeOver fence off whoever drives it now: that one can write nothing any more. Default false
+   * @param options.takeOver fence off the present driver, which can then write nothing any more. Default: false
    * @throws RondoError `conflict` naming who drives it and until when: wait, `follow` it, or take it over;
-   *   `invalid_request` for an id that no journal could keep
+   *   `invalid_request` for an id that no journal can keep
    */
   async open(
     id: string,
@@ -160,7 +160,7 @@ export class Agent<Output = unknown> {
     return this.#open({ ...options, session: id }, undefined, false);
   }
 
-  /** What the agent is made of, for whoever drives its runs in another way than a `Session` does. */
+  /** What the agent is made of, for a driver other than `Session`. */
   get parts(): AgentParts {
     const { logger, about, blobs } = this.#given;
     return {
@@ -172,7 +172,7 @@ export class Agent<Output = unknown> {
     };
   }
 
-  /** Opens the session of a sub-agent, which belongs to whoever drives its parent. For `subAgent`. */
+  /** Opens the session of a sub-agent; the driver of its parent owns it. For `subAgent`. */
   openChild({ session, journal, blobs, clock, graceMs, passedOn }: ChildPlace): Promise<Session<Output>> {
     const { options, dependencies } = this.#resolved;
     return Session.open<Output>({
@@ -188,7 +188,7 @@ export class Agent<Output = unknown> {
       logger: this.#given.logger,
       about: this.#given.about,
       lease: this.#given.lease,
-      // Whoever has the parent has the child: a driver that is gone, or was fenced off, has neither.
+      // The driver of the parent owns the child: one that is gone, or was fenced off, owns neither.
       takeOver: true,
       endChild: this.#endChild,
       resolveWith: (change) => this.#resolvedFor({}, change),
@@ -196,16 +196,16 @@ export class Agent<Output = unknown> {
     });
   }
 
-  /** A sub-agent whose tool is gone is ended by whoever has its parent. */
+  /** Ends a sub-agent whose tool is gone, on behalf of its parent's driver. */
   readonly #endChild: NonNullable<Tool["endChild"]> = (place, reason) =>
     endChild(this.openChild(place), reason);
 
   /**
-   * A new session in the same journal, which starts from the records of another up to a point. That one is not opened,
-   * only read: it may be in use. Open the new one with an agent of the same options, and `resume()` it.
-   * @param from the session it is taken from
+   * Makes a new session in the same journal from the first records of another. The other is only read, and may be in
+   * use. Open the new one with an agent of the same options, and `resume()` it.
+   * @param from id of the session that is forked
    * @param id of the new session
-   * @throws RondoError `invalid_request` for a point or a call that is not there, or an id that is taken
+   * @throws RondoError `invalid_request` for a point or a call that does not exist, or an id that is taken
    */
   async fork(from: string, id: string, options: ForkOptions & { journal?: Journal } = {}): Promise<void> {
     const { journal = this.#journalOf(from), ...how } = options;
@@ -222,8 +222,8 @@ export class Agent<Output = unknown> {
   }
 
   /**
-   * A session's records as they land, whoever drives it: those of before, and those to come. It only reads, and never
-   * ends by itself: break off, or give a signal. It rejects with `storage` where they were deleted, moved or replaced.
+   * Yields a session's records, whoever drives it: those there are, then new ones as they are kept. It only reads, and never
+   * ends by itself: leave the loop, or give a signal. It rejects with `storage` if the records were deleted, moved or replaced.
    */
   follow(id: string, options: FollowOptions & { journal?: Journal } = {}): AsyncIterableIterator<LogRecord> {
     const { journal = this.#journalOf(id), ...how } = options;
@@ -247,7 +247,7 @@ export class Agent<Output = unknown> {
       return this.#outcome(session, input, overrides, controller.signal);
     });
     const result = started.finally(() => signal?.removeEventListener("abort", abort));
-    // Who only reads the events must not be killed by a rejection nobody asked about.
+    // A program that reads only the events must not be killed by an unhandled rejection of the result.
     result.catch(() => {});
     return result;
   }
@@ -258,7 +258,7 @@ export class Agent<Output = unknown> {
     forNewRun: boolean,
   ): Promise<Session<Output>> {
     checkOverrides(overrides);
-    // A run nobody can come back to keeps nothing behind.
+    // If nobody can come back to a run, nothing of it is kept.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
     const id = overrides.session ?? newId(this.#clock);
     const passing = lasting || overrides.journal !== undefined ? undefined : memoryJournal();
@@ -284,22 +284,22 @@ export class Agent<Output = unknown> {
     return session;
   }
 
-  /** Where whole texts are kept: where the agent says, else with the journal. Undefined: nowhere. */
+  /** Where whole texts are kept: in the agent's `blobs`, else with the journal. Undefined: nowhere. */
   #blobsBeside(journal: Journal, otherwise: BlobStore | undefined): BlobStore | undefined {
     const { blobs } = this.#given;
     return blobs === null ? undefined : (blobs ?? journal.blobs ?? otherwise);
   }
 
-  /** The journal that has a session where none is named. */
+  /** The journal of a session if the caller names none. */
   #journalOf(id: string): Journal {
     const own = this.#parked.get(id);
     if (own !== undefined) return own;
-    // A fork of a run that waits stands beside it.
+    // A fork of a parked run is in the same journal.
     for (const journal of this.#parked.values()) if (journal.read(id).length > 0) return journal;
     return this.#journal;
   }
 
-  /** A run that waits is come back to, whether or not anybody thought of it beforehand. */
+  /** Keeps the journal of a parked run, so that its session can be opened even if the agent has no journal. */
   #keepParked(session: Session<Output>): void {
     const journal = this.#passing.get(session);
     if (journal === undefined) return;
@@ -330,7 +330,7 @@ export class Agent<Output = unknown> {
     const result = await (forceCompaction ? session.compact(options) : session.send(input, options));
     const { end } = result;
     if (result.parked !== undefined) this.#keepParked(session);
-    // What the model's provider broke off nobody here has aborted: that is a failed model, and has an error.
+    // An answer that the provider broke off was not aborted here: that is a failed model, and has an error.
     if (end?.reason === "aborted" && end.error === undefined)
       throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`, {
         cause: signal?.reason,
@@ -344,7 +344,7 @@ export class Agent<Output = unknown> {
 
 knownAcrossCopies({ Agent });
 
-/** An older one would fail in the midst of a run, in words of its own, or read large numbers as others. */
+/** An older Node would fail in the middle of a run with an unclear error, or lose digits of large numbers. */
 function checkRuntime(): void {
   if (typeof Promise.withResolvers === "function") return;
   const { process } = globalThis as { process?: { versions?: { node?: string } } };
@@ -355,10 +355,10 @@ function checkRuntime(): void {
   );
 }
 
-/** Runs without a journal that wait for somebody, an agent; the oldest is let go of. */
+/** Parked runs without a journal that an agent keeps; beyond that the oldest is dropped. */
 const mostParked = 1_000;
 
-/** A new session id: the time, so that ids sort by age, and chance. */
+/** A new session id: the time, so that ids sort by age, and a random part. */
 function newId(clock: Clock): string {
   return `${clock.now().toString(36)}-${chanceIn(clock, 6)}`;
 }

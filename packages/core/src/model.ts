@@ -1,6 +1,6 @@
 // The room of the model: the one interface behind which every provider stands.
 //
-// A model gets a request and a signal, says what arrives while it arrives, and returns the whole answer.
+// A model gets a request and a signal, emits what arrives while it arrives, and returns the whole answer.
 // It makes one attempt. Retry, fall-back, limits and time-outs between events are the loop's.
 
 import type { Clock } from "./clock.ts";
@@ -27,21 +27,21 @@ export interface ToolDefinition {
 /** `auto`: the model decides. `any`: it must call some tool. `none`: it must not. `{ tool }`: it must call this one. */
 export type ToolChoice = "auto" | "any" | "none" | { tool: string };
 
-/** Sampling and provider settings, each the provider's own where it is left out. What a provider lacks becomes a `warning` event, never silence. */
+/** Sampling and provider settings. Default of each: the provider's own. A setting that the provider lacks is left out with a `warning` event. */
 export interface Settings {
-  /** From 0; what is most depends on the provider (1, or 2). */
+  /** From 0; the maximum depends on the provider (1 or 2). */
   temperature?: number;
   /** From 0 to 1. */
   topP?: number;
   topK?: number;
-  /** Tokens of one answer, reasoning among them. */
+  /** The most tokens of one answer, including reasoning. */
   maxOutputTokens?: number;
-  /** Texts that end an answer where they would appear. */
+  /** Stop sequences: texts that end an answer where they would appear. */
   stop?: string[];
   seed?: number;
   frequencyPenalty?: number;
   presencePenalty?: number;
-  /** Effort by level, or a budget in tokens, or `off`. A level that a model has no word for becomes the nearest one it has. */
+  /** Effort by level, or a budget in tokens, or `off`. A level that the model lacks becomes the nearest one it has. */
   reasoning?: "off" | "minimal" | "low" | "medium" | "high" | { budgetTokens: number };
   /** `false` asks for at most one call an answer. */
   parallelToolCalls?: boolean;
@@ -58,17 +58,17 @@ export interface ModelRequest {
   tools: readonly ToolDefinition[];
   toolChoice: ToolChoice;
   settings: Settings;
-  /** JSON Schema the answer's text must satisfy, where the model can be held to one natively. */
+  /** JSON Schema that the answer's text must satisfy. Set only if the model supports one natively. */
   outputSchema?: JsonObject;
 }
 
-/** What a model says while its answer arrives. `index` is the position of the part in the answer. */
+/** What a model emits while its answer arrives. `index` is the position of the part in the answer. */
 export type ModelEvent =
   | { type: "text_delta"; index: number; text: string }
   | { type: "reasoning_delta"; index: number; text: string }
-  /** `id` and `name` are as far as they are known. */
+  /** `id` and `name` may be incomplete, or empty, until they have arrived. */
   | { type: "tool_args_delta"; index: number; id: string; name: string; delta: string }
-  /** Alive, with nothing to show: a server-run tool works, say. Counts against the idle clock; pings do not come here. */
+  /** Work goes on, with nothing to show (a tool of the provider's runs, say). Resets the idle clock; pings are not emitted. */
   | { type: "progress" }
   | { type: "warning"; code: string; message: string };
 
@@ -77,11 +77,11 @@ export interface ModelIo {
   signal: AbortSignal;
   /** Called for each event, synchronously. */
   emit(event: ModelEvent): void;
-  /** Time-outs in milliseconds: a transport keeps the first two itself, and is told the third, which is kept for it. */
+  /** Time-outs in milliseconds. A transport must apply the first two; the loop applies the third, and passes it on for information. */
   clocks?: { connectMs?: number; firstByteMs?: number; idleMs?: number };
   /** Default: the host's. */
   clock?: Clock;
-  /** Told by a model that answers one call after another: the first byte's clock begins once this one's turn has come. */
+  /** For a model that answers one call at a time: give a promise that resolves when this call's turn has come. The first-byte clock starts then. */
   queued?(turn: Promise<unknown>): void;
 }
 
@@ -90,7 +90,7 @@ export interface ModelFacts {
   /** Tokens of input and output together. */
   contextWindow?: number;
   maxOutputTokens?: number;
-  /** The most tokens of input alone, where the provider says so. */
+  /** The most tokens of input alone, if the provider has such a limit. */
   maxInputTokens?: number;
   /** US dollars per million tokens. */
   price?: { input: number; output: number; cachedInput?: number; cacheWrite?: number };
@@ -98,14 +98,14 @@ export interface ModelFacts {
   accepts?: readonly string[];
   /** Whether it can be given tools natively. Default: yes. */
   tools?: boolean;
-  /** Whether it holds to a JSON Schema natively, and whether it can do so with tools in the same request. */
+  /** Whether it can follow a JSON Schema natively, and whether also with tools in the same request. */
   output?: "native" | "native_without_tools" | "none";
-  /** Held to a JSON Schema natively it gives objects of named members alone. A typed output with free ones (`z.record`) is then asked for by a tool. Default: false. */
+  /** Its native JSON Schemas allow only objects with named members. A typed output with free keys (`z.record`) is then asked for by a tool. Default: false. */
   closedOutput?: boolean;
 }
 
 export interface Model {
-  /** How a person names it, e.g. `anthropic/claude-sonnet-5`. Unique among an agent's models. */
+  /** Its name, e.g. `anthropic/claude-sonnet-5`. Unique among an agent's models. */
   readonly id: string;
   readonly origin: Origin;
   readonly facts?: ModelFacts;
@@ -118,7 +118,7 @@ export interface Model {
   call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage>;
 }
 
-/** What a model is known by, for whoever stands before one: everything but how it is called. */
+/** Everything of a model but its `call`, for a model that wraps another. */
 export function modelFace({ id, origin, facts, clocks }: Omit<Model, "call">): Omit<Model, "call"> {
   return {
     id,
@@ -128,15 +128,15 @@ export function modelFace({ id, origin, facts, clocks }: Omit<Model, "call">): O
   };
 }
 
-/** A raw value of a provider, cut so that it can stand in an error or a journal. */
+/** A raw value of a provider, cut to a size that an error or a journal can hold. */
 export function cutRaw(raw: unknown, limit: number = 4096): Json {
   const text = typeof raw === "string" ? raw : (JSON.stringify(raw) ?? "");
   return text.length <= limit ? text : `${headOf(text, limit)}…`;
 }
 
 /**
- * Whether what a model gave can be looked into as an answer. A model may be anybody's code: who stands before one hands on
- * what is none as it is, and whoever asked says what it lacks.
+ * Whether what a model returned has the shape of an answer. A model may be user code: a wrapper passes on anything else
+ * unchanged, and the loop reports what is wrong with it.
  */
 export function isAnswerLike(said: unknown): said is AssistantMessage {
   if (!isObject(said)) return false;

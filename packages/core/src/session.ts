@@ -1,8 +1,8 @@
 // The room of the session: a conversation that outlives its runs, and its process.
 //
-// A session is its journal. Opening one folds what is there; a run in it is driven; words from outside (steering,
-// follow-ups, approvals, aborts) are facts like any other and may come at any time. This is the face of it; the rooms
-// behind it are in session/.
+// A session is its journal. Opening one folds its records; then runs can be driven in it. What comes from outside
+// (steering, follow-ups, approvals, aborts) is a fact like any other and may come at any time. This file is the public
+// class; its parts are in session/.
 
 import { runWords } from "./checks/other-words.ts";
 import { abortSignal } from "./checks/ready-made.ts";
@@ -35,7 +35,7 @@ import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
 
-/** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: nobody drives one that could go on (its process is gone, it was drained, leave was given for what it waited for, or a word was said that skips that); `resume` goes on with it. */
+/** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval, asked for by this process or another. `interrupted`: a run could go on and nobody drives it (its process is gone, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
@@ -79,7 +79,7 @@ export class Session<Output = unknown> {
     return session;
   }
 
-  /** What is not as it was when the run was begun that this process took over. Empty: nothing, or there was none. */
+  /** What of the code has changed since the run began that this process took over. Empty: nothing, or no run was taken over. */
   get changed(): readonly CodeChange[] {
     return this.#driving.changed;
   }
@@ -96,10 +96,10 @@ export class Session<Output = unknown> {
     return this.#driving.current !== undefined ? "running" : this.#left;
   }
 
-  /** Its status where nobody drives it here. */
+  /** Its status if nobody drives it here. */
   get #left(): SessionStatus {
     if (!isOpen(this.state.run)) return "idle";
-    // Where an approval is all that is missing, nothing of it was cut off.
+    // If only an approval is missing, nothing was cut off.
     return nextOrEnd(this.state, this.#parts.resolved.rules).do === "park" ? "parked" : "interrupted";
   }
 
@@ -113,19 +113,19 @@ export class Session<Output = unknown> {
     return this.state.run === undefined ? undefined : this.#driving.result;
   }
 
-  /** What fills the window now, by source, in tokens: what the provider counted, and the estimate of what is new since. */
+  /** What fills the window now, in tokens by source: the provider's count, and an estimate of what is new since. */
   context(): ContextAccount {
     return accountOf(this.state, this.#parts.resolved.rules);
   }
 
-  /** The folded state, for those who look closer. */
+  /** The folded state, for debugging and tests. */
   get state(): State {
     return this.#driving.state;
   }
 
   /**
-   * Hears every live event from now on. Returns how to stop. A listener that throws, or rejects while the run is driven, ends the run.
-   * @throws RondoError `invalid_request` for a listener that is no function
+   * Calls the listener with every live event from now on. Returns a function that stops this. A listener that throws, or rejects while the run is driven, ends the run.
+   * @throws RondoError `invalid_request` for a listener that is not a function
    */
   subscribe(listener: Listener): () => void {
     checkGiven(heard, { listener }, "subscribe");
@@ -134,8 +134,9 @@ export class Session<Output = unknown> {
 
   /**
    * Starts a run and drives it until it ends or parks.
+   * Records that others have written since it was opened are read first.
    * @throws RondoError `invalid_request` while another run is active in this session (steer it, or wait); `conflict`
-   *   while another process drives it, or was faster. What others have written since it was opened is read first
+   *   while another process drives it, or if another writer was faster
    */
   async send(
     input: Input,
@@ -155,9 +156,9 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Starts a run without a new word: the model goes on from the conversation as it stands, after an error, or where
+   * Starts a run without a new message: the model goes on from the conversation as it stands, after an error, or when
    * another agent takes it over.
-   * @throws RondoError `invalid_request` where nobody steered and there is none, or its last word is the model's: `send` it a word
+   * @throws RondoError `invalid_request` if no steered message waits and there is no conversation, or its last message is the model's: use `send`
    */
   async continue(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     const looking = this.#driving.lookAgain();
@@ -170,13 +171,13 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Makes the history smaller now, whatever its size: in an idle session as a run of its own, whose text says that it is
-   * done; else before the next model call of the run that is active. Nothing happens with `context: { compaction: null }`.
+   * Compacts the history now, whatever its size: in an idle session as a run of its own, whose text says that it is
+   * done; else before the next model call of the active run. Nothing happens with `context: { compaction: null }`.
    * Resolves when that run ends or parks.
    */
   async compact(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     checkGiven(going, options, "compact");
-    // A run that has just ended is no longer one to do it in.
+    // A run that has just ended cannot do it any more.
     if (this.#driving.ending) return this.#driving.afterwards(() => this.compact(options));
     const looking = this.#driving.lookAgain();
     if (looking !== undefined) await looking;
@@ -188,8 +189,8 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Forgets the conversation: the next run begins with nothing. What was said stays in the journal, and a run of its own says that
-   * it was cleared, so that every process knows. Words that wait stay.
+   * Clears the conversation: the next run begins with an empty history. The records stay in the journal; a short run records that
+   * it was cleared, so that every process knows. Queued messages stay queued.
    * @throws RondoError `invalid_request` while a run is active: abort() it first
    */
   async clear(): Promise<void> {
@@ -200,7 +201,7 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Goes on with a run that another process left, or that is parked. Resolves at once when the last one has ended.
+   * Goes on with a run that another process left, or that is parked. Resolves at once if the last run has ended.
    * @throws RondoError `invalid_request` in a session that has had no run
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
@@ -211,24 +212,24 @@ export class Session<Output = unknown> {
     return this.#driving.goOn(undefined, options.signal);
   }
 
-  /** A word while the run works: delivered once, before its next model call; after its end, in the next run. @param id doubles of one id are dropped */
+  /** Sends a message to the run: delivered once, before its next model call; after its end, in the next run. @param id default: a new one; a second message with the same id is dropped */
   steer(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("steer", message, id);
   }
 
-  /** More work: delivered once, when the run would end; after its end, when the next would. */
+  /** Queues more work: delivered once, when the run would end; after its end, when the next run would. */
   followUp(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("follow_up", message, id);
   }
 
-  /** Words that wait to be delivered, the oldest first. */
+  /** Messages that wait to be delivered, the oldest first. */
   get queued(): Queued[] {
     return shown(waitingWords(this.state, this.#driving.unwritten));
   }
 
   /**
-   * Takes a word back that waits, whoever said it. While a run is driven that is written at the run's next turn.
-   * @returns whether it did: false for one that was delivered, or taken back, or that nobody said
+   * Takes back a message that waits, whoever sent it. While a run is driven this is written at the run's next turn.
+   * @returns whether it still waited: false if it was delivered or taken back before, or if there is no such message
    */
   async withdraw(id: string): Promise<boolean> {
     checkGiven(withdrawal, { id }, "withdraw");
@@ -241,18 +242,18 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Lets a call run that waits for it. Resolves when the run next ends or parks.
+   * Approves a call that waits, so that it runs. Resolves when the run next ends or parks.
    * @param call its id or key
-   * @param options.always leave for calls to come as well: `true` for the same tool with the same arguments
+   * @param options.always also make a grant for later calls: `true` for the same tool with the same arguments
    */
   async approve(call: string, options: { always?: Always } = {}): Promise<RunResult<Output>> {
     return this.#approvals.approve(call, alwaysIn(options));
   }
 
   /**
-   * Gives leave beforehand: a call that asks and is covered runs without anybody being asked. It holds in this session,
+   * Makes a grant: a call that it covers runs without anybody being asked. It holds in this session,
    * in every process that opens it, until it expires, is used up or revoked. A parked run goes on by `resume`.
-   * @param grant.id default: a new one. One that is known already changes nothing
+   * @param grant.id default: a new one. A second grant with the same id changes nothing
    * @returns the grant, once the journal has it; while a run is driven it is written at the run's next turn
    * @throws RondoError `invalid_request` saying what is wrong with it
    */
@@ -260,12 +261,12 @@ export class Session<Output = unknown> {
     return this.#approvals.allow(grant, by);
   }
 
-  /** Takes leave back that was given. Calls it has let run already go on. @throws RondoError `invalid_request` for an id nobody gave */
+  /** Takes a grant back. Calls that it has already let run go on. @throws RondoError `invalid_request` for an unknown id */
   async revoke(id: string, by?: string): Promise<void> {
     return this.#approvals.revoke(id, by);
   }
 
-  /** The leave that was given beforehand and holds now, with how often each was used. */
+  /** The grants that hold now, with how often each was used. */
   get grants(): HeldGrant[] {
     return this.#approvals.grants;
   }
@@ -281,9 +282,9 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Lets a call run with other arguments; they are checked like the model's own.
-   * @param options.misfit what becomes of those that do not fit: `refused`, and the call still waits; or `told` to the model, as
-   *   the call's result, which is always so inside a sub-agent. Default: `refused`
+   * Approves a call with other arguments; they are checked like the model's own.
+   * @param options.misfit what happens if they do not fit. `refused`: `edit` rejects, and the call still waits. `told`: the model
+   *   reads what is wrong as the call's result; always so inside a sub-agent. Default: `refused`
    * @throws RondoError `invalid_request` saying what does not fit
    */
   async edit(call: string, args: JsonObject, options: { misfit?: Misfit } = {}): Promise<RunResult<Output>> {
@@ -293,25 +294,25 @@ export class Session<Output = unknown> {
 
   /**
    * Answers a call that waits with its result, and does not run it: what a person said, or what was done elsewhere.
-   * @param result what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` is told as one
+   * @param result what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` becomes an error result
    */
   async answer(call: string, result: unknown): Promise<RunResult<Output>> {
     return this.#approvals.bring(call, result);
   }
 
   /**
-   * Ends the run that is active, whoever began it. It settles within `abortGraceMs`; queued messages stay queued. Never throws:
-   * where it could not be kept (another process drives the run, say), `settled()` rejects with why, or whatever is done next.
+   * Aborts the active run, whoever began it. It settles within `abortGraceMs`; queued messages stay queued. Never throws: if the
+   * abort cannot be recorded (another process drives the run, say), `settled()` or the next operation rejects with the reason.
    */
   abort(reason: string = "aborted"): void {
     this.#driving.abort(reason);
   }
 
   /**
-   * Stops driving at the next safe point and leaves the run as it is: no model call and no tool starts any more, what is
-   * under way may finish. Then whoever drives gets a result without an `end`, the session is `interrupted`, and `resume`
-   * goes on, here or in another process. Resolves with the status; at once when nothing is being driven.
-   * @param options.withinMs what has not finished by then is given up, as in a crash. Default: 10,000
+   * Stops driving at the next safe point and leaves the run open: no model call and no tool starts any more, what is
+   * under way may finish. Then `send` resolves with a result without an `end`, the session is `interrupted`, and `resume`
+   * goes on, here or in another process. Resolves with the status; at once if nothing is being driven.
+   * @param options.withinMs milliseconds after which what has not finished is given up, as in a crash. Default: 10,000
    */
   async drain(options: { withinMs?: number } = {}): Promise<SessionStatus> {
     checkGiven(draining, options, "drain");
@@ -319,15 +320,15 @@ export class Session<Output = unknown> {
     return this.status;
   }
 
-  /** Resolves when the active run has ended or parked, and what was asked for meanwhile is done; at once when nothing is. Rejects with why something could not be kept that was said while nobody drove it here. */
+  /** Resolves when the active run has ended or parked, and what was asked for meanwhile is done; at once if there is none. Rejects if something sent while nobody drove the run here could not be kept. */
   async settled(): Promise<void> {
     await this.#driving.settled();
   }
 
   /**
-   * A new session that starts from this one's records up to a point, under other options if some are given. In the
+   * Makes a new session from this one's first records, under other options if some are given. If it branches in the
    * middle of a run it is `interrupted`: `resume()` goes on. This session stays as it is.
-   * @throws RondoError `invalid_request` for a point or a call that is not there, or an id that is taken
+   * @throws RondoError `invalid_request` for a point or a call that does not exist, or an id that is taken
    */
   async fork(id: string, options: ForkOptions = {}): Promise<Session<Output>> {
     await this.settled();
@@ -342,8 +343,8 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Makes every request of the session again from its records: no model, no tools. Says where the first one differs
-   * from what was sent and why, and what this agent would send in its place.
+   * Makes every request of the session again from its records, without model and tools. Says which is the first that
+   * differs from what was sent and why, and which is the first that this agent would send differently.
    */
   async replay(): Promise<Replay> {
     await this.settled();
@@ -351,13 +352,13 @@ export class Session<Output = unknown> {
     return replay(await new RecordReader(journal, this.id).read(), resolved.rules, resolved.options);
   }
 
-  /** The session's records as they land, whoever writes them: those of before, and those to come. Never ends by itself; it rejects with `storage` where they were deleted, moved or replaced. */
+  /** Yields the session's records, whoever writes them: those there are, then new ones as they are kept. Never ends by itself; rejects with `storage` if they were deleted, moved or replaced. */
   follow(options: FollowOptions = {}): AsyncIterableIterator<LogRecord> {
     return follow(this.#parts.journal, this.id, options);
   }
 
   #mayStart(): void {
-    // A run that could not be kept is none to wait for.
+    // There is no use in waiting for a run that could not be kept.
     if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
     if (this.status !== "idle") throw this.#hasRun();
   }
@@ -378,7 +379,7 @@ export class Session<Output = unknown> {
     mayBe: () => void = () => {},
   ): Promise<RunResult<Output>> {
     return this.#driving.begin(() => {
-      // Another may have begun one meanwhile.
+      // Another process may have begun one meanwhile.
       if (isOpen(this.state.run)) throw this.#hasRun(this.#left);
       mayBe();
       const { options } = this.#parts.resolved;
