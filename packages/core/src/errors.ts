@@ -32,16 +32,16 @@ export const errorKinds = [
   "structured_output",
   "loop_detected",
   "aborted",
-  /** Another writer holds the session, or was faster. */
+  /** Another writer holds the session, or wrote first. */
   "conflict",
-  /** Where records are kept failed: a full or failing disk, a damaged file. */
+  /** The journal could not read or write: a full or failing disk, a damaged file. */
   "storage",
   "internal",
 ] as const;
 
 export type ErrorKind = (typeof errorKinds)[number];
 
-/** Kinds that the same request may survive when it is sent again. */
+/** Kinds after which the same request may succeed when it is sent again. */
 const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "rate_limit",
   "overloaded",
@@ -56,8 +56,8 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 ]);
 
 /**
- * What may be left out of a request that was refused for it: the reasoning of the answers in the history; its files, one of them (`repairOfFile` names it) or all but the last
- * so many; a setting; the schema of a typed output, which is then asked for in another way.
+ * What may be left out of a request that was refused for it: the reasoning of the answers in the history; all its files, one of them (`repairOfFile` names it) or all
+ * but the last few; a setting; the schema of a typed output, which is then asked for in another way.
  */
 export type Repair =
   | "reasoning"
@@ -67,7 +67,7 @@ export type Repair =
   | `settings.${RefusableSetting}`
   | "schema";
 
-/** A setting without which a request asks for the same. */
+/** A setting that may be left out without changing what the request asks for. */
 export type RefusableSetting =
   | "temperature"
   | "topP"
@@ -93,9 +93,9 @@ export interface ErrorData {
   raw?: Json;
   /** The request may pass without this. */
   repair?: Repair;
-  /** So much output fits beside the input, is what the model gives at most, or what the money pays for: the request may pass with this limit. */
+  /** An output limit, in tokens, with which the request may pass: as much as fits beside the input, as the model can give, or as the money pays for. */
   maxOutputTokens?: number;
-  /** The model's window in tokens, where the provider named it when it refused what does not fit. */
+  /** The model's window in tokens, if the provider named it in its refusal. */
   contextWindow?: number;
 }
 
@@ -105,11 +105,11 @@ export interface RondoErrorOptions {
   retryAfterMs?: number;
   status?: number;
   raw?: Json;
-  /** Set by whoever knows the provider's errors: the request may pass without this. */
+  /** Set by a codec: the request may pass without this. */
   repair?: Repair;
-  /** Set by whoever knows the provider's errors: the request may pass with this output limit. */
+  /** Set by a codec: the request may pass with this output limit, in tokens. */
   maxOutputTokens?: number;
-  /** Set by whoever knows the provider's errors: the model's window in tokens, as the provider named it. */
+  /** Set by a codec: the model's window in tokens, as the provider named it. */
   contextWindow?: number;
   cause?: unknown;
   /** What had arrived of the answer when it failed. */
@@ -120,11 +120,11 @@ export interface RondoErrorOptions {
 
 /** The error class of Rondo. `kind` comes from a closed list; `message` says what was wrong, where, and what to do. */
 export class RondoError extends Error {
-  /** `RondoError`; `AbortError` where something was aborted, as everywhere on the web. */
+  /** `RondoError`; `AbortError` if `kind` is `aborted`, as web APIs do. */
   override readonly name: string;
   readonly kind: ErrorKind;
   readonly retryable: boolean;
-  // Declared, and set where there is something to say: whoever prints an error reads no list of what it does not know.
+  // Only declared, and set if there is a value: so a printed error does not list members that are undefined.
   /** How long the provider asks us to wait, in milliseconds. */
   declare readonly retryAfterMs: number | undefined;
   /** HTTP status. */
@@ -145,7 +145,7 @@ export class RondoError extends Error {
     this.kind = kind;
     this.retryable = options.retryable ?? retryableKinds.has(kind);
     const { retryAfterMs, status, raw, repair, maxOutputTokens, contextWindow, partial, usage } = options;
-    // What was read out of a header may be no number, or one without end: nobody could wait for that long, and JSON has neither.
+    // A header may give NaN or infinity: nobody could wait for that long, and JSON has neither.
     if (Number.isFinite(retryAfterMs)) this.retryAfterMs = retryAfterMs;
     if (status !== undefined) this.status = status;
     if (raw !== undefined) this.raw = raw;
@@ -156,7 +156,7 @@ export class RondoError extends Error {
     if (usage !== undefined) this.usage = usage;
   }
 
-  /** The error as plain JSON, for a journal. Of a provider's own what is no JSON is left out: it must not keep the error from being told. */
+  /** The error as plain JSON, for a journal. Parts of the provider's own error that are not JSON are left out. */
   toJSON(): ErrorData {
     const raw = asJson(this.raw);
     return {
@@ -175,7 +175,7 @@ export class RondoError extends Error {
 
 knownAcrossCopies({ RondoError });
 
-/** The error of what somebody asked for, and cannot have as they asked for it. */
+/** An error of kind `invalid_request` about something the caller passed. */
 export function invalidRequest(message: string): RondoError {
   return new RondoError("invalid_request", message);
 }
@@ -188,7 +188,7 @@ function asJson(raw: Json | undefined): Json | undefined {
   }
 }
 
-/** What may be other in an error that is told anew; `undefined` takes it out. */
+/** What to change in a copy of an error; `undefined` removes a member. */
 export type ErrorChange = {
   readonly [option in keyof RondoErrorOptions]?: RondoErrorOptions[option] | undefined;
 } & { readonly kind?: ErrorKind; readonly message?: string };
@@ -202,10 +202,10 @@ export function errorWith(error: RondoError, change: ErrorChange): RondoError {
   return new RondoError(told.kind, told.message, told as RondoErrorOptions);
 }
 
-/** What was thrown, as words: an error's message, or the thing itself as text. Never throws. */
+/** What was thrown, as a text: an error's message, or the value itself. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    // Whoever makes errors may have put anything in place of the message.
+    // `message` of a foreign error may be anything.
     if (thrown instanceof Error) return String(thrown.message || thrown.name);
     const text = typeof thrown === "string" ? thrown : String(thrown);
     return text === "[object Object]" ? (wordsIn(thrown) ?? text) : text;
@@ -216,7 +216,7 @@ export function messageOf(thrown: unknown): string {
 
 const mostWords = 1_000;
 
-/** Of an object that is no error, as some clients throw them: its message, or all of it as JSON. */
+/** The text of a thrown object that is not an error: its message, or all of it as JSON. */
 function wordsIn(thrown: unknown): string | undefined {
   const { message } = Object(thrown) as { message?: unknown };
   if (typeof message === "string" && message !== "") return message;
@@ -229,7 +229,7 @@ function wordsIn(thrown: unknown): string | undefined {
   }
 }
 
-/** The most of a chain of causes that is looked at. */
+/** The longest chain of causes that is looked at. */
 const longestChain = 8;
 
 /** What was thrown, what caused that, and so on; of several errors in one, the first. Never throws. */

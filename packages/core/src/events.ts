@@ -1,7 +1,7 @@
-// The room of events: what a watcher of a run is told, live. The list is closed.
+// The room of events: what listeners of a run get, live. The list is closed.
 //
-// Events are for eyes, records are for truth: nothing is decided from an event, and losing one loses nothing.
-// A consumer ignores the types it does not know.
+// Events are for display, records are the truth: nothing is decided from an event, and losing one does no harm.
+// A consumer must ignore the types it does not know.
 
 import type { StageNote } from "./context/stage.ts";
 import type { ErrorData } from "./errors.ts";
@@ -17,23 +17,23 @@ import type {
   UserMessage,
 } from "./message.ts";
 
-/** A call as watchers see it. */
+/** A call as events show it. */
 export interface CallView {
   key: CallKey;
   id: string;
   name: string;
   args: JsonObject;
-  /** A crash cut it off: whether it had its effect is not known. */
+  /** A crash cut it off: its outcome is unknown. */
   interrupted?: true;
-  /** It stands inside a sub-agent: in this session, under these tools, the outermost first. `key` is then that of the outermost's call, and `id` the way to it. */
+  /** It is a call inside a sub-agent: in this session, under these tools, the outermost first. `key` is then that of the outermost call, and `id` a path (`call_2/call_1`). */
   child?: { session: string; agents: string[] };
 }
 
 export type RondoEvent =
-  /** `input`: the messages the run was started with; of a whole history its last one. */
+  /** `input`: the messages the run was started with; if that was a whole history, its last one. */
   | { type: "run_start"; session: string; run: number; input: Message[] }
   | { type: "step_start"; step: number }
-  /** `broke` says what changed in the request's prefix since the last one, and which stage changed it, when something did: `message 3 (trim)`. */
+  /** `broke`: what changed in the front of the request since the last one, and which stage changed it: `message 3 (trim)`. Absent: nothing did. */
   | {
       type: "request";
       step: number;
@@ -42,16 +42,16 @@ export type RondoEvent =
       origin: Origin;
       digest: string;
       broke?: string;
-      /** The typed output is asked for: the answer's text is to be it. */
+      /** The typed output is asked for: the answer's text will be JSON. */
       output?: true;
     }
   | { type: "text_delta"; step: number; index: number; text: string }
   | { type: "reasoning_delta"; step: number; index: number; text: string }
   | { type: "tool_args_delta"; step: number; index: number; id: string; name: string; delta: string }
   | { type: "message"; step: number; message: AssistantMessage }
-  /** `code`: it does not run, and is answered at once. */
+  /** `code`: the call does not run, and is answered at once. */
   | { type: "tool_start"; call: CallView; code?: ResultCode }
-  /** `details`: plain JSON that the tool has for programs. */
+  /** `details`: plain JSON of the tool, for programs. */
   | { type: "tool_update"; call: CallView; progress: string; details?: Json }
   | {
       type: "tool_end";
@@ -60,14 +60,14 @@ export type RondoEvent =
       isError: boolean;
       code?: ResultCode;
       ms: number;
-      /** What the tool has for programs alone. */
+      /** Plain JSON of the tool, for programs; the model does not read it. */
       details?: Json;
-      /** This result ends the run: the tool said so (a text is the run's), or its permission was denied for good. */
+      /** This result ends the run: the tool said so (a text becomes the run's text), or the call was denied with `stop`. */
       done?: boolean | string;
     }
   | { type: "approval_request"; call: CallView }
   | { type: "approval_result"; call: CallView; approval: Approval }
-  /** `discard`: what was shown of this step is void, the answer is asked for again. */
+  /** `discard`: drop what was shown of this step, the answer is asked for again. */
   | {
       type: "retry";
       step: number;
@@ -75,29 +75,29 @@ export type RondoEvent =
       delayMs: number;
       discard: boolean;
       rule: string;
-      /** What the rule went by, e.g. `{ attempt: 1, allowed: 4 }`, the first attempt counted. */
+      /** The rule's evidence, e.g. `{ attempt: 1, allowed: 4 }`, counting the first attempt. */
       evidence: JsonObject;
     }
   | { type: "fallback"; step: number; from: string; to: string; error: ErrorData; discard: boolean }
   | { type: "limit"; rule: string; reason: EndReason; evidence: JsonObject; lands: boolean }
   | { type: "nudge"; rule: string; text: string }
-  /** `hook`: nobody wrote it, the hook gave it. */
+  /** `hook`: the hook `onFinish` returned it. */
   | { type: "message_delivered"; lane: Lane; id: string; message: UserMessage; hook?: "onFinish" }
   /** It was taken back before it was delivered. */
   | { type: "message_withdrawn"; lane: Lane; id: string; message: UserMessage }
-  /** A stage of the context pipeline did something: sizes in estimated tokens (a cap counts bytes), and in words. */
+  /** A stage of the context did something: sizes in estimated tokens (of a cap in bytes), and a sentence. */
   | ({ type: "context" } & StageNote)
-  /** A part of the history is summed up now: who decided so, and from what. */
+  /** A compaction begins: which rule decided so, on what evidence. */
   | { type: "compaction_start"; rule: string; evidence: JsonObject }
-  /** In estimated tokens. `helped`: the history is smaller than it was. */
+  /** Sizes in estimated tokens. `helped`: the history is smaller than it was. */
   | { type: "compaction_end"; before: number; after: number; helped: boolean; note: string }
   | { type: "child"; call: CallView; event: RondoEvent }
   | { type: "warning"; code: string; message: string }
-  /** Its answer has its results, or no model answered and the run is over. `usage`: the answer's, where it was counted. */
+  /** The answer has its results, or no model answered and the run is over. `usage`: the answer's, if it was counted. */
   | { type: "step_end"; step: number; usage?: Usage }
   | { type: "run_end"; end: RunEnd; text: string };
 
 export type EventType = RondoEvent["type"];
 
-/** Hears events as they happen, synchronously. */
+/** Called with each event as it happens, synchronously. */
 export type Listener = (event: RondoEvent) => void;

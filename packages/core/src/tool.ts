@@ -1,7 +1,7 @@
 // The room of the tool: what a tool is, and how one is made.
 //
-// A tool says what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
-// somebody must be asked first. The loop decides from these words; it never looks into `execute`.
+// A tool declares what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
+// it needs an approval. The loop decides from these declarations; it knows nothing of `execute`.
 
 import { resultWords, toolWords } from "./checks/other-words.ts";
 import { executable, permission, schema } from "./checks/ready-made.ts";
@@ -50,7 +50,7 @@ export interface ToolContext {
   /** The call's id in the conversation. */
   callId: string;
   /**
-   * Tells watchers how far the work is. Ignored once the call has its result.
+   * Emits a `tool_update` event. Ignored once the call has its result.
    * @param details plain JSON, for programs: `{ done: 3, of: 10 }`
    */
   update(progress: string, details?: Json): void;
@@ -58,17 +58,17 @@ export interface ToolContext {
   now(): number;
   /** What the agent and the run gave for keys, by the key's id. */
   readonly deps: Given;
-  /** The thing behind a key: what was given for it, else what the key makes. Resolved once in a call. */
+  /** The value of a key: what the run or the agent gave for it, else what the key makes. Made once per call. */
   resolve<T>(key: Dependency<T>): Promise<T>;
-  /** The whole text of an earlier result that was cut, by the ref its note gives. Undefined: none is kept under it. */
+  /** The whole text of an earlier result that was cut, by the ref in its note. Undefined: nothing is kept under that ref. */
   output?(ref: string): Promise<string | undefined>;
-  /** Refs of all earlier results of which the whole text was kept, oldest first. */
+  /** Refs of all earlier results whose whole text was kept, oldest first. */
   outputs?(): readonly string[];
   /** What a sub-agent is given by its parent. Only for tools made by `subAgent`. */
   readonly child?: ChildStart;
 }
 
-/** Where a sub-agent lives: the same after every crash. */
+/** Where a sub-agent's records are; the same after every crash. */
 export interface ChildPlace {
   /** Its session. */
   readonly session: string;
@@ -76,38 +76,38 @@ export interface ChildPlace {
   readonly journal: Journal;
   readonly blobs?: BlobStore | undefined;
   readonly clock: Clock;
-  /** The bound on its settling once it is aborted, in milliseconds: within its parent's own. */
+  /** How long it may take to settle once it is aborted, in milliseconds: less than its parent's own grace. */
   readonly graceMs: number;
-  /** What its parent has for the keys of tools. Absent: nothing. */
+  /** The dependencies of its parent. Absent: none. */
   readonly passedOn?: PassedOn;
 }
 
-/** What a sub-agent is started with, or gone on with. */
+/** What a sub-agent is started or resumed with. */
 export interface ChildStart extends ChildPlace {
   readonly parent: ParentFacts;
-  /** What somebody said to its calls since it last stopped. */
+  /** Approvals of its calls since it last stopped. */
   readonly answers: readonly PassedAnswer[];
-  /** What it has told of its spending. */
+  /** What it has reported as spent. */
   readonly told: Spent;
-  /** What the loop says to the parent's model. */
+  /** The loop's texts for the parent's model. */
   readonly texts: Texts;
-  /** Tells the parent's watchers. */
+  /** Passes an event to the parent's listeners. */
   emit(event: RondoEvent): void;
-  /** Tells the parent which calls wait for somebody while others are at work. */
+  /** Tells the parent which calls wait for an approval while others are at work. */
   waits(pending: WaitingCall[]): void;
-  /** Hears what is said to its calls while it is at work. */
+  /** Listens for approvals of its calls while it is at work. */
   onAnswer(heard: (answer: PassedAnswer) => void): void;
-  /** Hears that the process leaves: the sub-agent is to stop where it is, to be gone on with. `now`: without waiting for anything. */
+  /** Listens for a drain: the sub-agent must stop where it is, to be resumed later. `now`: without waiting for anything. */
   onLeave(heard: (now: boolean) => void): void;
   /** The journal refused what the sub-agent did, which is no word about its call: its parent's run stops as where its own records are refused. */
   lose(error: RondoError): void;
 }
 
-/** Returned by a sub-agent that has stopped until somebody answers one of its calls, or until its parent is driven again. */
+/** Returned by a sub-agent that has stopped until one of its calls is answered, or until its parent is driven again. */
 export class ChildWaits {
   readonly pending: WaitingCall[];
   readonly spent: Spent;
-  /** Nobody is waited for: its process leaves. */
+  /** It waits for no approval: it was drained. */
   readonly left: boolean;
 
   constructor(pending: WaitingCall[], spent: Spent, left: boolean) {
@@ -123,9 +123,9 @@ export class ToolResult {
   readonly isError: boolean;
   /** Ends the run with reason `done_tool`; a text becomes the run's text. */
   readonly done: boolean | string;
-  /** What was done, for the ledger: facts that outlive the conversation's compaction. The model does not see them here. */
+  /** What was done, for the ledger: entries that outlive the conversation's compaction. They are not part of what the model reads of the result. */
   readonly ledger: readonly LedgerEntry[];
-  /** What a sub-agent spent since it was started, or gone on with. */
+  /** What a sub-agent spent since it was last started or resumed. */
   readonly spent: Spent | undefined;
   /** For programs alone: the model does not read it. */
   readonly details: Json | undefined;
@@ -154,7 +154,7 @@ type ResultOptions = {
   details?: Json;
 };
 
-/** A wish to end the run that is misspelt would be none, and the run would go on. */
+/** Refuses unknown options: if `done` were misspelt, the run would go on. */
 const resultOptions = membersOf<ResultOptions>(
   { isError: flag, done: either(text, flag), ledger: anything, details: data },
   [],
@@ -165,8 +165,8 @@ const outputs = either(text, needed("a text, or a list of outputs,", Array.isArr
 const resultGiven = membersOf<{ content: unknown }>({ content: outputs }, ["content"]);
 
 /**
- * A tool result with content parts, an error mark, the wish to end the run, entries for the ledger, or details for
- * programs: plain JSON that watchers hear and the history keeps, and that the model does not read.
+ * Makes a tool result with content parts, an error mark, `done` (ends the run), entries for the ledger, or `details` for
+ * programs: plain JSON in the `tool_end` event and the history, which the model does not read.
  * @param content a text, or outputs: texts, links, JSON, images, blobs, files
  */
 export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
@@ -185,13 +185,13 @@ export function toolResult(content: string | readonly ToolOutput[], options: Res
   );
 }
 
-/** The same result with something else for the model to read; what it says to the loop and to programs stays. */
+/** The same result with another content for the model; what is for the loop and for programs stays. */
 export function resultWith(result: ToolResult, content: ContentPart[]): ToolResult {
   const { isError, done, ledger, spent, details } = result;
   return new ToolResult(content, isError, done, ledger, spent, details);
 }
 
-/** A result as it stands in a record: taken as it is, neither rendered nor cut again. For tools that play back what was recorded. */
+/** A result as it stands in a record, which is neither rendered nor cut again. For tools that play back records. */
 export class RecordedResult {
   readonly result: CallResult;
 
@@ -210,7 +210,7 @@ export class DoneSignal {
   }
 }
 
-/** As `DoneSignal`, for where only a throw gets out. */
+/** As `DoneSignal`, for code that can only throw. */
 export class TaskComplete extends Error {
   override readonly name: string = "TaskComplete";
   readonly finalMessage: string | undefined;
@@ -223,7 +223,7 @@ export class TaskComplete extends Error {
 
 knownAcrossCopies({ ChildWaits, ToolResult, RecordedResult, DoneSignal, TaskComplete });
 
-/** What a tool without a word of its own goes by: the agent's options. */
+/** The agent's options for tools that set none of their own. */
 export interface ArgumentDefaults {
   coerce?: boolean;
   unknownKeys?: UnknownKeys;
@@ -232,7 +232,7 @@ export interface ArgumentDefaults {
 /** What checking arguments against the schema came to. `args` is JSON (coerced where that was allowed); `value` is what `execute` gets. */
 export type ArgsCheck = { ok: true; args: JsonObject; value: unknown } | { ok: false; error: string };
 
-/** A tool, its types erased: what an agent takes. */
+/** A tool without the types of its arguments: what an agent takes. */
 export interface Tool {
   readonly name: string;
   readonly definition: ToolDefinition;
@@ -242,16 +242,16 @@ export interface Tool {
   readonly timeoutMs?: number;
   /** `capped`: offered only once the conversation holds a ref to a kept text. Default: always. */
   readonly when?: "capped";
-  /** Resources a call touches: two calls that share one do not run together unless both only read. */
+  /** Names of what a call touches: two calls that share one do not run together unless both only read. */
   readonly keys?: (args: never) => readonly string[];
-  /** Arguments that are handed to a shell as programs. */
+  /** Names of the arguments that a shell reads as programs. */
   readonly shellArgs?: readonly string[];
   /** Checks and coerces arguments as the model wrote them. */
   check(args: JsonObject, defaults?: ArgumentDefaults): ArgsCheck | Promise<ArgsCheck>;
   execute(args: never, context: ToolContext): unknown;
-  /** Another telling of what `execute` returned, or of what somebody brought in its place: what a preset's own words are put into. What it throws is what the tool threw. */
+  /** Makes what the model reads of what `execute` returned, or of what `answer` gave in its place. Presets put their wording here. What it throws counts as thrown by the tool. */
   readonly tell?: (returned: unknown) => unknown;
-  /** Says what came of a write that was cut off by a crash. */
+  /** Says what came of a write that a crash cut off. */
   readonly reconcile?: (key: string, args: never, context: ToolContext) => MaybeLater<Reconciled | undefined>;
   /** Stands in the journal with each run: raise it when the tool does something else under the same definition. */
   readonly version?: number | string;
@@ -259,23 +259,23 @@ export interface Tool {
   readonly executeRaw?: (raw: string, context: ToolContext) => unknown;
   /** Its calls are sub-agents. */
   readonly agent?: AgentFacts;
-  /** Ends a sub-agent that waits for somebody, when its parent's run no longer wants it. Gives what it spent in all. */
+  /** Ends a sub-agent that waits for an approval, when its parent's run no longer wants it. Returns what it spent in all. */
   readonly endChild?: (place: ChildPlace, reason: string) => Promise<Spent | undefined>;
-  /** What of the JSON Schema it was made with is no schema, e.g. `#/properties/city/type ("text")`: it was left out, and the model is not told of it. Absent: nothing. */
+  /** Invalid parts of its JSON Schema, e.g. `#/properties/city/type ("text")`: they were left out of the definition. Absent: none. */
   readonly leftOut?: readonly string[];
-  /** Who its sub-agents are. Only `subAgentOf` reads it: a tool knows of no agents. */
+  /** The agent behind it. Only `subAgentOf` reads it: a tool knows nothing of agents. */
   readonly subAgent?: object;
 }
 
-/** A tool whose types are still known: what `tool` makes. It can be executed by hand: `weather.execute({ city: "Oslo" }, context)`. */
+/** A tool with the types of its arguments: what `tool` returns. It can be executed directly: `weather.execute({ city: "Oslo" }, context)`. */
 export interface TypedTool<Args = never, Result = unknown, Input = unknown> extends Tool {
-  /** Without the loop: nothing is checked, nobody is asked, and nothing is kept. For a context see `toolContext` of `@rondo/testkit`. */
+  /** Called directly, nothing is checked, approved or kept. For a context see `toolContext` of `@rondo/testkit`. */
   execute(args: Args, context: ToolContext): Result;
-  /** What the model writes, for types alone: it is never set. */
+  /** The type of what the model writes; it is never set. */
   readonly input?: Input;
 }
 
-/** What came of a call that was cut off: `done` is what `execute` would have returned; `notDone`: it had no effect, and may start again. */
+/** What came of a call that a crash cut off. `done`: what `execute` would have returned. `notDone`: it had and will have no effect, and may start again. */
 export type Reconciled = { done: unknown } | { notDone: true };
 
 type MaybeLater<T> = T | Promise<T>;
@@ -283,37 +283,37 @@ type MaybeLater<T> = T | Promise<T>;
 export interface ToolOptions<S extends SchemaLike = SchemaLike, Result = unknown> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
   name: string;
-  /** What it is for, as the model reads it. */
+  /** What the model reads of what it does. */
   description: string;
   /** A Standard Schema (zod, arktype, valibot with its JSON Schema) or a JSON Schema of type object. */
   inputSchema: S;
-  /** What a call does to the world: `read` nothing, `idempotent` twice the same as once, `write` anything else. Only a `write` does not run again after a crash. Default: `write`. */
+  /** What a call does to the world. `read`: nothing. `idempotent`: twice has the effect of once. `write`: anything else; it does not run again after a crash. Default: `write`. */
   effect?: Effect;
-  /** What a call touches, by names of your own: two writes that share none may run together. Default: everything, so that a write runs alone. */
+  /** What a call touches, by names of your own: two writes that share none may run together. Default: anything, so that a write runs alone. */
   keys?: (args: InferOutput<S>) => readonly string[];
-  /** Milliseconds until the model reads that it timed out. Default: the agent's `toolTimeoutMs`, 120,000. */
+  /** Milliseconds after which the model reads that the call timed out. Default: the agent's `toolTimeoutMs`, 120,000. */
   timeoutMs?: number;
   /** `ask`: the run parks until somebody answers (`approve`, `deny`, `edit`). `deny`: the model reads that it may not. Default: `allow`. */
   permission?: Permission;
   /**
-   * Names of arguments that are handed to a shell (`sh`, `bash`, `zsh`) as programs: in them a wildcard of a grant
-   * stands for words of the command alone, and never for `; rm -r x`. Default: none.
+   * Names of the arguments that a shell (`sh`, `bash`, `zsh`) reads as programs: in these a wildcard of a grant
+   * matches only words of one command, never `; rm -r x`. Default: none.
    */
   shellArgs?: readonly string[];
   /** Coerce arguments (`"3"` to 3, JSON in a string to an object) where the schema asks for it and only when they fail as they are. Default: the agent's, true. */
   coerce?: boolean;
   /** Keys the schema does not name. Default: the agent's, `allow`. */
   unknownKeys?: UnknownKeys;
-  /** Returns a text, parts, a `toolResult`, or any value (told to the model as JSON). May be async. Whatever it throws is told to the model as an error. */
+  /** Returns a text, parts, a `toolResult`, or any value (which the model reads as JSON). May be async. Whatever it throws the model reads as an error. */
   execute: (args: InferOutput<S>, context: ToolContext) => Result;
   /**
-   * For a `write`: asked first when the run goes on after a crash that cut the call off, with the call's idempotency key.
-   * Nothing, a throw, or a time-out: it is not known, and `onInterrupted` says what then.
+   * For a `write`: called with the call's idempotency key when the run is resumed after a crash that cut the call off.
+   * If it returns nothing, throws or times out, the outcome is unknown, and the agent's `onInterrupted` decides.
    */
   reconcile?: (key: string, args: InferOutput<S>, context: ToolContext) => MaybeLater<Reconciled | undefined>;
-  /** Raise it when the tool does something else under the same definition: sessions that go on with it say so. */
+  /** Raise it when the tool does something else under the same definition: resumed sessions then report a change. */
   version?: number | string;
-  /** Takes arguments that are no JSON object, as the model wrote them. Asked only where the agent's `argumentErrors` is `pass_raw`. */
+  /** Called in place of `execute` with arguments that are not a JSON object, as the model wrote them; only with the agent's `argumentErrors: "pass_raw"`. */
   executeRaw?: (raw: string, context: ToolContext) => unknown;
 }
 
@@ -335,7 +335,7 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
 };
 const toolMembers = membersOf(toolChecks, ["name", "description", "inputSchema", "execute"], "let_pass");
 
-/** What hosts write on their tools for themselves is theirs: it goes to no provider, and nobody minds it, unless it is meant for the loop. */
+/** Hosts may put members of their own on a tool: they are ignored and sent to no provider. Only those that look like an option are refused. */
 const toolOptions: Check = (value) => {
   const meant = object(value) === undefined ? toolWords(value as object, Object.keys(toolChecks)) : undefined;
   return meant === undefined ? toolMembers(value) : { at: `.${meant.name}`, says: meant.says };
@@ -384,7 +384,7 @@ export function tool<const S extends SchemaLike, Result = unknown>(
   };
 }
 
-/** One that is misspelt would guard nothing. A schema that is made of others may name its arguments there. */
+/** Refuses names in `shellArgs` that the schema lacks: a misspelt one would guard nothing. A schema made of others may name its arguments there. */
 function checkShellArgs(names: readonly string[], { properties, ...rest }: JsonObject, tool: string): void {
   const isWhole = !["allOf", "anyOf", "oneOf", "$ref"].some((word) => word in rest);
   const known = Object.keys(Object(properties));
@@ -395,6 +395,6 @@ function checkShellArgs(names: readonly string[], { properties, ...rest }: JsonO
   );
 }
 
-/** Which tools there are, for whoever names one that is not there. */
+/** The names of the tools there are, for errors about an unknown one. */
 export const toolsThere = (tools: ReadonlyMap<string, Tool>): string =>
   tools.size === 0 ? "there are no tools" : `there are ${[...tools.keys()].join(", ")}`;
