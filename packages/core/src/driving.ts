@@ -1,8 +1,8 @@
-// The face of @rondo/core/driving: what a driver of another engine is made of.
+// The exports of @rondo/core/driving: the parts from which a driver for another engine is built.
 //
-// The loop is pure, so a run may be driven by whatever can perform what `next` names and keep what comes of it. Here is
-// what the drivers share: the arms, the words that are written before something begins, and what is told of it. It is
-// no part of the face of agents, and may change with any version.
+// The loop is pure, so a run may be driven by whatever can perform the action that `next` names and keep its outcome. Here
+// is what all drivers share: running models and tools, the records that are written before work begins, and the events.
+// It is not part of the public API of agents, and may change with any version.
 
 export type { AgentParts } from "./agent.ts";
 export { SteadyClock } from "./clock.ts";

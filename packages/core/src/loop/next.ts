@@ -72,7 +72,7 @@ export function phaseOf(state: State): Phase {
   if (run.call !== undefined) return "thinking";
   if (run.failure !== undefined) return "judging";
   if (run.turn !== undefined) return run.turn.judged === undefined ? "judging" : "acting";
-  // A paused answer goes back as it is: who asked for a compaction can wait for the rest of it. What does not fit cannot.
+  // A paused answer is sent back as it is: a compaction that was asked for waits until it is whole. One that is needed to fit does not wait.
   if (run.compacting !== undefined && !(run.paused && run.compacting.rule === "asked")) return "compacting";
   return run.answer === undefined ? "ready" : "finishing";
 }
@@ -383,7 +383,7 @@ export function decide(state: State, rules: Rules, rows: Table = table): { actio
   throw new Error(`no row of the table applies in phase ${phase}: this is a defect of the table`);
 }
 
-/** Gives calls the result that they get without running, or without being waited for. */
+/** The facts that give calls a result without running them, or without waiting for them any longer. */
 function closing(resultOf: ResultOf): Row["act"] {
   return (state, rules) => closeSome(state, rules, resultOf);
 }

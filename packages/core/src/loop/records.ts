@@ -2,7 +2,7 @@
 //
 // A record says what happened, never what to do. It is plain JSON and is never changed once appended.
 // State is a fold of records and nothing else, so whatever a decision needs must stand in one of these.
-// One decision is one record: two would lose half of it in a crash. Deltas are never records.
+// One decision is one record: if it took two, a crash could lose half of it. Deltas are never records.
 
 import type { LedgerEntry } from "../context/compact/ledger.ts";
 import type { Replacement, StageNote } from "../context/stage.ts";
@@ -29,7 +29,7 @@ export const formatVersion = 1;
 
 const doneReasons = ["completed", "done_tool"] as const;
 
-/** Why a run ended, where a limit ended it. */
+/** Why a run ended, if a limit ended it. */
 export const limitReasons = [
   "max_steps",
   "token_budget",
@@ -61,34 +61,34 @@ export const endReasons: readonly EndReason[] = [...doneReasons, ...limitReasons
 export interface Because {
   /** Name of the rule. */
   rule: string;
-  /** The facts the rule went by, e.g. `{ steps: 100, max: 100 }`. */
+  /** The facts on which it decided, e.g. `{ steps: 100, max: 100 }`. */
   evidence: JsonObject;
 }
 
 /** How a run ended, and why. */
 export interface RunEnd extends Because {
   reason: EndReason;
-  /** Whether it makes sense to go on with a new message: not where what was refused would be sent again with it. Advice: `send` takes one all the same. */
+  /** Whether it makes sense to send another message: false if that would send again what was refused. Advice: `send` takes one all the same. */
   resumable: boolean;
   /** What failed, when the reason is a failure. */
   error?: ErrorData;
-  /** The run landed: what was left undone stands in its text, in the model's own words; where it had none left to say, the last that it had said. */
+  /** The run landed: the model was asked once more without tools, and the run's text is its answer; if that was empty, its last text before. */
   landed: boolean;
 }
 
-/** What is not as it was when the run was begun. */
+/** What of the code has changed since the run began. */
 export interface CodeChange {
   what: "rule" | "tool" | "model" | "hook" | "option";
   name: string;
   how: "gone" | "new" | "changed" | "moved";
 }
 
-/** A change to the history, as a list of runs of kept messages and new ones: as large as the change, whoever made it. */
+/** A change to the history, as a list of ranges of kept messages and new messages: its size is that of the change. */
 export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message })[];
 
-/** What came of checking a call's arguments, in the order of the calls. Made by the driver when the answer arrives: schemas are user code. */
+/** The outcome of checking a call's arguments, in the order of the calls. Made by the driver when the answer arrives, because schemas are user code. */
 export type CallCheck =
-  /** `raw`: the arguments are no JSON object, and the tool takes them as they are written. */
+  /** `raw`: the arguments are not a JSON object, and the tool takes them as text (`executeRaw`). */
   | { ok: true; args: JsonObject; keys: string[] | null; raw?: true }
   | { ok: false; error: string; code: "unknown_tool" | "invalid_args" };
 
@@ -113,9 +113,9 @@ export type ResultCode =
   | "timeout"
   | "aborted"
   | "outcome_unknown"
-  /** It was cut off, and the tool found out later what came of it. */
+  /** A crash cut it off, and the tool found out later what came of it (`reconcile`). */
   | "reconciled"
-  /** Somebody brought it, and the tool did not run. */
+  /** Somebody gave the result (`answer`), and the tool did not run. */
   | "answered"
   | "hook_failed";
 
@@ -130,7 +130,7 @@ export interface CallResult {
   ref?: string;
   /** For programs alone: the model does not read it. */
   details?: Json;
-  /** What the cap did: sizes of the whole text and of what is left of it, in bytes (UTF-8), and the lines it had. */
+  /** What the cap did: the sizes of the whole text and of what is left of it, in bytes (UTF-8), and how many lines it had. */
   capped?: { bytes: number; keptBytes: number; lines: number };
   /** What the tool did, for the ledger. */
   ledger?: LedgerEntry[];
@@ -160,11 +160,11 @@ export type Follows =
   /** Settle the calls (closing those that did not run), then end. */
   | { do: "stop"; reason: EndReason; text?: string; error?: ErrorData };
 
-/** What kind of thing a queued message is: the start of a run, a word while it works, or more work after it. */
+/** How a queued message is delivered: at the start of a run, before its next model call, or when it would end. */
 export type Lane = "steer" | "follow_up";
 
 export type Approval =
-  /** `grant`: nobody was asked, this one covers the call. `always`: leave for calls to come as well. */
+  /** `grant`: nobody was asked, because this grant covers the call. `always`: also makes a grant for later calls. */
   | { answer: "approve"; grant?: string; always?: Grant }
   | { answer: "deny"; reason?: string; stop?: boolean }
   | { answer: "edit"; args: JsonObject; check: CallCheck };
@@ -199,7 +199,7 @@ export interface Stamp {
   seq: number;
   /** Milliseconds since 1970. */
   at: number;
-  /** A random number in [0, 1), for whoever folds this record and needs jitter. */
+  /** A random number in [0, 1), for jitter and the like. */
   rand: number;
 }
 
@@ -210,7 +210,7 @@ export interface Origins {
   seq: number;
   /** The step it was taken at, where it was named by one. */
   step?: number;
-  /** The call whose result was put in place of the one there was. */
+  /** The call whose result was replaced. */
   edited?: CallKey;
 }
 
@@ -223,16 +223,16 @@ export type Fact =
       input: Message[];
       history?: Message[];
       options?: RunOptions;
-      /** How it was started, in the words of whoever did: kept, never looked at by the loop. */
+      /** The caller's own data about the run: kept, never looked at by the loop. */
       about?: JsonObject;
-      /** The run is for this alone, and ends with it. */
+      /** The run only does this, and ends with it. */
       only?: "compaction" | "clearing";
       /** Whose sub-agent the run is, and what it may spend. */
       parent?: ParentFacts;
     }
   /**
-   * A process took the session over: whatever was in flight is lost, and is not counted as an attempt. `options`: they hold
-   * from here on, in the run that is open too. `changed`: the code is not what the run was begun with.
+   * A process took the session over: whatever was in flight is lost, and is not counted as an attempt. `options` hold
+   * from here on, also in the run that is open. `changed`: what of the code has changed since the run began.
    */
   | {
       type: "opened";
@@ -244,18 +244,18 @@ export type Fact =
     }
   | { type: "queued"; id: string; lane: Lane; message: UserMessage }
   | { type: "delivered"; lane: Lane; ids: string[] }
-  /** Somebody took a word back. What was delivered by then stays. */
+  /** Somebody took a queued message back. What was delivered by then stays. */
   | { type: "withdrawn"; id: string }
-  /** A rule speaks to the model: shown in the next request, not stored in the history. */
+  /** A rule's note to the model: part of the next request, not stored in the history. */
   | ({ type: "noted"; text: string } & Because)
-  /** From here on the run lands, stops, asks for its typed output, or hides a tool. `cancel`: what is in flight is no longer wanted. */
+  /** From here on the run lands, stops, asks for its typed output or compacts, or a tool is hidden. `cancel`: what is in flight is cancelled. */
   | ({ type: "mode"; mode: "landing"; reason: EndReason; cancel: boolean } & Because)
   | ({ type: "mode"; mode: "stopping"; reason: EndReason; error?: ErrorData; cancel: boolean } & Because)
   /** `message`: the words that ask for the output, where they enter the history. */
   | ({ type: "mode"; mode: "output"; attempt: number; message?: UserMessage } & Because)
   | ({ type: "mode"; mode: "hide_tool"; tool: string } & Because)
   | ({ type: "mode"; mode: "compacting" } & Because)
-  /** `stages`: what was left out of this request alone. */
+  /** `stages`: what the stages of the context left out of this request only. */
   | {
       type: "model_started";
       step: number;
@@ -266,22 +266,22 @@ export type Fact =
       stages?: StageNote[];
     }
   | { type: "model_finished"; message: AssistantMessage; checks: CallCheck[] }
-  /** `shown`: watchers were told some of what came, thoughts or the beginning of a call, of which nothing is kept in `partial`. */
+  /** `shown`: events showed some of what came (reasoning, or the beginning of a call) that `partial` does not keep. */
   | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage; shown?: true }
-  /** A model's turn is judged once: one verdict a call, and what follows. `store`: whether the answer enters the history. */
+  /** A model's turn is judged once: one verdict per call, and what follows. `store`: whether the answer enters the history. */
   | ({ type: "turn_judged"; verdicts: Verdict[]; follows: Follows; store: boolean } & Because)
-  /** `child`: the session of the sub-agent that is started, or gone on with; `reserved`: what it may spend of what this run had left. */
+  /** `child`: the session of the sub-agent that is started or resumed; `reserved`: its share of what this run had left to spend. */
   | { type: "tool_started"; call: CallKey; idempotencyKey: string; child?: string; reserved?: Amounts }
   | { type: "tool_finished"; call: CallKey; result: CallResult }
   | { type: "approval_asked"; calls: CallKey[] }
   | { type: "approval_given"; call: CallKey; approval: Approval; by?: string }
-  /** Leave to run, given before anybody asks. Doubles of an id change nothing. */
+  /** A grant: approval given in advance. A second one with the same id changes nothing. */
   | { type: "allowed"; grant: Grant; by?: string }
   | { type: "revoked"; id: string; by?: string }
-  /** What the tool found out about a write that was cut off. `not_done`: it may start again. */
+  /** What the tool found out about a write that a crash cut off. `not_done`: it may start again. */
   | { type: "reconciled"; call: CallKey; found: "done"; result: CallResult }
   | { type: "reconciled"; call: CallKey; found: "not_done" | "unknown"; error?: string }
-  /** Calls of a sub-agent wait for somebody. `parked`: it has stopped until they are answered, and has spent this since it was last started. `left`: it has stopped because its process leaves, and is to go on. */
+  /** Calls of a sub-agent wait for approval. `parked`: it has stopped until they are answered, and has spent this since it was last started. `left`: it was drained, and will be resumed. */
   | {
       type: "child_waits";
       call: CallKey;
@@ -290,28 +290,28 @@ export type Fact =
       left?: true;
       spent?: Spent;
     }
-  /** Somebody answered a call of a sub-agent: `inside` is its id there. The sub-agent is told, now or when it goes on. */
+  /** Somebody answered a call of a sub-agent; `inside` is the call's id there. The sub-agent is told now, or when it is resumed. */
   | { type: "approval_passed"; call: CallKey; inside: string; said: PassedAnswer["said"]; by?: string }
   | { type: "output_checked"; ok: boolean; value?: Json; error?: string }
   | ({ type: "hook_answered"; error?: string } & HookAnswer)
   /** Results in the history were cut to make room: for good. */
   | ({ type: "trimmed"; edits: Replacement[] } & StageNote)
-  /** A model is asked to sum up a part of the history. */
+  /** A model is asked to summarise a part of the history. */
   | { type: "summary_started"; part: number; of: number; attempt: number; digest: string }
   | { type: "summary_finished"; message: AssistantMessage }
   | { type: "summary_failed"; error: ErrorData; usage?: Usage }
   /** The history as it is from here on; without `edit` it stays as it was, and `note` says why. */
   | ({ type: "compacted"; edit?: HistoryEdit } & StageNote)
   /**
-   * `error` is set when it was not a person who asked, and `rule` says who: the rule that threw, `listener`, or `texts`.
-   * Absent with an error: whoever drives, `driver`.
+   * `error` is set if a failure asked for it and not a person; `rule` then says what failed: the rule that threw, `listener`,
+   * or `texts`. An `error` without a `rule`: the driver (the end's rule is `driver`).
    */
   | { type: "abort_asked"; reason: string; error?: ErrorData; rule?: string }
   /** A wait ran out. */
   | { type: "woke" }
   /**
-   * Came after its call had a result. Kept for the record; the fold takes nothing from it but what a sub-agent spent, and
-   * that it is over. `open`: it is not, it has only stopped; with an `error`, it could not be ended this time.
+   * A result that came after its call already had one. It is kept; the fold takes from it only what a sub-agent spent, and
+   * that it is over. `open`: the sub-agent is not over, it has only stopped; with an `error`, it could not be ended this time.
    */
   | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string; open?: true }
   /** `keep` is what had arrived of an answer that will not be finished. */

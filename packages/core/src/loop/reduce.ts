@@ -1,7 +1,7 @@
-// The room of the fold: how a record changes what is so.
+// The room of the fold: how a record changes the state.
 //
-// `reduce` is total (a record that does not fit changes nothing), pure in effect, and costs what is new: no record is
-// ever looked at twice, no history is copied.
+// `reduce` is total (a record that does not fit the state changes nothing), pure to its callers, and its cost does not grow
+// with the history: no record is looked at twice, no history is copied.
 
 import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -44,7 +44,7 @@ export function reduce(state: State, record: LogRecord, rules: Rules): State {
   return folded.run === state.run ? folded : beginMemories(folded, rules);
 }
 
-/** Where the history is another one now: when it became so, and without what the transformContext hook made of the old one. */
+/** After the history was replaced: notes when, and drops what the transformContext hook made of the old one. */
 function changed(folded: State, { history }: State): State {
   if (folded.history === history) return folded;
   const { run, seq } = folded;
@@ -58,7 +58,7 @@ export function reduceAll(records: Iterable<LogRecord>, rules: Rules, from: Stat
   return state;
 }
 
-/** @param last when the record before it was written */
+/** @param last the time of the record before it */
 function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "run_started") return startRun(state, record);
   if (record.type === "queued") return queue(state, record);
@@ -66,7 +66,7 @@ function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "allowed") return allow(state, record.grant);
   if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
-  // What a child spent is spent, also when it is told after the end.
+  // What a sub-agent spent counts, also if it is reported after the run's end.
   if (record.type === "late_result")
     return run === undefined ? state : { ...hearLeft(state, record), run: rollUp(run, record.result?.spent) };
   if (record.type === "opened") return reopen(state, record, last);
@@ -110,7 +110,7 @@ function fold(state: State, record: LogRecord, last: number): State {
       return to(mapCalls(run, (call) => (record.calls.includes(call.key) ? { ...call, asked: true } : call)));
     case "approval_given": {
       const known = useLeave(state, run, record);
-      // A grant that does not cover the call lets nothing run, whoever wrote the record.
+      // A grant that does not cover the call approves nothing, whoever wrote the record.
       return known === undefined ? state : approve(known, run, record);
     }
     case "reconciled":
@@ -192,7 +192,7 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
       pausedText: "",
       finishAsked: false,
       lastText: "",
-      // A run keeps its shape, and copying it stays cheap.
+      // All members are set, so that every run has the same shape and copying one stays cheap.
       compacting: record.only === "compaction" ? newCompaction({ rule: "asked", evidence: {} }) : undefined,
       reduced: undefined,
       output: undefined,
@@ -215,7 +215,7 @@ function queue(state: State, record: RecordOf<"queued">): State {
   return { ...state, seen: state.seen.add(id), inbox: [...state.inbox, { id, lane, message }] };
 }
 
-/** Its id stays known: a double of it, sent by a client that has not heard, is dropped as before. */
+/** Its id stays known: if a client that has not heard sends it again, the double is dropped as before. */
 function withdraw(state: State, id: string): State {
   const inbox = state.inbox.filter((one) => one.id !== id);
   return inbox.length === state.inbox.length ? state : { ...state, inbox };
@@ -293,7 +293,7 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): St
     modelCalls: run.modelCalls + 1,
     spend: spendMore(state, run, record.usage, true),
   };
-  // A landing that cancelled this call has its own turn to come: nothing is left to judge.
+  // If a landing cancelled this call, the landing's own turn comes next: nothing is left to judge.
   if (run.cancelledAt !== undefined && run.abort === undefined) return { ...known, run: settleCancel(next) };
   const failure = {
     error: record.error,

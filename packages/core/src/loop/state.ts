@@ -1,4 +1,4 @@
-// The room of the state: what is so, given what happened.
+// The room of the state: what the loop knows, given the records.
 //
 // State is never saved; the journal is the run, and `reduce` is the only thing that makes a state. The stored history
 // is valid in every state (P1): an answer with calls enters it together with all its results.
@@ -30,7 +30,7 @@ export interface Call {
   /** Unique in the session. */
   readonly id: string;
   readonly name: string;
-  /** What it runs with: checked, coerced, perhaps edited. */
+  /** The arguments it runs with: checked, coerced, perhaps edited. */
   readonly args: JsonObject;
   readonly rawArgs: string;
   readonly argsError?: string | undefined;
@@ -38,7 +38,7 @@ export interface Call {
   /** Absent when there is no such tool. */
   readonly tool?: ToolFacts;
   readonly verdict?: Verdict;
-  /** What the permission hook or the tool's own word came to. `approved`: for the arguments the call had then. */
+  /** What the permission hook or the tool's own `permission` decided. `approved`: for the arguments the call had then. */
   readonly permission?: {
     answer: "allow" | "deny" | "ask" | "stop";
     reason?: string;
@@ -50,27 +50,27 @@ export interface Call {
   readonly startedAt?: number;
   /** It is a write, and had started when a process died. */
   readonly interrupted: boolean;
-  /** It had started when a process died, and may have had its effect. It runs again, or will: doing it twice does no harm, or somebody said so. */
+  /** It had started when a process died, and may have had its effect. It runs again, because twice does no harm, or because somebody approved it. */
   readonly begun?: true;
-  /** What the tool found out about that: its result, or nothing. Absent: it has not been asked, or has no way to. */
+  /** What `reconcile` found out about that: the result, or nothing. Absent: it has not been asked, or the tool has none. */
   readonly reconciled?: CallResult | "unknown" | undefined;
-  /** Somebody knows that it was cut off, and wants it to run again. */
+  /** Somebody who knows that it was cut off approved that it runs again. */
   readonly again?: true | undefined;
   readonly result?: CallResult;
   /** It is a sub-agent, and has begun. */
   readonly child?: ChildCall;
-  /** The afterTool hook has spoken, or there is none. */
+  /** The afterTool hook has answered, or there is none. */
   readonly settled: boolean;
 }
 
-/** An answer with everything that still hangs on it. */
+/** The open turn: an answer with its calls, until all have results. */
 export interface Turn {
   readonly seq: number;
   readonly message: AssistantMessage;
   readonly calls: readonly Call[];
-  /** It answers a request that was pruned: less than the history. */
+  /** The request it answers was pruned: it held less than the history. */
   readonly pruned?: boolean;
-  /** `text`: that of the paused answers before it, and its own. */
+  /** `text`: that of the paused answers before it, followed by its own. */
   readonly judged?: { follows: Follows; store: boolean; text: string } & Because;
 }
 
@@ -85,7 +85,7 @@ export interface Spend {
   readonly uncounted: number;
 }
 
-/** A compaction under way: why, and how far it is. */
+/** A compaction under way: why, and how far it has come. */
 export interface Compacting extends Because {
   /** The summaries so far, in order. */
   readonly summaries: readonly string[];
@@ -94,44 +94,44 @@ export interface Compacting extends Because {
   /** The last failure: of the next summary, as long as it may be tried again. */
   readonly failure?: ErrorData | undefined;
   readonly failedAt?: { at: number; rand: number } | undefined;
-  /** How often its requests were too long for whoever reads them. */
+  /** How often its requests were too long for the summarising model. */
   readonly narrowed?: number | undefined;
-  /** The output limit that is taken, where another one was refused; null: none is. */
+  /** The output limit to use after another one was refused; `null`: none. */
   readonly limit?: number | null | undefined;
-  /** How many of the failed attempts ended at their output limit without a word. */
+  /** How many of the failed attempts ended at their output limit without any text. */
   readonly cut?: number | undefined;
   readonly call?: { startedAt: number } | undefined;
 }
 
-/** What is over is `undefined`, not left out: a run keeps its shape, and copying it stays cheap. */
+/** Members that no longer apply are `undefined`, not left out: so every run has the same shape, and copying one stays cheap. */
 export interface Run {
   readonly number: number;
   readonly startedAt: number;
-  /** Answers judged so far; a paused answer and its rest are one. */
+  /** Answers judged so far; a paused answer and its continuation count as one. */
   readonly steps: number;
   readonly modelCalls: number;
   readonly toolCalls: number;
   /** Failed attempts at the present step. */
   readonly failures: number;
-  /** Whoever drives has asked a model for the present step: those who watch were told that it begins. */
+  /** A model was asked for the present step, so listeners were told that the step begins. */
   readonly stepBegun?: true | undefined;
   /** Index of the run's own model: the agent's, or the one it has fallen back to. What a step asks: `modelInUse`. */
   readonly model: number;
   readonly maxOutputTokens?: number;
-  /** The run is for this alone. */
+  /** The run only does this, and then ends. */
   readonly only?: "compaction" | "clearing" | undefined;
   readonly compacting?: Compacting | undefined;
   /** A request was too large, and no answer has come since. `helped`: the history has been made smaller. */
   readonly reduced?: { error: ErrorData; helped: boolean } | undefined;
-  /** What requests of this run leave out of the history, because it was refused. */
+  /** What requests of this run leave out of the history, because the provider refused it. */
   readonly dropped: readonly Repair[];
-  /** With what sub-agents spent. */
+  /** Includes what sub-agents spent. */
   readonly spend: Spend;
   /** What sub-agents spent, and how many there were: absent before the first. */
   readonly below?: Spent;
   /** Whose sub-agent this is. */
   readonly parent?: ParentFacts;
-  /** What rules have to say in the next request. */
+  /** Notes of rules for the next request. */
   readonly notes: readonly string[];
   readonly hidden: readonly string[];
   /** Rules that nudged or hid a tool since the last model call: each may do so once. */
@@ -139,7 +139,7 @@ export interface Run {
   readonly landing?: { reason: EndReason } & Because;
   readonly output?: { attempt: number; error?: string } | undefined;
   readonly abort?: { at: number; reason: string; error?: ErrorData; rule?: string };
-  /** Since when what is in flight is no longer wanted. */
+  /** Since when the work in flight is cancelled. */
   readonly cancelledAt?: number | undefined;
   readonly call?: { startedAt: number; step: number; attempt: number; pruned?: boolean } | undefined;
   readonly failure?:
@@ -148,7 +148,7 @@ export interface Run {
   readonly turn?: Turn | undefined;
   /** A paused answer is waiting to be sent again as it is. */
   readonly paused: boolean;
-  /** The text of the paused answers that the coming one goes on with: together they are one answer. */
+  /** The text of the paused answers that the next answer continues: together they are one answer. */
   readonly pausedText: string;
   /** No model call before this time. */
   readonly notBefore?: number | undefined;
@@ -169,7 +169,7 @@ export interface Run {
   readonly stopping?: ({ reason: EndReason; text?: string; error?: ErrorData } & Because) | undefined;
   /** A hook of the run itself failed. */
   readonly broken?: ErrorData;
-  /** A rule failed to take note of a record: none takes note of any after it, and whoever drives ends the run. */
+  /** A rule's `fold` threw: no rule folds any record after that, and the driver ends the run. */
   readonly ruleFailed?: { rule: string; error: ErrorData };
   /** The text of the last answer stored in this run. */
   readonly lastText: string;
@@ -181,7 +181,7 @@ export interface Queued {
   readonly id: string;
   readonly lane: Lane;
   readonly message: UserMessage;
-  /** Nobody wrote it: the hook gave it, when the run had gone on already. */
+  /** The onFinish hook returned it, after the run had already gone on. */
   readonly hook?: "onFinish";
 }
 
@@ -191,38 +191,38 @@ export interface State {
   /** Time of the last record. */
   readonly now: number;
   readonly history: Log<Message>;
-  /** How many records there were when the history last became another: what was said of the one before is void. */
+  /** How many records there were when the history was last replaced: facts about the old history are void. */
   readonly changedSeq: number;
   /** Ids of tool calls in use. */
   readonly ids: Names;
   readonly inbox: readonly Queued[];
   /** Client ids of every message ever queued. */
   readonly seen: Names;
-  /** Leave that was given beforehand, whether it still holds or not. */
+  /** All grants, whether they still hold or not. */
   readonly grants: readonly HeldGrant[];
   readonly options?: RunOptions;
   readonly run?: Run;
-  /** What the provider last counted: all tokens up to this many messages. Absent: nobody counted since they changed. */
+  /** The provider's last count: all tokens of the first so many messages. Absent: these have changed since. */
   readonly counted?: { tokens: number; length: number } | undefined;
   /** Tokens of the last model call of any kind, as its provider counted them. */
   readonly lastTokens?: number | undefined;
   /** Windows that refusals named, in tokens, by the model's id. Absent: none did. */
   readonly windows?: ReadonlyMap<string, number>;
-  /** What has changed the history, other than by adding to it, since a model was last asked. */
+  /** The stages that changed the history, other than by adding to it, since a model was last asked. */
   readonly rewritten: readonly string[];
-  /** When the request was made that a model last answered. */
+  /** The time of the last request that a model answered. */
   readonly touchedAt?: number;
-  /** The last compaction: how long the history was after it, and whether it helped. `forced`: no request fitted without it. `inARow`: how many came one answer after the other. */
+  /** The last compaction: how long the history was after it, and whether it helped. `forced`: no request fitted without it. `inARow`: how many came on answers in a row. */
   readonly compacted?: { length: number; answers: number; helped: boolean; forced: boolean; inARow: number };
-  /** What tools have done, as data. */
+  /** The ledger: what tools have done, as data. */
   readonly ledger: Ledger;
   /** Answers in the session. */
   readonly answers: number;
-  /** Refs of all whole texts that were kept, oldest first. */
+  /** Refs of all whole texts of cut results, oldest first. */
   readonly outputs: Log<string>;
-  /** The conversation speaks of a kept text: the reader tools are offered from then on. */
+  /** The conversation holds a ref to a kept text: the reader tools are offered from then on. */
   readonly readable?: true;
-  /** Sub-agents that nobody waits for any more, and that have not come to their end. Absent: there are none. */
+  /** Sub-agents that were left behind (their calls have results) and have not ended. Absent: there are none. */
   readonly left?: readonly LeftChild[];
   /** What each rule remembers, in the order of the rules. */
   readonly memories: readonly unknown[];
@@ -264,7 +264,7 @@ export function isThinking(run: Run): boolean {
 /** A cancellation that was not an abort is over once nothing is in flight. */
 export function settleCancel(run: Run): Run {
   if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
-  // What was cancelled had a reason to hurry: there is no time left for making room.
+  // A cancelled run has no time left for making room.
   return { ...run, cancelledAt: undefined, compacting: undefined };
 }
 
@@ -278,18 +278,18 @@ export function isRunning(call: Call): boolean {
   return call.startedAt !== undefined && call.result === undefined;
 }
 
-/** Whether a call has ever started: also one that was cut off since, or whose sub-agent has stopped and is to go on. */
+/** Whether a call has ever started, including one that was cut off since, or whose sub-agent has stopped and will be resumed. */
 export function hasBegun(call: Call): boolean {
   return call.startedAt !== undefined || call.child !== undefined || call.begun === true;
 }
 
-/** The run of a state that has one. */
+/** The run of a state. @throws Error if it has none */
 export function runOf(state: State): Run {
   if (state.run === undefined) throw new Error("there is no run: this is a defect");
   return state.run;
 }
 
-/** The options of a state that has a run: each begins with some. */
+/** The options of a state's run. @throws Error if it has had none */
 export function optionsOf({ options }: State): RunOptions {
   if (options === undefined) throw new Error("there are no options: this is a defect");
   return options;
@@ -303,24 +303,24 @@ export function callIn(run: Run | undefined, key: CallKey): Call | undefined {
 /** The number of the step that is under way, or comes next. */
 export const stepOf = (state: State): number => runOf(state).steps + 1;
 
-/** What the prepareStep hook said of the step that is under way, or comes next; undefined where it has not been asked about that one. */
+/** What the prepareStep hook answered for the step that is under way, or comes next; undefined if it has not been asked about it. */
 export const preparedOf = ({ prepared, steps }: Run): Run["prepared"] =>
   prepared?.step === steps + 1 ? prepared : undefined;
 
-/** What the transformContext hook said of that step's request. */
+/** What the transformContext hook answered for that step's request. */
 export const transformedOf = ({ transformed, steps }: Run): Run["transformed"] =>
   transformed?.step === steps + 1 ? transformed : undefined;
 
-/** Index of the model that the coming step asks, or the one under way: what a hook has chosen for it, else the run's own. */
+/** Index of the model for the step that is under way, or comes next: the one a hook chose for it, else the run's own. */
 export const modelInUse = (run: Run): number => preparedOf(run)?.model ?? run.model;
 
-/** Who sums up a history: the model that is there for it, else the run's own, for a summary outlives what a hook chose for a step. */
+/** The model that summarises: `compaction.model`, else the run's own. Not one that a hook chose for a step, because a summary outlives the step. */
 export function summariserOf(state: State): ModelRef | undefined {
   const { compactor, models } = optionsOf(state);
   return compactor ?? models[runOf(state).model];
 }
 
-/** A run with more to do: what was taken for its answer is none, and it is not complete. */
+/** A run that has more to do: it has no final answer any more. */
 export function working(run: Run): Run {
   const stopping = run.stopping?.reason === "completed" ? undefined : run.stopping;
   return { ...run, answer: undefined, checked: undefined, output: undefined, only: undefined, stopping };
