@@ -1,7 +1,7 @@
 // The room of hooks: the few places where a user's code may change the course of a run.
 //
-// The driver runs them, asynchronously; their answers become records, or a replay would differ. What a hook changes
-// is checked again. A hook about a call that throws fails closed, any other ends the run. None of them can hold up an abort.
+// The driver runs them, asynchronously; their answers become records, so that a replay needs no hook. What a hook changes
+// is checked again. If a hook about a call throws, the call fails closed; any other hook that throws ends the run. No hook can hold up an abort.
 
 import type { CallView } from "./events.ts";
 import type { CallResult } from "./loop/records.ts";
@@ -13,21 +13,21 @@ type Maybe<T> = T | undefined | Promise<T | undefined>;
 
 export type PermissionAnswer = "allow" | "deny" | "ask" | "stop";
 
-/** What a hook has of the outside, as a tool has it: what the agent gives for keys, and what was given for this run. */
+/** The context of a hook: the session, a signal, and the dependencies that the agent and the run give. */
 export interface HookContext {
   /** The session that is asked about. */
   readonly session: string;
-  /** Fires when the answer is no longer wanted: the run was aborted or has ended, a deadline did not wait for it, or the process leaves. */
+  /** Fires when the answer is no longer wanted: the run was aborted or has ended, a deadline passed, or the session is drained. */
   readonly signal: AbortSignal;
   /** What was given for keys, by the key's id. */
   readonly deps: Given;
-  /** The thing behind a key: what was given for it, else what the key makes. Resolved once in a question. */
+  /** The value of a key: what the run or the agent gave for it, else what the key makes. Made once per question. */
   resolve<T>(key: Dependency<T>): Promise<T>;
 }
 
-/** What holds for one step. `settings`: over those of the agent, name by name. */
+/** What holds for one step. `settings` override those of the agent, name by name. */
 export interface StepPlan {
-  /** One of the agent's: `model`, or one of `fallback` or `models`. Where it fails for good, the run's own is asked. */
+  /** One of the agent's: `model`, or one of `fallback` or `models`. If it fails for good, the run's own model is asked. */
   model?: Model;
   tools?: string[];
   toolChoice?: ToolChoice;
@@ -35,7 +35,7 @@ export interface StepPlan {
 }
 
 export interface Hooks {
-  /** Whether a call may run. `ask` waits for an approval, `stop` denies and ends the run (`text` is then the run's). Nothing: the tool's own word. */
+  /** Whether a call may run. `ask` waits for an approval, `stop` denies and ends the run (`text` becomes the run's text). Nothing: the tool's own `permission` decides. */
   permission?(
     call: CallView,
     context: HookContext,
@@ -53,13 +53,13 @@ export interface Hooks {
   ): Maybe<{ content: string | ContentPart[]; isError?: boolean }>;
   /**
    * Before each step: another model, fewer tools, another tool choice, other settings, for this step. Or the end of the
-   * run, with a reason: the model is not asked (`text` is then the run's).
+   * run, with a reason: the model is not asked (`text` becomes the run's text).
    */
   prepareStep?(
     step: { step: number; messages: readonly Message[] },
     context: HookContext,
   ): Maybe<StepPlan | { stop: string; text?: string }>;
-  /** The messages for the coming request, in place of the history. The history stays as it is. Asked again where it has changed before the request goes out. `step` counts the run's answers from 1. */
+  /** The messages for the coming request, in place of the history. The history stays as it is; the hook is asked again if it changes before the request goes out. `step` counts the run's answers from 1. */
   transformContext?(messages: readonly Message[], at: { step: number } & HookContext): Maybe<Message[]>;
   /** Asked once, when the run would complete: more work for it, or nothing. */
   onFinish?(

@@ -1,13 +1,13 @@
-// The room of the journal's interface: where records go, and come from.
+// The room of the journal's interface: how records are stored and read.
 //
 // A journal holds sessions; a session is a list of records with consecutive sequence numbers from 0.
-// Writing is compare-and-append: two writers cannot both win. A group that is appended together is kept or lost together.
-// A lease says who writes a session for a while; its token fences off whoever held it before.
+// Writing is compare-and-append: of two writers only one wins. A group that is appended together is kept or lost together.
+// A lease gives one writer a session for a while; its token fences off the holder before.
 
 import type { BlobStore } from "./journal/blobs.ts";
 import type { LogRecord } from "./loop/records.ts";
 
-/** What `list` tells of a session. */
+/** What `list` returns of a session. */
 export interface SessionInfo {
   id: string;
   /** How many records it has. */
@@ -17,36 +17,36 @@ export interface SessionInfo {
   updatedAt: number;
 }
 
-/** The right to write a session, for a while. It is lost when it is not renewed in time and another takes it. */
+/** The right to write a session, for a while. It is lost if it is not renewed in time and another takes it. */
 export interface Lease {
   /** Grows with every lease of the session. Given to `append`, which refuses any but the newest. */
   readonly token: number;
   /**
-   * Holds it for its whole time again, from now on.
-   * @throws RondoError `conflict` naming who holds it now, when another took it
+   * Renews it: it holds for its whole time again, from now on.
+   * @throws RondoError `conflict` naming the new holder, if another took it
    */
   renew(): void | Promise<void>;
-  /** Lets it go. Nothing can be appended with its token any more. Never fails because another took it. */
+  /** Releases it. Nothing can be appended with its token any more. Does not fail if another took it. */
   release(): void | Promise<void>;
 }
 
 export interface LeaseRequest {
-  /** Who asks, in words, for those who are kept waiting. */
+  /** Who asks, in words: other writers read it in their `conflict` error. */
   owner: string;
   /** How long it holds without being renewed, in milliseconds. */
   ttlMs: number;
-  /** Take it from whoever holds it: that one is fenced off. Default false. */
+  /** Take it from the present holder, which is fenced off. Default: false. */
   takeOver?: boolean;
 }
 
-/** Whatever a journal throws that is no `RondoError` is told as `storage`, with its function and what it said. */
+/** If a journal throws something other than a `RondoError`, it becomes one of kind `storage` that names the function and what it threw. */
 export interface Journal {
   /**
    * Appends one group, all or nothing, durable when it returns (or when the promise resolves).
    * @param expectedSeq the sequence number the first record must get: the session's present length.
-   * @param token of the lease it is written under. Without one it is refused while anybody holds the session.
-   * @throws RondoError `conflict` naming the session when it has another length (another writer was faster), or when
-   *   another writer holds it; `storage` when it could not be stored; `payload_too_large`; `invalid_request`.
+   * @param token of the writer's lease. Without one the append is refused while anybody holds the session.
+   * @throws RondoError `conflict` naming the session if it has another length (another writer was faster), or if
+   *   another writer holds it; `storage` if it could not be stored; `payload_too_large`; `invalid_request`.
    */
   append(
     session: string,
@@ -59,18 +59,18 @@ export interface Journal {
   /** All sessions, the newest first. */
   list(): SessionInfo[] | Promise<SessionInfo[]>;
   /**
-   * Takes the right to write a session, which need not exist yet. A journal without it has no way to tell a second
-   * writer beforehand; the comparison in `append` still lets only one win.
+   * Takes the right to write a session, which need not exist yet. A journal without leases cannot refuse a second
+   * writer in advance; the comparison in `append` still lets only one win.
    * @throws RondoError `conflict` naming who holds it and until when
    */
   lease?(session: string, request: LeaseRequest): Lease | Promise<Lease>;
   /**
-   * Calls back soon after records may have come to a session, whoever wrote them. Too often is allowed, never is not.
-   * Without it followers look every quarter of a second. Who throws there is told by the host, as of an error that nobody
-   * caught: whoever appends has not failed. @returns how to stop
+   * Calls back soon after a session may have new records, whoever wrote them. Calling too often is allowed, missing one is not.
+   * Without `watch` followers poll every quarter of a second. If the callback throws, the host reports an uncaught error;
+   * the append has not failed. @returns a function that stops the calls
    */
   watch?(session: string, heard: () => void): () => void;
   close?(): void | Promise<void>;
-  /** Where the whole texts of results that were cut are kept, beside the records. Absent: elsewhere. */
+  /** Keeps the whole texts of cut results beside the records. Absent: they are kept elsewhere. */
   readonly blobs?: BlobStore;
 }

@@ -1,6 +1,6 @@
 // The room of messages: what a conversation is made of.
 //
-// Everything here is plain JSON, because a message is journaled as it is. Nothing here does anything:
+// Everything here is plain JSON, because a message is journaled as it is. There are only types and small helpers here:
 // codecs translate these shapes to a provider's and back, the loop stores them, tools make them.
 
 /** A JSON value. */
@@ -19,11 +19,11 @@ export interface Origin {
   model: string;
 }
 
-/** Whether two answers come from the same place. A history from elsewhere may have one from nowhere. */
+/** Whether two answers come from the same protocol, provider and model. A history from elsewhere may lack the origin. */
 export const isSameOrigin = (one: Origin | undefined, other: Origin): boolean =>
   one?.api === other.api && one.provider === other.provider && one.model === other.model;
 
-/** What only the provider understands (signatures, encrypted reasoning, item ids): kept byte for byte. */
+/** Data that only the provider understands (signatures, encrypted reasoning, item ids): kept byte for byte. */
 export type Opaque = JsonObject;
 
 /** A reference to bytes or text in a blob store. */
@@ -47,10 +47,10 @@ export interface ReasoningPart {
   opaque?: Opaque;
 }
 
-/** A call the model asks for. `argsError` says that the arguments did not arrive whole or are no JSON object: such a call never reaches `execute`. */
+/** A call the model asks for. `argsError`: the arguments did not arrive whole or are not a JSON object; such a call never reaches `execute`. */
 export interface ToolCallPart {
   type: "tool_call";
-  /** Unique in the session. The provider's own id where that already is. */
+  /** Unique in the session: the provider's own id, if that is. */
   id: string;
   name: string;
   /** Parsed arguments; `{}` when `argsError` is set. */
@@ -72,7 +72,7 @@ export interface FilePart {
   opaque?: Opaque;
 }
 
-/** The provider's words of refusal. */
+/** A refusal, in the provider's words. */
 export interface RefusalPart {
   type: "refusal";
   text: string;
@@ -112,9 +112,9 @@ export type StopKind =
 export interface Stop {
   /** Decided from the wire word and the content together. */
   kind: StopKind;
-  /** What the word alone says. */
+  /** What the wire word alone means. */
   wire: StopKind;
-  /** The provider's word. Absent when it sent none. */
+  /** The provider's word, unchanged. Absent if it sent none. */
   raw?: string;
   /** Explanation, category or ratings the provider gave, in words. */
   detail?: string;
@@ -122,9 +122,9 @@ export interface Stop {
 
 /** Tokens as the provider counted them. A number that is absent is unknown, which is not zero. */
 export interface Usage {
-  /** All tokens of the request, those read from or written to a cache among them. */
+  /** All tokens of the request, including those read from or written to a cache. */
   inputTokens?: number;
-  /** All tokens of the answer, reasoning among them. */
+  /** All tokens of the answer, including reasoning. */
   outputTokens?: number;
   cachedInputTokens?: number;
   cacheWriteTokens?: number;
@@ -160,7 +160,7 @@ export interface ToolMessage {
   isError: boolean;
   /** Where its whole text is kept, if it is. Never sent. */
   ref?: string;
-  /** What its tool has for programs alone (`toolResult(text, { details })`). Never sent. */
+  /** Plain JSON of the tool, for programs (`toolResult(text, { details })`). Never sent. */
   details?: Json;
 }
 
@@ -168,7 +168,7 @@ export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessa
 
 const roles: ReadonlySet<unknown> = new Set<Message["role"]>(["system", "user", "assistant", "tool"]);
 
-/** Whether it is one of the four that a message may have. */
+/** Whether it is one of the four roles a message may have. */
 export const isRole = (value: unknown): value is Message["role"] => roles.has(value);
 
 /** A user message holding one text. */
@@ -188,14 +188,14 @@ export function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.content.filter((part): part is ToolCallPart => part.type === "tool_call");
 }
 
-/** Input and output tokens together; undefined when nobody counted. */
+/** Input and output tokens together; undefined if they were not counted. */
 export function tokensOf({ inputTokens, outputTokens }: Usage = {}): number | undefined {
   return inputTokens === undefined && outputTokens === undefined
     ? undefined
     : (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
-/** What two calls took together, number by number; what neither counted stays unknown. */
+/** The sum of two usages, number by number; what neither counted stays unknown. */
 export function addUsage(one: Usage, more: Usage): Usage {
   const sums: Usage = { ...one };
   for (const [name, value] of Object.entries(more) as [keyof Usage, number][])
@@ -203,7 +203,7 @@ export function addUsage(one: Usage, more: Usage): Usage {
   return sums;
 }
 
-/** Whether a file part, of our own or from elsewhere, holds anything: one of which only the name is there can be shown to nobody. */
+/** Whether a file part, ours or from elsewhere, has content: one with only a name cannot be sent. */
 export function holdsFile({ data, url }: { data?: unknown; url?: unknown }): boolean {
   if (data === undefined || data === null) return typeof url === "string";
   return (

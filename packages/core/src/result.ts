@@ -1,4 +1,4 @@
-// The room of the result: what a run came to, for the one who asked for it.
+// The room of the result: what `run` and `send` resolve with.
 
 import { invalidRequest } from "./errors.ts";
 import type { CallView } from "./events.ts";
@@ -11,33 +11,33 @@ import type { State } from "./loop/state.ts";
 import { callsOf, type Message, type ToolCallPart, type Usage } from "./message.ts";
 
 export interface RunResult<Output = unknown> {
-  /** The answer; the refusal's words when it was refused; where it landed or broke off, what was said last of what stands in the history. */
+  /** The answer. Of a refused run the provider's words; of one that landed without an answer, or broke off, the last text in the history. */
   text: string;
-  /** The typed output, when one was asked for and the run completed, or landed with one. */
+  /** The typed output, if one was asked for and the run completed, or landed with one. */
   output?: Output;
   /** How and why the run ended. Absent when it is parked. */
   end?: RunEnd;
-  /** Set when the run waits for approvals; it goes on when they come (`agent.open(session)`, then `approve`), in this process or another. */
+  /** Set if the run waits for approvals: give them in `agent.open(session)` (`approve`, `deny`, …), in this process or another. */
   parked?: { pending: CallView[] };
-  /** Calls the run was told not to execute itself (`autoExecuteTools: false`). */
+  /** The calls that are yours to run, with `autoExecuteTools: false`. */
   pending?: ToolCallPart[];
   /** Sums of what the providers counted, for sub-agents as well; absent numbers are unknown. */
   usage: Usage;
   /** US dollars; absent when unknown. */
   usd?: number;
-  /** Model answers. */
+  /** How many answers models gave. */
   steps: number;
-  /** Requests to models: retries, summaries and the last one of a landing among them, those of sub-agents not. */
+  /** How many requests went to models, including retries, summaries and that of a landing, without those of sub-agents. */
   modelCalls: number;
   toolCalls: number;
-  /** The whole conversation of the session. Where the session can be gone on with, they are its history itself, and frozen. */
+  /** The whole conversation of the session. If the session can go on, these are the messages of its history itself, and frozen. */
   messages: Message[];
   session: string;
 }
 
 /**
  * The result of the session's last run, ended or parked.
- * @param isPassing nobody goes on with the session: what is shown of its history is the reader's own
+ * @param isPassing nobody can go on with the session: its messages belong to the caller, and need not be frozen
  */
 export function resultOf<Output>(state: State, session: string, isPassing = false): RunResult<Output> {
   const { run } = state;
@@ -62,7 +62,7 @@ export function resultOf<Output>(state: State, session: string, isPassing = fals
   };
 }
 
-/** The calls that wait for somebody's approval, those inside sub-agents among them. */
+/** The calls that wait for an approval, including those inside sub-agents. */
 export function awaitingApproval(state: State): CallView[] {
   const { options, run } = state;
   if (options === undefined || run?.turn?.judged === undefined || run.end !== undefined) return [];
@@ -72,7 +72,7 @@ export function awaitingApproval(state: State): CallView[] {
   return shown([...own, ...awaitingInside(state)]);
 }
 
-/** The calls inside sub-agents that wait for somebody's approval. */
+/** The calls inside sub-agents that wait for an approval. */
 export function awaitingInside(state: State): CallView[] {
   return waitingInside(state).map(({ call, inside }) => viewInside(call, inside));
 }

@@ -5,7 +5,7 @@ import type { ModelRequest } from "../model.ts";
 import type { Amounts } from "./child-facts.ts";
 import type { CallKey, Fact } from "./records.ts";
 
-/** A hook to be run: which, and about what. */
+/** A hook to be asked: which, and about what. */
 export type HookAsk =
   | { hook: "permission"; call: CallKey }
   | { hook: "beforeTool"; call: CallKey }
@@ -14,13 +14,13 @@ export type HookAsk =
   | { hook: "transformContext"; step: number }
   | { hook: "onFinish" };
 
-/** What makes a request other than the last one with something behind it: for saying what broke its front. */
+/** Why a request is not just the last one with something appended: to say what broke its front. */
 export interface RequestShape {
-  /** The stages that have changed the history since a model was last asked. */
+  /** The stages that changed the history since a model was last asked. */
   rewritten: string[];
-  /** What makes the messages other than the history, for this request only. */
+  /** What makes the messages differ from the history, for this request only. */
   by: string[];
-  /** Messages at the end that are shown for this once. */
+  /** How many messages at the end are sent only this once. */
   notes: number;
 }
 
@@ -37,26 +37,26 @@ export type Action =
       stages?: StageNote[];
       shape: RequestShape;
     }
-  /** Ask a model to sum up a part of the history. `model` is absent when the run has one for this. */
+  /** Ask a model to summarise a part of the history. `model` is absent if the run has a model for this (`compaction.model`). */
   | { do: "summarise"; part: number; of: number; attempt: number; model?: number; request: ModelRequest }
-  /** `reserved`: what the calls among them that are sub-agents may spend. */
+  /** `reserved`: what each call that is a sub-agent may spend. */
   | { do: "start_tools"; calls: CallKey[]; reserved?: { [call: CallKey]: Amounts } }
-  /** Tell whoever watches that these calls need an approval. */
+  /** Tell listeners that these calls need an approval. */
   | { do: "ask"; calls: CallKey[] }
-  /** See to it that the tools of these calls are finding out what became of them, and wait for whatever comes first. */
+  /** Ask the tools of these calls what came of them (`reconcile`), unless they are being asked, and wait for whatever comes first. */
   | { do: "reconcile"; calls: CallKey[]; until?: number }
-  /** See to it that the sub-agents of these calls come to their end, and wait for whatever comes first. */
+  /** End the sub-agents of these calls, unless that is under way, and wait for whatever comes first. */
   | { do: "end_children"; calls: CallKey[]; until: number }
   | { do: "check_output"; text: string }
-  /** See to it that these hooks are running, and wait for whatever comes first. */
+  /** Ask these hooks, unless they are being asked, and wait for whatever comes first. */
   | { do: "run_hook"; hooks: HookAsk[]; until?: number }
   /** Wait for whatever comes first of all that is in flight. */
   | { do: "wait"; until?: number }
-  /** Nothing runs, and somebody outside is awaited. */
+  /** Nothing runs: the run waits for somebody outside. */
   | { do: "park"; until?: number }
   | { do: "done" };
 
-/** What a run is about at a given moment. */
+/** The phases of a run. */
 export type Phase =
   | "idle"
   | "ready"

@@ -2,8 +2,8 @@
 //
 // There is no policy in it. It alone stamps records; it appends before it acts, and flushes before anything leaves
 // the process or waits; it tells listeners what happened. What comes from outside (messages, approvals, aborts) and
-// what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
-// and what it still says is late.
+// what comes back (answers, results) enters by one mailbox. When the loop stops waiting for a model or a tool, the driver
+// fires its signal; a result that still comes is recorded as late.
 
 import { longestWait, SteadyClock } from "../clock.ts";
 import { RondoError, toRondoError } from "../errors.ts";
@@ -33,7 +33,7 @@ export class Driver {
   #state: State;
   readonly #mailbox: Arriving[] = [];
   #wake: (() => void) | undefined;
-  /** Something came after the loop last looked at what comes next: it must not fall asleep over it. */
+  /** Something came after `next` was last asked: the loop must not begin to wait before it asks again. */
   #stirred = false;
   #running = false;
   readonly #telling: Telling;
@@ -41,10 +41,10 @@ export class Driver {
   #unheard: Fact[] = [];
   readonly #prefix: Prefix;
   readonly #atWork: AtWork;
-  /** Set once somebody wants the process back: `soon` at the next safe point, `now` whatever is under way. */
+  /** Set by a drain: stop driving `soon`, at the next safe point, or `now`, whatever is under way. */
   #leaving: "soon" | "now" | undefined;
 
-  /** @param late hears what comes when nobody drives, to `post` it once that can be written. Default: at once; `prefix`: what was sent before */
+  /** @param late is given what comes back while nobody drives, to `post` it when it can be written. Default: it is posted at once; `prefix`: what was sent before */
   constructor(
     shell: Shell,
     listeners: ListenerList,
@@ -78,30 +78,30 @@ export class Driver {
     return this.#running;
   }
 
-  /** What was handed in, and is taken up at the next turn of the loop. */
+  /** Facts that were handed in, and are appended at the next turn of the loop. */
   get mail(): readonly Fact[] {
     return this.#mailbox;
   }
 
-  /** Goes on from what the journal has, whoever wrote it. What was taken in here and is not in there was never said. */
+  /** Goes on from what the journal has, whoever wrote it. Facts of this driver that the journal lacks are dropped. */
   startFrom(state: State): void {
     this.#state = state;
     this.#groups.startAt(state.seq);
   }
 
-  /** Words to the session that a `run` has failed with: the journal has none of them. They are given once. */
+  /** Facts said to the session that were lost when a `run` failed: the journal has none of them. Returns them once. */
   takeUnheard(): Fact[] {
     const words = this.#unheard;
     this.#unheard = [];
     return words;
   }
 
-  /** A result that somebody brings for a call, as the conversation gets it. */
+  /** A result that `answer` gives for a call, rendered and cut as the conversation gets it. */
   brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
     return this.#atWork.brought(call, result);
   }
 
-  /** Why nothing that happens here can be kept any more, for whoever wants more after that was told. */
+  /** Why nothing can be kept here any more, for callers after the first that was told. Undefined: it can. */
   get failed(): RondoError | undefined {
     return this.#groups.refusal;
   }
@@ -131,7 +131,7 @@ export class Driver {
     return this.#groups.kept;
   }
 
-  /** What was posted while nobody drove is on its way to the journal, or has been. */
+  /** The write of what was posted while nobody drove, while it is under way. Undefined: there is none. */
   get writing(): Promise<void> | undefined {
     return this.#groups.writing;
   }
@@ -141,14 +141,14 @@ export class Driver {
     return this.#groups.settled();
   }
 
-  /** What comes when nobody drives any more is written down, if it still can be: nobody is left who could be told. */
+  /** Writes down what comes when nobody drives any more, if it still can be: there is nobody to reject to. */
   #keepLate(fact: Arriving): void {
     if (this.#groups.failed !== undefined) return;
     this.#take(fact);
     try {
       this.#groups.flushInTurn();
     } catch {
-      // The journal may be closed by now, or another's; what comes late is nobody's loss.
+      // The journal may be closed by now, or another writer's: a late result may be lost.
     }
   }
 
@@ -168,7 +168,7 @@ export class Driver {
         const action = nextOrEnd(this.#state, this.#shell.rules);
         if (action.do === "done" || action.do === "park") {
           await this.#groups.flush();
-          // What was said while the journal wrote is not lost: it is taken down before anybody leaves.
+          // What was said while the journal wrote is appended before the driver stops.
           if (this.#mailbox.length > 0) continue;
           return action.do === "done" ? "done" : "parked";
         }
@@ -183,7 +183,7 @@ export class Driver {
     } catch (thrown) {
       this.#abandon(toRondoError(thrown));
       this.#unheard = [...this.#groups.unkept, ...this.#mailbox].filter(isWord);
-      // What else came was of this run, which goes on elsewhere if at all.
+      // All else that came was about this run, which goes on elsewhere, if at all.
       this.#mailbox.length = 0;
       throw thrown;
     } finally {
@@ -193,8 +193,8 @@ export class Driver {
   }
 
   /**
-   * Nothing more is started: `run` resolves once what is under way has come back, and the run stays open. It holds for
-   * a `run` that is about to begin as well, until `stay`.
+   * Starts nothing more: `run` resolves once what is under way has come back, and the run stays open. Also holds for
+   * a `run` that is about to begin, until `stay` is called.
    */
   leave(): void {
     this.#leaving ??= "soon";
@@ -202,28 +202,28 @@ export class Driver {
     this.#stir();
   }
 
-  /** What is under way is given up: it is lost as in a crash, and `run` resolves. */
+  /** Gives up what is under way: it is lost as in a crash, and `run` resolves. */
   leaveNow(): void {
     this.#leaving = "now";
     this.#atWork.leave("now");
     this.#stir();
   }
 
-  /** Another has taken the session, or a sub-agent's records were refused: whatever came of what is under way could not be kept, and so it ends here. */
+  /** Another writer has taken the session, or a sub-agent's records were refused: results of what is under way could not be kept, so it is stopped here. */
   lose(error: RondoError): void {
-    // Who does nothing has nothing to stop, and is told when it next writes.
+    // If nothing is driven there is nothing to stop: the next write is refused.
     if (!this.#running) return;
     this.#abandon(error);
     this.#stir();
   }
 
-  /** Nobody leaves any more. */
+  /** Takes a `leave` back. */
   stay(): void {
     this.#leaving = undefined;
     this.#atWork.stay();
   }
 
-  /** Whether this is the safe point to leave at: nothing is under way, and what comes next can as well be done by another process. */
+  /** Whether a drain may stop here: nothing is under way, and another process can do what comes next. */
   #leaves(action: Action): boolean {
     if (this.#leaving === undefined) return false;
     if (this.#leaving === "now") return true;
@@ -232,7 +232,7 @@ export class Driver {
     return action.do !== "record" && action.do !== "ask" && !busy;
   }
 
-  /** Who leaves starts nothing: what is under way is waited for instead. */
+  /** During a drain nothing is started: what is under way is waited for instead. */
   #held(action: Running): Running {
     if (this.#leaving === undefined || !starting.has(action.do)) return action;
     return { do: "wait", ...("until" in action ? { until: action.until } : {}) };
@@ -265,7 +265,7 @@ export class Driver {
     }
   }
 
-  /** Tells what comes of no record. */
+  /** Tells listeners of an event that comes of no record. */
   tell(event: RondoEvent): void {
     this.#telling.tell(event);
   }
@@ -286,7 +286,7 @@ export class Driver {
       this.#state = reduce(before, record, rules);
       this.#groups.waiting.push(record);
       for (const event of announce(record, before, this.#state, session)) {
-        // What is judged by is what will run. The rest is not frozen: doing it costs as much as a third of a step.
+        // Frozen, so that what is judged is what runs. The rest is not frozen: that would cost a third of a step.
         if (event.type === "approval_request") frozen(event.call.args);
         this.tell(event);
       }
@@ -295,7 +295,7 @@ export class Driver {
     this.#atWork.release();
   }
 
-  /** To the last: whoever hears of one may have a word about what comes next, and it is decided once this is done. */
+  /** All of them: a listener may abort or steer, and what comes next is decided only after that. */
   #takeMail(): void {
     for (let fact = this.#mailbox.shift(); fact !== undefined; fact = this.#mailbox.shift()) this.#take(fact);
   }
@@ -311,7 +311,7 @@ export class Driver {
     if (gate !== undefined && !gate.pass()) {
       const stir = (): void => this.#stir();
       gate.open = stir;
-      // Whoever is waited for may take longer than the run has.
+      // The approval may come after the run's deadline.
       const { until } = untilWake(this.#state, this.#shell.rules);
       return this.#wait(until, () => gate.pass());
     }
@@ -324,7 +324,7 @@ export class Driver {
     return this.#onceDurable(() => this.#atWork.summarise(action));
   }
 
-  /** Does something once what it follows from is durable. What came meanwhile is heard first: nothing starts after an abort. */
+  /** Does something once the records before it are durable. What came meanwhile is appended first: nothing starts after an abort. */
   #onceDurable(start: () => void): Promise<void> | undefined {
     const go = (): void => {
       this.#takeMail();
@@ -343,8 +343,8 @@ export class Driver {
   }
 
   /**
-   * The journal failed: nothing that happens now could be kept, so nothing more is let happen. The run goes on elsewhere
-   * from its records, its sub-agents with it: they are left where they are, and not ended.
+   * The journal failed: nothing that happens now could be kept, so everything is stopped. The run goes on elsewhere
+   * from its records, and its sub-agents with it: they are left as they are, and not ended.
    */
   #abandon(error: RondoError): void {
     this.#groups.failed = error;
@@ -358,7 +358,7 @@ export class Driver {
     this.#wake?.();
   }
 
-  /** Asks, once what it follows from is durable, and waits for the answer. What came meanwhile is heard first. */
+  /** Asks once the records before it are durable, and waits for the answer. What came meanwhile is appended first. */
   async #ask<What>(what: readonly What[], ask: (one: What) => void, until?: number): Promise<void> {
     await this.#groups.flush();
     if (this.#stirred) return;
@@ -366,7 +366,7 @@ export class Driver {
     await this.#wait(until);
   }
 
-  /** Waits for mail, for `until`, or for `ready`. A wait that ran out is a fact. */
+  /** Waits for mail, for `until`, or for `ready`. That `until` was reached is a record (`woke`). */
   async #wait(until: number | undefined, ready?: () => boolean): Promise<void> {
     await this.#groups.flush();
     if (this.#stirred || ready?.()) return;
@@ -385,7 +385,7 @@ export class Driver {
   }
 }
 
-/** What sets something going. */
+/** The actions that start work. */
 const starting: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
   "call_model",
   "summarise",
