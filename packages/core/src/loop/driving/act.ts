@@ -1,8 +1,8 @@
 // The room of the tool call: a tool is run once and comes to exactly one result.
 //
-// The driver's arm towards tools and the schemas around them. Whatever a tool does (throw at once, reject, return
-// nonsense), a result comes of it. Time-outs and aborts are not judged here: the loop records the result it decided
-// on and fires the signal, and what still comes is late.
+// Runs tools and checks their arguments for the driver. Whatever a tool does (throw at once, reject, return
+// nonsense), it becomes a result. Time-outs and aborts are not decided here: the loop records the result it decided
+// on, the driver fires the signal, and whatever the tool still returns is late.
 
 import { causesOf, isA, messageOf, type Thrown, thrownIn } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";
@@ -16,10 +16,10 @@ import type { CallCheck, CallResult } from "../records.ts";
 import type { ToolFacts } from "../run-options.ts";
 import type { Call } from "../state.ts";
 
-/** What the model reads of a tool's failure: its message, or a fixed text. `report` hears what the model does not: what was masked, and what caused it. */
+/** How a tool's failure becomes a text for the model: its message, or a fixed text. `report` gets what the model does not read: what was masked, and the cause. */
 export type Failures = { texts: Texts; masked: boolean; report(why: string): void };
 
-/** Runs a call that was checked before; its arguments are checked once more, for the value the tool takes. */
+/** Runs a call that was checked before. Its arguments are checked again, to get the schema's output, which is what `execute` takes. */
 export async function act(
   tool: Tool,
   call: Pick<Call, "args" | "rawArgs" | "check">,
@@ -39,7 +39,7 @@ export async function act(
         "the tool returned a ChildWaits, which says that a sub-agent waits: subAgent() makes a tool of an agent",
       );
     }
-    // Whoever returns an error has failed, as surely as who throws it.
+    // An error that is returned counts like one that is thrown.
     if (isA(Error, returned)) throw returned;
     return await renderTold(tool, returned);
   } catch (thrown) {
@@ -50,29 +50,29 @@ export async function act(
     const inWords = thrownIn(thrown);
     reportThrown(inWords, failures);
     const result = resultOfThrown(tool.name, inWords, failures);
-    // Whatever is thrown once the signal has fired comes of that.
+    // What is thrown after the signal has fired is taken as a consequence of it.
     return signal.aborted ? { ...result, code: "aborted" } : result;
   }
 }
 
-/** Tells those who watch what the model does not read of an error. */
+/** Reports what the model does not read of an error. */
 export function reportThrown({ message, why }: Thrown, { masked, report }: Failures): void {
   if (masked || why !== message) report(why);
 }
 
-/** What the model reads of an error that a tool threw, or that somebody brought in its place. */
+/** What the model reads of an error that a tool threw, or that was given to `answer`. */
 export function resultOfThrown(tool: string, { message }: Thrown, { texts, masked }: Failures): CallResult {
   return renderThrown(masked ? texts.masked(tool) : texts.threw(tool, message));
 }
 
-/** Whether a tool only says that it was told to stop: with the signal's own reason, or around it as Node does. That is no word about the call. */
+/** Whether a tool's error only says that it was aborted: it is the signal's own reason, or wraps it as Node does. That says nothing about the call. */
 function isPassedOn(thrown: unknown, { aborted, reason }: AbortSignal): boolean {
   if (!aborted) return false;
   const [first, second] = causesOf(thrown);
   return first === reason || (second === reason && isA(Error, first) && first.name === "AbortError");
 }
 
-/** Checks the calls of an answer, in their order. Not a promise unless a schema is asynchronous. */
+/** Checks the calls of an answer, in their order. Returns a promise only if a schema is asynchronous. */
 export function checkCalls(
   message: AssistantMessage,
   offered: readonly ToolFacts[],
@@ -91,14 +91,14 @@ export function checkCalls(
   return checks.some((check) => check instanceof Promise) ? Promise.all(checks) : (checks as CallCheck[]);
 }
 
-/** Half an argument must not be taken for a whole one, whoever could read it. */
+/** Whether an answer was cut off: half an argument must not be taken for a whole one, even by a tool that takes raw text. */
 function isCutOff({ stop }: AssistantMessage): boolean {
   return [stop.kind, stop.wire].some(
     (kind) => !["tool_use", "end_turn", "stop_sequence", "unknown"].includes(kind),
   );
 }
 
-/** Checks arguments against a tool's schema, and asks it what the call would touch. */
+/** Checks arguments against a tool's schema, and asks the tool for the call's `keys`. */
 export function checkArgs(tool: Tool, args: JsonObject): CallCheck | Promise<CallCheck> {
   const checked = (check: Awaited<ReturnType<Tool["check"]>>): CallCheck =>
     check.ok
@@ -123,7 +123,7 @@ const unknownTool = (name: string): CallCheck => ({
   error: `unknown tool ${JSON.stringify(name)}`,
 });
 
-/** A tool that cannot say what it touches, or says it in no words, is taken to touch anything. */
+/** If `keys` throws, or returns something other than texts, the call is taken to touch anything. */
 function keysOf(tool: Tool, value: unknown): string[] | null {
   try {
     const keys = tool.keys === undefined ? null : [...tool.keys(value as never)];

@@ -1,6 +1,6 @@
-// The room of announcements: what a record looks like to a watcher.
+// The room of announcements: which events a record causes.
 //
-// A pure function from a record and the states around it to live events. Deltas and tool progress, which are no
+// A pure function from a record and the states before and after it to live events. Deltas and tool progress, which are not
 // records, are the only events made elsewhere.
 
 import type { CallView, RondoEvent } from "../../events.ts";
@@ -21,13 +21,13 @@ import {
 } from "../records.ts";
 import { type Call, callIn, isOpen, modelInUse, optionsOf, type Run, runOf, type State } from "../state.ts";
 
-/** A call as watchers see it. */
+/** A call as events show it. */
 export function viewOf(call: Call): CallView {
   const { key, id, name, args, interrupted } = call;
   return { key, id, name, args, ...(interrupted ? { interrupted } : {}) };
 }
 
-/** A call inside a sub-agent, as watchers of its parent see it. */
+/** A call inside a sub-agent, as events of its parent show it. */
 export function viewInside(call: Call, { id, name, args, session, agents }: WaitingCall): CallView {
   return {
     key: call.key,
@@ -45,7 +45,7 @@ export function announce(record: LogRecord, before: State, after: State, session
   return ended.length === 0 ? told : [...ended, ...told];
 }
 
-/** A compaction that was begun has an end, also where the run has no more use for it. */
+/** Every `compaction_start` gets its `compaction_end`, also if the run no longer needs the compaction. */
 function givenUp(record: LogRecord, before: State, after: State): RondoEvent[] {
   if (record.type === "compacted" || before.run?.end !== undefined) return [];
   if (before.run?.compacting === undefined || after.run?.compacting !== undefined) return [];
@@ -68,7 +68,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
     case "noted":
       return [{ type: "nudge", rule: record.rule, text: record.text }];
     case "mode":
-      // A mode that the run is in already changes nothing: a compaction under way is not begun again.
+      // A mode that the run is already in changes nothing: a compaction under way does not begin again.
       return after.run === before.run ? [] : modeChanged(record);
     case "delivered":
       return delivered(record, before);
@@ -115,18 +115,18 @@ const limits: ReadonlySet<EndReason> = new Set(limitReasons);
 
 function runEnded({ end, text = "" }: RecordOf<"run_ended">, { run }: State): RondoEvent[] {
   if (!isOpen(run)) return [];
-  // A step that came to no answer ends with its run.
+  // A step without an answer ends with its run.
   const unanswered: RondoEvent[] = run.stepBegun === true ? [{ type: "step_end", step: run.steps + 1 }] : [];
   return [...limitMet(end, end.reason, run), ...unanswered, { type: "run_end", end, text }];
 }
 
-/** A limit that ends the run where it is met, and was not told before. */
+/** A limit that ends the run without a landing, so that no event has told of it before. */
 function limitMet({ rule, evidence }: Because, reason: EndReason, run: Run): RondoEvent[] {
   if (!limits.has(reason) || run.stopping !== undefined || run.landing !== undefined) return [];
   return [{ type: "limit", rule, reason, evidence, lands: false }];
 }
 
-/** An open call as watchers see it; none where it is no longer open. */
+/** An open call as events show it; none if it is no longer open. */
 function callSeen({ run }: State, key: CallKey): CallView[] {
   const call = callIn(run, key);
   return call === undefined ? [] : [viewOf(call)];
@@ -144,7 +144,7 @@ function delivered({ ids }: RecordOf<"delivered">, { inbox }: State): RondoEvent
     }));
 }
 
-/** The calls inside a sub-agent that nobody was asked about before. */
+/** The calls inside a sub-agent for which no approval was asked before. */
 function childWaits({ call: key }: RecordOf<"child_waits">, before: State, after: State): RondoEvent[] {
   const known = waitingInside(before).map(({ inside }) => inside.id);
   return waitingInside(after)
@@ -152,7 +152,7 @@ function childWaits({ call: key }: RecordOf<"child_waits">, before: State, after
     .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
 }
 
-/** What came when the run had gone on is queued, and told of when it is delivered. */
+/** What came after the run had gone on is queued, and has its event when it is delivered. */
 function workDelivered(
   record: RecordOf<"hook_answered"> & { hook: "onFinish" },
   { run }: State,
@@ -162,14 +162,14 @@ function workDelivered(
 }
 
 function lateResult(record: RecordOf<"late_result">, before: State, after: State): RondoEvent[] {
-  // That a sub-agent which was left behind is over, is no result of anything.
+  // That a sub-agent which was left behind has ended is not a late result.
   const left = leftChildOf(record, before);
   if (left !== undefined) return leftForGood(left, record, after);
   const message = `a result came after it was given up: ${record.call ?? "the model's answer"}`;
   return [{ type: "warning", code: "late_result", message }];
 }
 
-/** A sub-agent that could not be ended, once that is not tried again. */
+/** A warning about a sub-agent that could not be ended, after the last try. */
 function leftForGood({ session }: LeftChild, record: RecordOf<"late_result">, after: State): RondoEvent[] {
   const { error } = record;
   if (error === undefined || leftChildOf(record, after) !== undefined) return [];
@@ -206,7 +206,7 @@ function modelStarted(record: RecordOf<"model_started">, before: State): RondoEv
   ];
 }
 
-/** A compaction is over: that it is, and what it came to. */
+/** The events of the end of a compaction. */
 function compacted(record: RecordOf<"compacted">): RondoEvent[] {
   const { stage, before, after, note } = record;
   const helped = record.edit !== undefined;
@@ -266,7 +266,7 @@ function modeChanged(record: RecordOf<"mode">): RondoEvent[] {
   }
 }
 
-/** A call that was answered without running is announced like one that ran: watchers need no special case. */
+/** A call that was answered without running has the same events as one that ran: listeners need no special case. */
 function toolFinished(
   record: { call: CallKey; result: CallResult; at: number },
   before: State,
@@ -299,7 +299,7 @@ function cappedBy({ capped, ref }: CallResult, call: Call): RondoEvent[] {
   return [{ type: "context", stage: "cap", before, after, note }];
 }
 
-/** A result that a hook gave. Of one in place of the tool's, whose end was told, only that it was cut; and not that the tool's was. */
+/** The events of a result that a hook gave. If it replaces the tool's, whose `tool_end` was sent, the only event is that it was cut, unless the tool's was cut in the same way. */
 function givenByHook(record: RecordOf<"hook_answered">, before: State): RondoEvent[] {
   const result = "result" in record ? record.result : undefined;
   if (result === undefined || !("call" in record)) return [];

@@ -1,4 +1,4 @@
-// The room of asking hooks: a user's code is called, and its answer becomes a fact.
+// The room of asking hooks: user code is called, and its answer becomes a fact.
 //
 // Fails closed: a permission hook that throws denies, a tool hook that throws makes its call an error, a hook of the
 // run that throws ends the run. Whatever a hook changed is checked again.
@@ -30,10 +30,10 @@ import { viewOf } from "./announce.ts";
 export interface Asked {
   hooks: Hooks;
   tools: ReadonlyMap<string, Tool>;
-  /** The index of a model among the run's, `undefined` when it is none of them. */
+  /** The index of a model among the run's models; `undefined` if it is not one of them. */
   modelIndex(model: Model): number | undefined;
   session: string;
-  /** What was given for the keys of tools. */
+  /** The dependencies that the agent and the run give. */
   given: Given;
 }
 
@@ -45,10 +45,10 @@ interface Asking extends Asked {
   redact?: ((fact: Fact) => Fact) | undefined;
 }
 
-/** What a hook said, as a fact. */
+/** What a hook answered, as a fact. */
 export type Answered = Fact & { type: "hook_answered" };
 
-/** A short name for a question, to tell whether it is being asked already. */
+/** A key for a question, to tell whether it is being asked already. */
 export function askKey(ask: HookAsk): string {
   return `${ask.hook}:${"call" in ask ? ask.call : "step" in ask ? ask.step : ""}`;
 }
@@ -56,14 +56,14 @@ export function askKey(ask: HookAsk): string {
 /** Asks one hook. Never rejects. */
 export async function askHook(ask: HookAsk, state: State, asked: Asking): Promise<Answered> {
   try {
-    // It stands in the records from here on: what a hook still does to what it gave, or no journal can hold, must not.
+    // A copy goes into the records: the hook may still change what it returned, or it may hold what is not JSON.
     return jsonCopy(await answer(ask, state, asked), "", "lenient");
   } catch (thrown) {
     return refused(ask, messageOf(thrown));
   }
 }
 
-/** What a failing hook comes to. */
+/** The fact for a hook that threw. */
 function refused(ask: HookAsk, error: string): Answered {
   const failed = { type: "hook_answered" as const, error };
   const result = renderResult(toolResult(`Error: the ${ask.hook} hook failed: ${error}`, { isError: true }));
@@ -98,7 +98,7 @@ function answer(ask: HookAsk, state: State, asked: Asking): Promise<Answered> {
   }
 }
 
-/** What a hook has of the outside, made anew for each question. */
+/** The context of a hook, made anew for each question. */
 const contextOf = ({ session, given, signal }: Asking): HookContext => ({
   session,
   signal,
@@ -119,7 +119,7 @@ async function permission(ask: AskOf<"permission">, state: State, asked: Asking)
   noOthers(full, "answer", "reason", "text");
   textOrNothing("reason", full.reason);
   textOrNothing("text", full.text);
-  // Which call it is about is not the hook's to say.
+  // A hook cannot change which call it is about.
   return { ...full, type, ...ask };
 }
 
@@ -156,7 +156,7 @@ async function afterTool(ask: AskOf<"afterTool">, state: State, asked: Asking): 
   return { type, ...ask, result };
 }
 
-/** @throws TypeError for what is no model, its name among that, and for one that the agent does not have */
+/** @throws TypeError for anything that is not a model, such as a model's name, and for a model that the agent does not have */
 function indexOf(model: Model, modelIndex: Asked["modelIndex"]): number {
   if (modelCheck(model) !== undefined)
     throw new TypeError(`it chose ${kindOf(model)}, and one of the agent's models is needed ${ofAgent}`);
@@ -194,7 +194,7 @@ async function prepareStep(ask: AskOf<"prepareStep">, { history }: State, asked:
   };
 }
 
-/** The end of the run, as a hook wants it. An empty reason, or one that is none, would be an end that nobody can explain. */
+/** Checks the end of the run that a hook asks for. An empty or invalid reason is refused, because it would not explain the end. */
 function stopOf(said: { stop: string; text?: string }): { stop: string; text?: string } {
   noOthers(said, "stop", "text");
   const { stop, text } = said;
@@ -204,7 +204,7 @@ function stopOf(said: { stop: string; text?: string }): { stop: string; text?: s
   return { stop, ...(text === undefined ? {} : { text }) };
 }
 
-/** What the model or the run's caller would read, where it is given. */
+/** Checks a text that the model or the run's caller would read, if one is given. */
 function textOrNothing(name: string, said: unknown): void {
   if (said !== undefined && typeof said !== "string") throw new TypeError(`its ${name} must be a text`);
 }
@@ -231,7 +231,7 @@ async function onFinish(ask: AskOf<"onFinish">, state: State, asked: Asking): Pr
   return { type, ...ask, messages: messages.map(workOf).filter(saysSomething) };
 }
 
-/** The call as a hook sees it: what one writes into it is no answer, and changes nothing. */
+/** The call as a hook sees it, a copy: writing into it changes nothing. */
 const viewFor = (call: Call): CallView => jsonCopy(viewOf(call));
 
 function callOf(state: State, key: CallKey): Call {
@@ -243,11 +243,11 @@ function callOf(state: State, key: CallKey): Call {
 const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | undefined) =>
   renderResult(toolResult(content, { isError: isError ?? false }));
 
-/** What fits nowhere is nobody's "as it is": that is nothing, and null is not. */
+/** The error for an answer of another shape. Only `undefined` means "leave it as it is", not `null`. */
 const notOf = (given: string, needed: string): TypeError =>
   new TypeError(`it returned ${given}, and ${needed} or nothing is needed`);
 
-/** The word that was meant for an answer. */
+/** What a hook answered, in words, for the error. */
 function answerIn(said: unknown): string {
   if (isObject(said))
     return said.answer === undefined
@@ -256,7 +256,7 @@ function answerIn(said: unknown): string {
   return ["string", "boolean", "number"].includes(typeof said) ? JSON.stringify(said) : kindOf(said);
 }
 
-/** In a history, what is no message would fail every request to come. */
+/** Checks a hook's messages: an invalid one in the history would fail every later request. */
 function messagesOf<M extends Message>(said: M[], needed = "a list of messages"): M[] {
   if (!Array.isArray(said)) throw notOf(kindOf(said), needed);
   const wrong = said.findIndex(
@@ -269,14 +269,14 @@ function messagesOf<M extends Message>(said: M[], needed = "a list of messages")
   return said;
 }
 
-/** A request for nothing would be refused, or answered with nothing. */
+/** Refuses an empty list of messages: a provider would refuse the request, or answer nothing. */
 function sendable(said: readonly Message[], history: Log<Message>): readonly Message[] {
   const messages = untorn(said, history);
   if (messages.length === 0) throw new TypeError("it returned no message that could be sent");
   return messages;
 }
 
-/** More work is what a user would say. Anything else would stand in the history for good: an answer whose calls have no results, say. */
+/** Checks more work: it must be user messages. Anything else would stay in the history for good, such as an answer whose calls have no results. */
 function workOf(message: UserMessage, at: number): UserMessage {
   if (message.role !== "user")
     throw new TypeError(`item ${at} of what it returned is no user's message: its role is ${message.role}`);
@@ -286,7 +286,7 @@ function workOf(message: UserMessage, at: number): UserMessage {
 const saysSomething = ({ content }: UserMessage): boolean =>
   content.some((part) => part.type !== "text" || part.text.trim() !== "");
 
-/** What a result would be made of. @param name what the hook calls it */
+/** Checks the content of a result. @param name the member's name in the hook's answer */
 function contentOrFault(name: string, content: unknown, isError: unknown): void {
   if (typeof content !== "string" && !Array.isArray(content))
     throw new TypeError(`its ${name} is ${kindOf(content)}, and a text or a list of parts is needed`);
@@ -294,14 +294,14 @@ function contentOrFault(name: string, content: unknown, isError: unknown): void 
     throw new TypeError("its isError must be true or false");
 }
 
-/** What is passed over in silence may be what somebody relies on: tools that are no longer to be called, arguments that were made harmless. */
+/** Refuses unknown members: ignoring them could drop what somebody relies on, such as a restricted list of tools or arguments made safe. */
 function noOthers(said: object, ...known: readonly string[]): void {
   const other = Object.entries(said).find(([name, value]) => !known.includes(name) && value !== undefined);
   if (other !== undefined)
     throw new TypeError(`it returned ${other[0]}, and what it may return is ${known.join(", ")}`);
 }
 
-/** A text in place of a list would be taken for a list of its letters, or of what is in it. */
+/** Checks what prepareStep answered. A text in place of a list of tools would be taken for a list of its letters. */
 function checkPrepared(
   { tools, toolChoice, settings }: { tools?: unknown; toolChoice?: unknown; settings?: unknown },
   own: ReadonlyMap<string, Tool>,
@@ -323,7 +323,7 @@ function checkPrepared(
     throw new TypeError(`its toolChoice is ${JSON.stringify(tool)}, which is not among its tools`);
 }
 
-/** The new list as what it kept and what it put in, so that the record is as large as the change. */
+/** The new list as ranges kept and messages added, so that the record is only as large as the change. */
 function editFrom(history: Log<Message>, messages: readonly Message[]): HistoryEdit {
   const places = new Map<Message, number>();
   for (let at = 0; at < history.length; at += 1) places.set(history.at(at) as Message, at);

@@ -1,7 +1,7 @@
 // The room of what is at work: the model calls, tools and questions that were started and have not come back.
 //
-// The driver's arms under one roof. Nothing here decides: what is started was named by `next`, what comes back is posted
-// as a fact, and what nobody waits for any more is told so by its signal.
+// Keeps track of all work for the driver. Nothing here decides: `next` named what is started, what comes back is posted
+// as a fact, and when the loop stops waiting for something, its signal is fired.
 
 import { messageOf, RondoError, type Thrown } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
@@ -34,7 +34,7 @@ import { think } from "./think.ts";
 import type { Arriving } from "./timely.ts";
 import { noticing, toolContext } from "./tool-context.ts";
 
-/** The driver, as those who work for it see it. */
+/** What this room needs of the driver. */
 interface Driving {
   state(): State;
   post(fact: Arriving): void;
@@ -48,13 +48,13 @@ export class AtWork {
   readonly #driving: Driving;
   readonly #modelCall = new ModelCall();
   readonly #toolCalls = new Map<CallKey, AbortController>();
-  /** Those whose tools have looked at their signal: they hear of an abort, and may have something to say to it. */
+  /** Calls whose tools have read their `signal`: they may react to an abort, and so are waited for. */
   readonly #listening = new WeakSet<AbortController>();
-  /** Calls whose tools have not come back, whether anybody waits for them or not. */
+  /** Calls whose tools have not returned, whether they are still waited for or not. */
   readonly #away = new Set<CallKey>();
   readonly #questions: Questions;
   readonly #children: Children;
-  /** What was started in an era that is over is nobody's any more. */
+  /** Counted up when all work is given up: results of work from an earlier era are dropped. */
   #era = 0;
 
   constructor(shell: Shell, driving: Driving) {
@@ -73,25 +73,25 @@ export class AtWork {
     return this.#questions.areOpen;
   }
 
-  /** Takes note of what happened to calls that are sub-agents. */
+  /** Passes a record on to the sub-agents it concerns. */
   see(record: LogRecord): void {
     this.#children.see(record);
   }
 
-  /** The process leaves: `soon`, and sub-agents stop where they are; `now`, and all that is under way is nobody's any more. */
+  /** A drain. `soon`: sub-agents stop where they are. `now`: all work under way is given up. */
   leave(when: "soon" | "now", why: RondoError = new RondoError("aborted", "the process leaves")): void {
     if (when === "now") {
       this.#era += 1;
       this.#away.clear();
     }
-    // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
+    // Before the signals fire, so that a sub-agent does not take them for an abort.
     this.#children.leave(when);
     if (when === "soon") return;
     this.stopAll(why);
     this.#questions.forget();
   }
 
-  /** Nobody leaves any more. */
+  /** Takes a `leave` back. */
   stay(): void {
     this.#children.stay();
   }
@@ -103,7 +103,7 @@ export class AtWork {
     const options = optionsOf(this.#state);
     const named = modelOf(models, this.#state, action.model);
     const model = named && answeringInText(named, action.request);
-    // An abort may have come while the journal was written: nothing starts after it.
+    // An abort may have come while the journal wrote: nothing starts after it.
     if (this.#state.run.cancelledAt !== undefined) {
       const message = "the model call was not started: the run was cancelled";
       this.#driving.post({ type: "model_failed", error: { kind: "aborted", message, retryable: false } });
@@ -137,7 +137,7 @@ export class AtWork {
       });
   }
 
-  /** Asks for a summary, unless that is no longer wanted: a model call like any other, of which nobody is shown the deltas. */
+  /** Asks for a summary, unless that is no longer wanted: a model call like any other, but its deltas are not emitted. */
   summarise({ model: at, request }: Action & { do: "summarise" }): void {
     const { run } = this.#state;
     if (run?.compacting?.call === undefined) return;
@@ -158,7 +158,7 @@ export class AtWork {
       });
   }
 
-  /** A model call that begins: its signal, and where what comes of it goes. */
+  /** Begins a model call: gives its signal, and posts what comes of it. */
   #modelBegins(audience?: { isThere: boolean }): {
     controller: AbortController;
     came: (fact: Fact) => void;
@@ -198,7 +198,7 @@ export class AtWork {
       .then((whole) => (whole instanceof ChildWaits ? whole : capping.arrived(whole)))
       .catch((thrown: unknown) => {
         if (areWordsMissing(thrown)) post(endsOver(thrown));
-        // A call without a result would be waited for for ever.
+        // Without a result the call would be waited for for ever.
         return renderThrown(`Error: ${messageOf(thrown)}`);
       })
       .then((result) => {
@@ -219,14 +219,14 @@ export class AtWork {
       });
   }
 
-  /** Ends a sub-agent that was left behind, unless it is at that already: one that is at work was told to stop. */
+  /** Ends a sub-agent that was left behind, unless that is under way already. One that is still at work was told to stop. */
   endChild(key: CallKey): void {
     const left = this.#state.left?.find(({ call }) => call === key);
     if (left === undefined || this.#away.has(key)) return;
     this.#questions.ask(`end:${key}`, () => this.#children.end(left));
   }
 
-  /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */
+  /** Asks the tool of a call that was cut off what came of it (`reconcile`), unless that is under way already. */
   reconcile(key: CallKey): void {
     const call = callIn(this.#state.run, key);
     if (call === undefined) return;
@@ -240,13 +240,13 @@ export class AtWork {
         capping.arrived,
       );
       if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-      // One that was too slow need not go on looking.
+      // After its time-out the tool need not go on.
       controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
       return found;
     });
   }
 
-  /** What a tool works with: its context, the signal behind it, and what cuts its result. */
+  /** What a call of a tool needs: its context, the signal's controller, and the cap for its result. */
   #begin(key: CallKey, call: Call): { controller: AbortController; context: ToolContext; capping: Capping } {
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
@@ -259,7 +259,7 @@ export class AtWork {
     return { controller, context, capping: this.#capping(call) };
   }
 
-  /** A result that somebody brings is told and cut like a tool's. */
+  /** A result given to `answer`, rendered and cut like a tool's. */
   brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
     const { rules, tools } = this.#shell;
     const call = callIn(this.#state.run, key);
@@ -269,7 +269,7 @@ export class AtWork {
     return whole instanceof Promise ? whole.then(arrived) : arrived(whole);
   }
 
-  /** What a tool came to that was at work elsewhere, as a sub-agent in another place, is told and cut like one's here. */
+  /** The result of a call that ran elsewhere, such as a sub-agent on another machine, rendered and cut like one from here. */
   returned(key: CallKey, whole: CallResult, threw?: Thrown): CallResult | Promise<CallResult> {
     const { rules } = this.#shell;
     const call = callIn(this.#state.run, key);
@@ -279,7 +279,7 @@ export class AtWork {
     return this.#capping(call).arrived(told);
   }
 
-  /** What the model and the watchers read of it where this call fails. */
+  /** What the model and the listeners read if this call fails. */
   #failures({ name, id }: Call, { texts }: Rules): Failures {
     const report = (why: string): void => this.#warn("tool_error", `${name} (${id}): ${why}`);
     return { texts, masked: this.#shell.maskToolErrors, report };
@@ -293,7 +293,7 @@ export class AtWork {
     this.#driving.tell({ type: "warning", code, message });
   }
 
-  /** Posts what comes of something that is started now; once that was given up, nothing. */
+  /** A function that posts what comes of work started now; it does nothing once that work was given up. */
   #poster(): (fact: Fact) => void {
     const era = this.#era;
     return (fact) => {
@@ -301,7 +301,7 @@ export class AtWork {
     };
   }
 
-  /** Asks a hook, unless it is at that already. */
+  /** Asks a hook, unless it is being asked already. */
   askHook(ask: HookAsk): void {
     const asking = async (signal: AbortSignal): Promise<Fact> =>
       this.#cut(
@@ -311,7 +311,7 @@ export class AtWork {
     this.#questions.ask(askKey(ask), question, (run) => isAwaited(ask, run));
   }
 
-  /** Checks a text that was to be typed, unless one is being checked already. */
+  /** Checks the text of a typed output, unless one is being checked already. */
   checkOutput(text: string): void {
     this.#questions.ask(
       "check_output",
@@ -319,13 +319,13 @@ export class AtWork {
     );
   }
 
-  /** The same question, whose answer says of which conversation it is. */
+  /** The same question; its answer notes which version of the conversation it is about. */
   #ofNow(ask: Ask): Ask {
     const { seq: asked } = this.#state;
     return async (signal) => ({ ...(await ask(signal)), asked });
   }
 
-  /** A result that a hook gave is cut like a tool's. */
+  /** A result that a hook gave, cut like a tool's. */
   async #cut(fact: Answered): Promise<Answered> {
     if (!("result" in fact) || fact.result === undefined) return fact;
     const call = callIn(this.#state.run, fact.call);
@@ -350,7 +350,7 @@ export class AtWork {
     }
   }
 
-  /** A tool that never looked at its signal hears of no abort. Where it only reads, waiting for it would be for nothing; what others have done is worth knowing. */
+  /** After an abort, gives up a `read` that never looked at its `signal`: it cannot react to it. Others are waited for, because their outcome is worth knowing. */
   #giveUpDeaf(key: CallKey, call: Call, controller: AbortController): void {
     const counts = this.#listening.has(controller) || call.tool?.effect !== "read";
     if (counts || !this.#away.has(key)) return;
@@ -360,7 +360,7 @@ export class AtWork {
     this.#driving.post({ type: "tool_finished", call: key, result });
   }
 
-  /** Everything that is at work is told to stop. */
+  /** Fires the signals of everything at work. */
   stopAll(error: RondoError): void {
     this.#modelCall.stop(error);
     for (const controller of this.#toolCalls.values()) controller.abort(error);
@@ -377,7 +377,7 @@ function isAwaited(ask: HookAsk, run: Run): boolean {
   return call !== undefined && call.result === undefined;
 }
 
-/** The model a run means: it may have been begun when they stood in another order. */
+/** The model that a run means by an index: the run may have begun when the agent's models stood in another order. */
 const modelOf = (models: readonly Model[], state: State, at: number): Model | undefined =>
   models[placeOf(models, optionsOf(state).models[at], at)];
 

@@ -1,42 +1,42 @@
-// The room of babble: an answer that has come to one sentence over and over, seen while it comes.
+// The room of babble: notices while an answer arrives that it repeats one sentence over and over.
 //
-// It need not be heard, and paid for, to its end. What is made of it is the rule's to say (`rules/degenerate.ts`), to which
-// it is an answer that ran into a limit.
+// The answer is then broken off, so that its rest is not paid for. What follows is decided by a rule (`rules/degenerate.ts`),
+// which sees an answer that was cut off at a limit.
 
 import { endsTwice, isOwnSentence, repetition } from "../../rules/degenerate.ts";
 import type { Rules } from "../../rules/rule.ts";
 import type { State } from "../state.ts";
 
-/** Looked at each time so many characters have come. */
+/** After how many new characters the answer is looked at again. */
 export const lookedEvery = 2_000;
-/** The end of them, as much as may tell. */
+/** How many of the last characters are looked at. */
 const lookedAt = 4_000;
-/** Repeats that are too many, and how long they must be together, in characters. */
+/** From how many repeats on it is babble, and how long they must be together, in characters. */
 const bound = { times: 20, length: 1_500 };
 
-/** A part of an answer that is coming. */
+/** A part of an answer that is arriving. */
 export interface Coming {
   readonly pieces: readonly string[];
-  /** How many of them were looked at. */
+  /** How many of the pieces were looked at. */
   looked: number;
-  /** What those end with. */
+  /** The end of the text of those pieces. */
   end: string;
 }
 
 export class Babble {
   readonly #state: State;
 
-  /** @param state of the run, when the answer was asked for: what somebody said in it may be what is to be repeated */
+  /** @param state when the answer was asked for: a text that the conversation asks to repeat is not babble */
   constructor(state: State) {
     this.#state = state;
   }
 
-  /** What watches an answer; undefined where no rule judges what it sees. */
+  /** A watcher of an answer; undefined if no rule judges babble. */
   static under(rules: Rules, state: State): Babble | undefined {
     return rules.list.some(({ name }) => name === "degenerate_answers") ? new Babble(state) : undefined;
   }
 
-  /** Takes what has come of a part since it was last looked at. @returns whether it has only been repeating itself for a while */
+  /** Looks at what has come of a part since the last look. @returns whether the part has been repeating itself for a while */
   takes(part: Coming): boolean {
     part.end = (part.end + part.pieces.slice(part.looked).join("")).slice(-lookedAt);
     part.looked = part.pieces.length;

@@ -1,6 +1,6 @@
-// The room of beginnings: what is written down before something is done.
+// The room of beginnings: the facts that are recorded before work starts (intent before effect).
 //
-// Shared by every driver: intent before effect, in the same words wherever a run is driven.
+// Every driver uses them, so that the records are the same wherever a run is driven.
 
 import type { Rules } from "../../rules/rule.ts";
 import type { Action } from "../action.ts";
@@ -9,7 +9,7 @@ import { type Prefix, requestName, type Sent } from "../request/prefix.ts";
 import type { State } from "../state.ts";
 import { nextOrEnd } from "./next-or-end.ts";
 
-/** A model is asked. @param prefix notes what the request's front is, and what broke it */
+/** The fact that a model is asked. @param prefix notes the request's front, and what broke it */
 export function modelStarted(action: Action & { do: "call_model" }, prefix: Prefix): Fact {
   const { request, step, attempt, shape } = action;
   const { digest, broke } = prefix.note(request, shape);
@@ -34,12 +34,12 @@ export function summaryStarted({ request, part, of, attempt }: Action & { do: "s
   return { type: "summary_started", part, of, attempt, digest: requestName(request) };
 }
 
-/** Calls are started. @param session whose calls they are */
+/** The facts that calls are started. @param session id of the session of the calls */
 export function toolsStarted({ calls, reserved }: Action & { do: "start_tools" }, session: string): Fact[] {
   return calls.map((call): Fact => {
     const idempotencyKey = `${session}:${call}`;
     const given = reserved?.[call];
-    // The key is the child's session as well: it is the same whenever the call is started again.
+    // The idempotency key is also the sub-agent's session id: it is the same when the call is started again.
     const child = given === undefined ? {} : { child: idempotencyKey, reserved: given };
     return { type: "tool_started", call, idempotencyKey, ...child };
   });

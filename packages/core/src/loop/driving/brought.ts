@@ -1,6 +1,6 @@
-// The room of brought results: what somebody brings for a call is told as its tool's own would be.
+// The room of brought results: a result that was given to `answer` is rendered as the tool's own would be.
 //
-// The driver's arm, like that of a call: how a result is told is the tool's code, and may fail as the tool may.
+// Rendering calls the tool's `tell`, which is user code, and may fail like the tool itself.
 
 import { type Thrown, thrownIn } from "../../errors.ts";
 import { inAnyWords } from "../../rules/own-texts.ts";
@@ -12,19 +12,19 @@ import type { BroughtResult } from "../child-facts.ts";
 import type { CallResult } from "../records.ts";
 import { type Failures, reportThrown, resultOfThrown } from "./act.ts";
 
-/** The result as it was brought, told by nobody. */
+/** The result as it was given, without the tool's rendering. */
 export function broughtResult(given: BroughtResult): CallResult {
   const { threw: _threw, value: _value, recorded: _recorded, ...rest } = given;
   return { ...rest, code: "answered" };
 }
 
-/** An error that was met elsewhere, told as if the tool had thrown it here; in whatever words. */
+/** An error from elsewhere, rendered as if the tool had thrown it here. */
 export function toldThrown(name: string, thrown: Thrown, rules: Rules, failures: Failures): CallResult {
   reportThrown(thrown, failures);
   return inAnyWords(rules, ({ texts }) => resultOfThrown(name, thrown, { ...failures, texts }));
 }
 
-/** The result as the call's tool tells it, if it is there; an error is told once, in whatever words. Not a promise unless the tool has a way of telling. */
+/** The result as the call's tool renders it, if there is such a tool. A promise only if the tool has `tell`. */
 export function toldBy(
   tool: Tool | undefined,
   name: string,

@@ -1,7 +1,7 @@
 // The room of what is cut from a call's results.
 //
-// Whoever made the result (a tool, a hook, somebody who brought it), the order is the same: secrets first, then its
-// whole text is kept, then it is cut. Half a secret would be found no more.
+// Whether a tool, a hook or `answer` gave the result, the order is the same: first secrets are taken out, then the
+// whole text is kept, then it is cut. After a cut, half a secret would not be found any more.
 
 import { capArrival, capGiven, type Keeping } from "../../context/cap/arrival.ts";
 import type { CapPlace } from "../../context/cap.ts";
@@ -10,15 +10,15 @@ import { windowOf } from "../request/window.ts";
 import { type Call, optionsOf, type State } from "../state.ts";
 import type { Shell } from "./shell.ts";
 
-/** What cuts the results of one call. Not promises unless a store must be waited for. */
+/** Cuts the results of one call. Returns promises only if a store must be waited for. */
 export interface Capping {
-  /** A result that a tool made, or that somebody brought. */
+  /** Cuts a result of a tool, or one given to `answer`. */
   arrived(whole: CallResult): CallResult | Promise<CallResult>;
-  /** A result that a hook gave, maybe made of the call's own. */
+  /** Cuts a result that a hook gave, which may contain the call's own. */
   given(result: CallResult): CallResult | Promise<CallResult>;
 }
 
-/** What cuts the results of `call`. @param warn is told of a text that could not be kept */
+/** Makes the capping for `call`. @param warn is called for a text that could not be kept */
 export function cappingOf(
   { session, blobs, redact }: Shell,
   state: State,

@@ -1,8 +1,8 @@
-// The room of the driver's children: the driver's arm towards the sub-agents that its tools are.
+// The room of the driver's children: starts, resumes and ends the sub-agents that tools are.
 //
-// It hands a sub-agent what it needs of its parent, and passes on what is said to it. It decides nothing: what a child
-// may spend and when it goes on stand in records. A child that waits for somebody is in no memory; when its parent's
-// run no longer wants it, the loop says so, and it is ended in its own journal.
+// It hands a sub-agent what it needs of its parent, and passes on approvals. It decides nothing: what a child
+// may spend and when it is resumed stand in records. A child that waits for an approval is not kept in memory; when its
+// parent's run no longer wants it, the loop says so, and the child is ended in its own session.
 
 import type { Clock } from "../../clock.ts";
 import { messageOf, type RondoError } from "../../errors.ts";
@@ -18,7 +18,7 @@ import type { CallKey, Fact, LogRecord } from "../records.ts";
 import { type Call, optionsOf, type State } from "../state.ts";
 import { viewOf } from "./announce.ts";
 
-/** What it acts with. */
+/** What this room needs of the driver. */
 interface Place {
   session: string;
   rules: Rules;
@@ -38,7 +38,7 @@ interface Driving {
   lose?(error: RondoError): void;
 }
 
-/** A child settles a little before its parent gives it up, so that what it spent is told in time. */
+/** A child's share of its parent's grace: it settles a little earlier, so that what it spent is reported in time. */
 const graceShare = 0.75;
 
 export class Children {
@@ -53,7 +53,7 @@ export class Children {
     this.#driving = driving;
   }
 
-  /** What a call that is a sub-agent is started with. @param wanted whether this start of it still is */
+  /** What a call that is a sub-agent is started with. @param wanted whether this start of it is still wanted */
   startOf(call: Call, wanted: () => boolean): { child?: ChildStart } {
     const { child, key } = call;
     if (child === undefined) return {};
@@ -86,18 +86,18 @@ export class Children {
     };
   }
 
-  /** The process leaves: all children at work stop where they are. */
+  /** A drain: all children at work stop where they are. */
   leave(when: "soon" | "now"): void {
     this.#leaving = when;
     for (const heard of this.#left.values()) heard(when === "now");
   }
 
-  /** Nobody leaves any more. */
+  /** Takes a `leave` back. */
   stay(): void {
     this.#leaving = undefined;
   }
 
-  /** Takes note of what happened to calls that are sub-agents. */
+  /** Passes a record on to the children it concerns. */
   see(record: LogRecord): void {
     if (record.type === "approval_passed") {
       const { call, inside, said } = record;
@@ -110,17 +110,17 @@ export class Children {
     }
   }
 
-  /** Ends a sub-agent that is not at work, in its own journal. What comes of it is a fact in any case. */
+  /** Ends a sub-agent that is not at work, in its own session. A fact comes of it in any case. */
   async end({ call, name, session, told }: LeftChild): Promise<Fact> {
     const tool = this.#place.tools.get(name);
     const by = tool?.endChild === undefined ? this.#place : tool;
-    // Nothing this process does brings it back.
+    // Its tool is gone, and this process cannot bring it back.
     if (by.endChild === undefined)
       return { type: "late_result", call, error: `there is no sub-agent ${name} any more` };
     try {
       const spent = await by.endChild(this.#placeOf(session), "its parent was ended");
       const since = spent === undefined ? nothingSpent : spentSince(spent, told);
-      // What it had told before it stopped is known.
+      // What it had reported before it stopped was counted already.
       if (!hasSpent(since)) return { type: "late_result", call };
       return { type: "late_result", call, result: { content: [], isError: true, spent: since } };
     } catch (thrown) {

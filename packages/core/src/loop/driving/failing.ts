@@ -1,16 +1,16 @@
-// The room of code that failed: the fact that ends a run over what was thrown in the middle of it.
+// The room of code that failed: the fact that ends a run because something threw in the middle of it.
 //
-// It names whose code that was, for the run's end names whoever decided it, and nobody asked for an abort.
+// The fact names whose code threw, so that the run's end does, and is not taken for an abort by a person.
 
 import { causesOf, toRondoError } from "../../errors.ts";
 import { areWordsMissing } from "../../rules/own-texts.ts";
 import { failedRule } from "../../rules/rule.ts";
 import type { Fact } from "../records.ts";
 
-/** Ends the run over what was thrown: by the rule that threw it, or by `texts`; what is nobody's, by whoever drives. */
+/** The fact that ends the run over what was thrown. It names the rule that threw, or `texts`; otherwise the driver is taken for it. */
 export function endsOver(thrown: unknown): Fact {
   const error = toRondoError(thrown).toJSON();
-  // Rules of ours say such words too, and do not throw of themselves.
+  // Built-in rules use these texts too: then `texts` failed, and not the rule.
   const rule = causesOf(thrown).some(areWordsMissing) ? "texts" : failedRule(thrown);
   return { type: "abort_asked", reason: error.message, error, ...(rule === undefined ? {} : { rule }) };
 }

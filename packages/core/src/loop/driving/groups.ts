@@ -1,7 +1,7 @@
 // The room of groups: records on their way to the journal.
 //
-// What was made since the last flush is one group: all of it is kept, or none. Each group names the position it follows,
-// and goes behind the one before, also where the journal takes its time. The first that is refused is the last: nothing
+// The records since the last flush are one group: all of them are kept, or none. Each group names the position it follows,
+// and is written after the one before, also if the journal is slow. Once a group is refused no other is written: nothing
 // that happens after it could be kept.
 
 import { RondoError, toRondoError } from "../../errors.ts";
@@ -11,11 +11,11 @@ import type { Shell } from "./shell.ts";
 export class Groups {
   readonly #journal: Shell["journal"];
   readonly #session: string;
-  /** The group that has not gone yet. */
+  /** The group that has not been written yet. */
   waiting: LogRecord[] = [];
-  /** How many records the journal has, or is being given. */
+  /** How many records the journal has, including those being written. */
   #given: number;
-  /** Set once the journal refused a group, or somebody else has the session. */
+  /** Set once the journal refused a group, or another writer has the session. */
   failed: RondoError | undefined;
   #writing: Promise<void> | undefined;
   /** The last record that the journal has taken, since `startAt`. */
@@ -27,7 +27,7 @@ export class Groups {
     this.#given = given;
   }
 
-  /** The journal has so many records, whoever wrote them. What waited is no part of them, and what failed is over. */
+  /** Begins anew: the journal has so many records, whoever wrote them. The waiting group is dropped, and a failure is forgotten. */
   startAt(given: number): void {
     this.#given = given;
     this.waiting = [];
@@ -36,21 +36,21 @@ export class Groups {
     this.#writing = undefined;
   }
 
-  /** The failure, for whoever wants more after it was told. */
+  /** The failure, for callers after the first that was told. */
   get refusal(): RondoError | undefined {
     const error = this.failed;
-    // Whoever was not the only writer was told to open it again. A disk that has room again, or is free, helps as little.
+    // A `conflict` already says to open the session again. That is needed as well once a full disk has room again.
     if (error === undefined || error.kind === "conflict") return error;
     const words = `session ${JSON.stringify(this.#session)} has failed, and takes nothing more until it is opened again`;
     return new RondoError(error.kind, `${words}: ${error.message}`, { cause: error });
   }
 
-  /** What the journal does not have, as it was before it was stamped. */
+  /** The facts that the journal does not have, before they were stamped. */
   get unkept(): Fact[] {
     return this.waiting.map(({ seq: _seq, at: _at, rand: _rand, ...fact }) => fact as Fact);
   }
 
-  /** Gives the journal what waits. Resolves when that is durable; undefined where it is already. */
+  /** Writes the waiting group. Resolves when it is durable; returns undefined if it is already. */
   flush(): Promise<void> | undefined {
     if (this.failed !== undefined) throw this.failed;
     if (this.waiting.length === 0) return undefined;
@@ -76,20 +76,20 @@ export class Groups {
     }
   }
 
-  /** Writes behind whatever is being written: a journal that takes its time may not get a later group first. */
+  /** Writes after whatever is being written: a slow journal must not get a later group first. */
   flushInTurn(): void {
     const before = this.#writing;
     this.#writing = before === undefined ? this.flush() : before.then(() => this.flush());
-    // Whoever waits for it hears of a failure; until then it is nobody's unhandled rejection.
+    // A caller that waits for it gets the failure; until then it must not be an unhandled rejection.
     this.#writing?.catch(() => {});
   }
 
-  /** What goes in turn. Undefined: nothing does. */
+  /** The write under way. Undefined: there is none. */
   get writing(): Promise<void> | undefined {
     return this.#writing;
   }
 
-  /** Resolves when what goes in turn is durable. */
+  /** Resolves when the write under way is durable. */
   async settled(): Promise<void> {
     const writing = this.#writing;
     try {

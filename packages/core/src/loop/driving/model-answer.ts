@@ -1,8 +1,8 @@
-// The room of what a model gave back: an answer, or an error, as facts that every journal can hold.
+// The room of what a model returned: an answer, or an error, as facts that every journal can hold.
 //
-// A model may be anybody's code. A wrong answer is the model's failure, told with its name and with the place of what is
-// wrong, and not the loop's: taken as it is, it would stand in the history and fail every request to come, or be refused
-// by one journal and changed by another.
+// A model may be user code. An invalid answer is the model's failure, and the error names the model and the place of what is
+// wrong. If it were taken as it is, it would stay in the history and fail every later request, or one journal would refuse
+// it and another change it.
 
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../../errors.ts";
 import { inText } from "../../input.ts";
@@ -12,8 +12,8 @@ import { type AssistantMessage, holdsFile, type Part, type StopKind, type Usage 
 import type { Model } from "../../model.ts";
 
 /**
- * The answer of a model, as it stands in the records: what the model still writes into its own changes nothing.
- * @throws RondoError `protocol` naming the model, and what of the answer is none
+ * The answer of a model as it stands in the records: a copy, so that the model cannot change it later.
+ * @throws RondoError `protocol` naming the model, and what is wrong with the answer
  */
 export function answerFrom({ id, origin: asked }: Model, said: unknown): AssistantMessage {
   const shaped = said as Partial<AssistantMessage> | null | undefined;
@@ -30,14 +30,14 @@ export function answerFrom({ id, origin: asked }: Model, said: unknown): Assista
       "protocol",
       `${id}: the model returned a message whose part ${wrong} is none: ${partForm(content[wrong])} is needed`,
     );
-  // A number that is none would make every sum after it none, and no budget would ever be used up: it is not known.
+  // NaN would make every sum after it NaN, and no budget would ever be used up: such a number counts as unknown.
   const { usage, raw, ...message } = inText(shaped as AssistantMessage) as AssistantMessage;
   const origin = typeof message.origin === "object" && message.origin !== null ? message.origin : asked;
   try {
     return {
       ...jsonCopy({ ...message, origin }),
       ...(isUsage(usage) ? { usage: jsonCopy(usage) } : {}),
-      // The provider's own is nobody's to read but who asked for it: it is kept as far as it can be.
+      // `raw` is only for the user who asked for it (`keepRaw`): it is kept as far as it is JSON.
       ...(raw === undefined ? {} : { raw: jsonCopy(raw, "raw", "lenient") }),
     };
   } catch (thrown) {
@@ -60,14 +60,14 @@ const stopKinds = Object.keys({
   unknown: 1,
 } satisfies Record<StopKind, 1>);
 
-/** What of an assistant message is not there; undefined: it has the shape of one. */
+/** What an assistant message lacks; undefined: it has the shape of one. */
 function lackOf(said: Partial<AssistantMessage> | null | undefined): string | undefined {
   if (!isObject(said)) return `it is ${kindOf(said)}`;
   if (said.role !== "assistant") return 'its role is not "assistant"';
   if (!Array.isArray(said.content)) return "its content is no list of parts";
   const kind = said.stop?.kind;
   if (typeof kind !== "string") return "it has no stop.kind";
-  // In words of a provider's own ("length"), half an answer would pass for a whole one.
+  // With a provider's own word ("length"), an answer that was cut off would pass for a whole one.
   return stopKinds.includes(kind)
     ? undefined
     : `its stop.kind is ${JSON.stringify(kind)}, and none of ${stopKinds.join(", ")}`;
@@ -83,7 +83,7 @@ const forms = new Map<string | undefined, string>([
 const partForm = (part: Partial<Part> | null | undefined): string =>
   forms.get(part?.type) ?? '{ type: "text", text } or another of its kind';
 
-/** What a failed call leaves behind: whatever of it is none is left out, for the error is what counts. */
+/** What a failed call leaves behind. Invalid parts are left out, because the error is what counts. */
 export function failureFrom(
   model: Model,
   thrown: unknown,
@@ -110,7 +110,7 @@ const isUsage = (usage: unknown): usage is Usage => isObject(usage) && Object.va
 const isAmount = (value: unknown): boolean =>
   value === undefined || (typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY);
 
-/** What is read of a part without another look. In the history a wrong one would fail every run to come. */
+/** Checks the members of a part that later code relies on. In the history an invalid one would fail every later run. */
 function isPart(part: Partial<Part> | null | undefined): boolean {
   switch (part?.type) {
     case "text":

@@ -1,4 +1,4 @@
-// The room of the model call that is under way: one at a time. What still comes of one that was given up is late, and told nobody.
+// The room of the model call that is under way: one at a time. What still comes of a call that was given up is dropped.
 
 import type { RondoError } from "../../errors.ts";
 import type { Fact } from "../records.ts";
@@ -16,15 +16,15 @@ export class ModelCall {
   }
 
   /**
-   * Another begins.
-   * @param audience who hears it, as long as it is not given up
-   * @returns its signal, and what makes a fact of what it came to
+   * Begins another call.
+   * @param audience who is told of its deltas, as long as it is not given up
+   * @returns its signal, and a function that makes a fact of its outcome
    */
   begins(audience?: { isThere: boolean }): { controller: AbortController; came: (fact: Fact) => Fact } {
     const call = { controller: new AbortController(), audience };
     this.#call = call;
     const came = (fact: Fact): Fact => {
-      // Another call may be waited for by now: it is not that one's answer.
+      // Another call may be waited for by now, and this is not its answer.
       if (this.#call !== call) return { type: "late_result", call: null };
       this.#call = undefined;
       return fact;
@@ -32,7 +32,7 @@ export class ModelCall {
     return { controller: call.controller, came };
   }
 
-  /** Fires its signal, where one is under way. @param isAwaited what it comes to counts still; else it is given up */
+  /** Fires the signal of the call under way, if there is one. @param isAwaited its outcome still counts; otherwise it is given up */
   stop(why: RondoError, isAwaited: boolean = false): void {
     const call = this.#call;
     if (call === undefined) return;

@@ -1,6 +1,6 @@
-// The room of the next step for whoever drives: what is to be done now, also where somebody's code fails in saying it.
+// The room of the next step for a driver: what is to be done now, also if user code throws while that is decided.
 //
-// Rules and words are somebody's. What they throw in the middle of a run ends it, by its records like any other end.
+// Rules and texts may be user code. If they throw in the middle of a run, the run ends, by a record like any other end.
 
 import { inAnyWords } from "../../rules/own-texts.ts";
 import type { Rules } from "../../rules/rule.ts";
@@ -10,9 +10,9 @@ import { isOpen, type State } from "../state.ts";
 import { endsOver } from "./failing.ts";
 
 /**
- * As `next`, for whoever drives: a rule that throws ends its run, and is named, and so are words of somebody's own. A run
- * that is being closed is closed with our own words then.
- * @throws what a rule throws while that is done
+ * As `next`, for drivers: if a rule, or one of the user's texts, throws, the run ends and its end names it. The rest of that run
+ * is then closed with the built-in texts.
+ * @throws what a rule throws while the run is being closed
  */
 export function nextOrEnd(state: State, rules: Rules): Action {
   const { run } = state;

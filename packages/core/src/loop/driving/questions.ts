@@ -1,23 +1,23 @@
-// The room of questions: what somebody's code was asked and has not answered.
+// The room of questions: what user code was asked and has not answered.
 //
-// Hooks, checks of an output, tools about what came of a call that was cut off, sub-agents that were left behind. Each is
-// asked once at a time; its answer comes by mail, and one that nobody waits for any more is told so by its signal.
+// Hooks, checks of an output, `reconcile` of tools, the ending of sub-agents that were left behind. Each question is
+// asked once at a time; its answer is posted to the mailbox. When an answer is no longer wanted, its signal is fired.
 
 import type { RondoError } from "../../errors.ts";
 import type { Run, State } from "../state.ts";
 import { endsOver } from "./failing.ts";
 import type { Arriving } from "./timely.ts";
 
-/** A question to somebody's code. */
+/** A question to user code. */
 export type Ask = (signal: AbortSignal) => Promise<Arriving>;
 
-/** One that has not been answered: its signal, and whether its answer is still waited for in a run that goes on. */
+/** A question that has not been answered: its signal, and whether its answer is still wanted in a run that goes on. */
 interface Question {
   readonly controller: AbortController;
   isWanted(run: Run): boolean;
 }
 
-/** Who asks, as far as this room goes. */
+/** What this room needs of the driver. */
 interface Asking {
   state(): State;
   post(fact: Arriving): void;
@@ -26,21 +26,21 @@ interface Asking {
 export class Questions {
   readonly #asking: Asking;
   readonly #open = new Map<string, Question>();
-  /** What was asked in an era that is over is nobody's any more. */
+  /** Counted up when all questions are dropped: answers from an earlier era are ignored. */
   #era = 0;
 
   constructor(asking: Asking) {
     this.#asking = asking;
   }
 
-  /** Whether one has not been answered. */
+  /** Whether a question has not been answered. */
   get areOpen(): boolean {
     return this.#open.size > 0;
   }
 
   /**
-   * Asks one that is not being asked already; its answer comes by mail, unless the run has ended meanwhile.
-   * @param isWanted whether its answer is still waited for. Default: as long as the run goes on
+   * Asks a question, unless it is being asked already; posts the answer, unless the run has ended meanwhile.
+   * @param isWanted whether its answer is still wanted. Default: as long as the run goes on
    */
   ask(key: string, ask: Ask, isWanted: Question["isWanted"] = () => true): void {
     const { run } = this.#asking.state();
@@ -58,7 +58,7 @@ export class Questions {
     ask(controller.signal).then(settle, (thrown: unknown) => settle(endsOver(thrown)));
   }
 
-  /** Fires the signal of each that is no longer wanted. @param why made where there is one */
+  /** Fires the signal of each question that is no longer wanted. @param why makes the reason, only called if there is one */
   release(why: (state: State) => RondoError): void {
     const state = this.#asking.state();
     const { run } = state;
@@ -68,12 +68,12 @@ export class Questions {
       if (areVoid || !isWanted(run)) controller.abort(why(state));
   }
 
-  /** All of them are told to stop; what they still answer is heard. */
+  /** Fires all signals; answers that still come are taken. */
   stopAll(error: RondoError): void {
     for (const { controller } of this.#open.values()) controller.abort(error);
   }
 
-  /** None of them is any more: nothing they still answer is heard, and each may be asked anew. */
+  /** Drops all questions: answers that still come are ignored, and each may be asked anew. */
   forget(): void {
     this.#era += 1;
     this.#open.clear();

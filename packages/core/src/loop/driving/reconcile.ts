@@ -1,7 +1,7 @@
 // The room of reconciling: a tool is asked what came of a call that was cut off, and its answer becomes a fact.
 //
-// The driver's arm, like that of a call. A tool that throws, says nothing or takes longer than a call may take has found
-// out nothing: what happens then is decided elsewhere.
+// If the tool throws, returns nothing, or takes longer than a call may take, it has found out nothing: what happens then
+// is decided in the loop.
 
 import { type Clock, longestWait } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
@@ -13,7 +13,7 @@ import type { Call } from "../state.ts";
 
 type Found = Fact & { type: "reconciled" };
 
-/** What a tool has found out about a call. Never rejects. @param cap what is to be cut from a result is cut there */
+/** What a tool has found out about a call. Never rejects. @param cap cuts the result, if there is one */
 export async function reconcileCall(
   tool: Tool | undefined,
   call: Pick<Call, "key" | "name" | "args" | "tool">,

@@ -1,4 +1,4 @@
-// The room of the shell: what a driver acts with. The world, as far as a run may touch it.
+// The room of the shell: what a driver works with (journal, models, tools, hooks, clock). It is all that a run can reach of the world.
 
 import type { Clock } from "../../clock.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
@@ -10,17 +10,17 @@ import type { Tool } from "../../tool.ts";
 import type { Fact } from "../records.ts";
 import type { Asked } from "./ask-hooks.ts";
 
-/** What a driver acts with. */
+/** What a driver works with. */
 export interface Shell {
   session: string;
   journal: Pick<Journal, "append">;
-  /** Where the whole texts of cut results are kept. Absent: nowhere. */
+  /** Keeps the whole texts of cut results. Absent: they are not kept. */
   blobs?: BlobStore | undefined;
   rules: Rules;
   tools: ReadonlyMap<string, Tool>;
   /** In the order of the run's models. */
   models: readonly Model[];
-  /** Sums up what is compacted, when it is not the model in use. */
+  /** Summarises in a compaction. Absent: the model in use does. */
   compactor?: Model | undefined;
   hooks: Asked;
   /** Checks a text against the output schema. */
@@ -28,13 +28,13 @@ export interface Shell {
   /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
   clock: Clock;
-  /** What was given for the keys of tools. */
+  /** The dependencies that the agent and the run give. */
   given: Given;
-  /** The same, as sub-agents are handed it. Absent: they are handed nothing. */
+  /** The same, as it is passed on to sub-agents. Absent: nothing is. */
   passedOn?: PassedOn;
   /** Whether the model reads a fixed text where a tool threw. */
   maskToolErrors: boolean;
-  /** Where sub-agents keep their sessions. */
+  /** The journal of sub-agents' sessions. */
   journalOfChildren: Journal;
   /** Ends a sub-agent whose tool is gone. Absent: it stays where it is. */
   endChild?: Tool["endChild"];

@@ -1,33 +1,33 @@
-// The room of telling: each event is told to all who hear the run, and one who fails to hear ends that run.
+// The room of telling: each event goes to all listeners of the run, and a listener that fails ends that run.
 //
-// In the order they came in. One that throws, or rejects while the run is driven, hears no more of it; the others do. It ends
-// that run, and no other: a listener may take its time to fail, and the next run may go on by then, or nobody drive any more.
+// Listeners are called in the order they subscribed. One that throws, or rejects while the run is driven, gets no more events
+// of it; the others do. It ends that run only: an asynchronous one may reject when the next run is under way, or none.
 //
-// An answer may be many thousand deltas, and one function stands between what hears the model and a listener: each on the
-// way is compiled, and once more with all that it calls (see `bench/RESULTS.md`).
+// An answer may be many thousand deltas, so only one function stands between the model call and a listener: each one more
+// would have to be compiled, and once more with all that it calls (see `bench/RESULTS.md`).
 
 import { messageOf } from "../../errors.ts";
 import type { Listener, RondoEvent } from "../../events.ts";
 import { redactEvent } from "../../redact.ts";
 import type { Fact } from "../records.ts";
 
-/** Who hears, at the moment. */
+/** The listeners at the moment. */
 export interface ListenerList {
   readonly current: readonly Listener[];
 }
 
-/** What this needs of who drives. */
+/** What this room needs of the driver. */
 interface Teller {
-  /** Whether anybody drives. */
+  /** Whether the session is being driven. */
   isRunning(): boolean;
   post(fact: Fact): void;
 }
 
-/** How one run is heard. */
+/** The state of telling one run. */
 interface Hearing {
-  /** Those that failed in it, once any has. */
+  /** The listeners that failed in it. Absent: none has. */
   deaf: Set<Listener> | undefined;
-  /** It ends over one of them. */
+  /** Set once the run is ended because one failed. */
   ends: boolean;
 }
 
@@ -37,14 +37,14 @@ export class Telling {
   readonly #by: Teller;
   #hearing: Hearing = { deaf: undefined, ends: false };
 
-  /** @param redact takes secrets out of what is told */
+  /** @param redact takes secrets out of the error that ends the run */
   constructor(listeners: ListenerList, by: Teller, redact: ((fact: Fact) => Fact) | undefined) {
     this.#listeners = listeners;
     this.#by = by;
     this.tell = redact === undefined ? this.#tellAll : (event) => this.#tellAll(redactEvent(event, redact));
   }
 
-  /** Another run begins: all hear again. */
+  /** Another run begins: all listeners get events again. */
   anew(): void {
     this.#hearing = { deaf: undefined, ends: false };
   }
@@ -67,7 +67,7 @@ export class Telling {
     if (failure !== undefined) this.#endOver(event, failure.thrown);
   };
 
-  /** An async function fits a listener's type, and its rejection is nobody else's to hear. */
+  /** An async function fits a listener's type; its rejection is handled here, and nowhere else. */
   #heardLater(said: Promise<unknown>, listener: Listener, event: RondoEvent): void {
     const hearing = this.#hearing;
     said.catch((thrown: unknown) => {
@@ -81,7 +81,7 @@ export class Telling {
     hearing.deaf.add(listener);
   }
 
-  /** Ends the run over an event that could not be told; once, for its end is told as well. */
+  /** Ends the run because a listener failed; once only, because the end is an event as well. */
   #endOver(event: RondoEvent, thrown: unknown): void {
     if (this.#hearing.ends) return;
     this.#hearing.ends = true;

@@ -1,9 +1,9 @@
 // The room of the model call: one attempt, watched by two clocks.
 //
-// The driver's arm towards a model. It tells what arrives, keeps what arrived in case it breaks off, and settles when
-// a clock runs out even if the model does not. Whether to try again is not asked here.
+// Calls a model for the driver. It emits what arrives, keeps what arrived in case the answer breaks off, and settles when
+// a clock runs out even if the model does not. Whether to try again is decided elsewhere.
 //
-// An answer may be many thousand deltas: each goes through one function here, and one more that tells it (`telling.ts`).
+// An answer may be many thousand deltas: each goes through one function here, and one more that emits it (`telling.ts`).
 
 import { type Clock, hostOf, longestWait } from "../../clock.ts";
 import { errorWith, RondoError, toRondoError } from "../../errors.ts";
@@ -20,20 +20,20 @@ export interface Clocks {
   totalMs: number;
 }
 
-/** Who is told what arrives. */
+/** Receives the deltas. */
 export interface Audience {
   readonly step: number;
-  /** Whether anybody still wants to hear it. */
+  /** Whether deltas are still wanted. */
   readonly isThere: boolean;
   tell(event: RondoEvent): void;
-  /** Set once a delta was told. */
+  /** Set once a delta was passed on. */
   shown: boolean;
 }
 
 /**
  * Calls the model once.
- * @param audience nobody, where it is absent
- * @param babble notices an answer that has begun to repeat itself: it is broken off there, as one that ran into a limit
+ * @param audience receives the deltas; absent: nobody does
+ * @param babble notices an answer that repeats itself: it is then broken off, and counts as cut off at a limit
  * @throws RondoError with `partial` where anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
  */
 export function think(
@@ -48,7 +48,7 @@ export function think(
   const clocks = { ...agents, ...model.clocks };
   const heard: Heard = [];
   const startedAt = clock.now();
-  // By the host's time, which each delta can afford to ask.
+  // The host's clock: it is cheap enough to be read at each delta.
   const host = hostOf(clock);
   let lastAt = host.now();
   let begun = false;
@@ -57,7 +57,7 @@ export function think(
 
   return new Promise((resolve, reject) => {
     let cancel = (): void => {};
-    // What was heard of an answer that was broken off. It stands when the model has let go, or its time is over.
+    // What arrived of an answer that was broken off here. It is used when the model has settled, or its time is over.
     let broken: AssistantMessage | undefined;
     const settle = (act: () => void): void => {
       over = true;
@@ -75,7 +75,7 @@ export function think(
     const watch = (): void => {
       const ms = clock.now() - startedAt;
       const now = host.now();
-      // It was set back: the wait begins again.
+      // The clock was set back: the wait begins again.
       lastAt = Math.min(lastAt, now);
       const idle = begun ? clocks.idleMs : (queued ? 0 : clocks.firstByteMs) || Infinity;
       const left = Math.min(lastAt + idle - now, clocks.totalMs - ms);
@@ -90,7 +90,7 @@ export function think(
     watch();
 
     let open: HeardPart | undefined;
-    // How much has come since it was last looked at.
+    // How many characters have come since babble was last looked for.
     let unlooked = 0;
     const breaksOff = (part: HeardPart): boolean => {
       unlooked = 0;
@@ -101,7 +101,7 @@ export function think(
     };
     const hear = (event: ModelEvent): void => {
       if (over || broken !== undefined) return;
-      // A warning tells what was asked for; nothing need have come yet.
+      // A warning is about the request: nothing of the answer need have arrived yet.
       if (event.type === "warning") {
         if (audience?.isThere === true) audience.tell(event);
         return;
@@ -142,7 +142,7 @@ export function think(
       },
     };
     try {
-      // A model that answers at once is none the less one: what it gave is looked at like any other's.
+      // What a model returns without a promise is checked like any other answer.
       Promise.resolve(model.call(request, io)).then((message) => settle(() => resolve(message)), fail);
     } catch (thrown) {
       fail(thrown);
@@ -150,7 +150,7 @@ export function think(
   });
 }
 
-/** What was heard of an answer that is not heard to its end. */
+/** What arrived of an answer that is broken off here, as an answer. */
 function brokenOff(model: Model, heard: Heard, thoughts: string): AssistantMessage {
   const content = textsOf(heard);
   if (thoughts !== "") content.unshift({ type: "reasoning", text: thoughts });
@@ -172,7 +172,7 @@ function ranOut(
     : new RondoError("timeout", `${id}: nothing came within ${firstByteMs} ms (clocks.firstByteMs)`);
 }
 
-/** What was heard so far of one part of the answer. */
+/** What has arrived so far of one part of the answer. */
 interface HeardPart extends Coming {
   readonly type: "text_delta" | "reasoning_delta";
   readonly index: number;
@@ -191,7 +191,7 @@ function openedIn(heard: Heard, type: HeardPart["type"], index: number): HeardPa
   return opened;
 }
 
-/** Whatever a model rejects with after its signal fired: it was aborted. */
+/** After its signal fired, whatever a model rejects with counts as `aborted`. */
 function aborted(thrown: unknown): RondoError {
   const error = toRondoError(thrown);
   const { partial, usage } = error;
@@ -202,7 +202,7 @@ function aborted(thrown: unknown): RondoError {
   });
 }
 
-/** What is worth keeping of an answer that is not whole. Reasoning is not: unsigned, it could not be replayed. */
+/** What to keep of an answer that is not whole: no reasoning, because without its signature it could not be sent again. */
 const textsOf = (heard: Heard): Part[] =>
   heard.flatMap(({ type, pieces }): Part[] =>
     type === "text_delta" ? [{ type: "text", text: pieces.join("") }] : [],

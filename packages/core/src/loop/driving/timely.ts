@@ -1,11 +1,11 @@
-// The room of what comes too late: the result of something that was settled without it.
+// The room of what comes too late: the result of work that was settled without it.
 //
-// Shared by every driver, so that what nobody waits for any more stands in the records as the same thing everywhere.
+// Every driver uses it, so that a late result is recorded in the same way everywhere.
 
 import type { Fact } from "../records.ts";
 import { type Call, callIn, type State } from "../state.ts";
 
-/** A result that somebody brought, which nothing was started for. */
+/** A result that was given to `answer`: no tool was started for it. */
 export const isBrought = (fact: Fact): boolean =>
   fact.type === "tool_finished" && fact.result.code === "answered";
 
@@ -19,29 +19,29 @@ const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "late_result",
 ]);
 
-/** Facts that come of something the driver started. */
+/** Facts about the outcome of work that the driver started. */
 export const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type) && !isBrought(fact);
 
 const words: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>(["queued", "withdrawn", "allowed", "revoked"]);
 
-/** Facts that are said to the session, whatever becomes of its run. */
+/** Facts that are about the session, and so hold whatever happens to its run. */
 export const isWord = (fact: Fact): boolean => words.has(fact.type);
 
-/** What is kept where a run could not be begun, or goes on elsewhere: all else was said of that run alone. */
+/** Whether a fact is kept if the run could not be begun, or goes on elsewhere: all others were about that run only. */
 export const outlivesRun = (fact: Fact): boolean => isWord(fact) || isOutcome(fact);
 
 /** Nobody is asked any more: a call that runs has a result of its own, one that was denied has none. */
 const isDecided = ({ startedAt, permission }: Call): boolean =>
   startedAt !== undefined || permission?.answer === "deny";
 
-/** A fact on its way to the records. `asked`: it is said of the conversation as that was after so many records. */
+/** A fact on its way to the records. `asked`: it is about the conversation as it was after so many records. */
 export type Arriving = Fact & { readonly asked?: number };
 
-/** Whether a fact is said of a conversation that has changed since. Whoever wants to know asks again. */
+/** Whether a fact is about a conversation that has changed since: then the question is asked again. */
 export const isVoid = ({ asked }: Arriving, { changedSeq }: State): boolean =>
   asked !== undefined && asked < changedSeq;
 
-/** What came too late is kept as what it is. */
+/** The fact as it is recorded: as a `late_result` if it came too late. */
 export function timely(arriving: Arriving, { run }: State): Fact {
   const fact = arriving.asked === undefined ? arriving : unasked(arriving);
   if (fact.type === "model_finished" || fact.type === "model_failed")

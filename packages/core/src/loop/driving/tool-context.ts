@@ -1,7 +1,7 @@
-// The room of the tool's context: what a tool works with of the run that calls it.
+// The room of the tool's context: the second argument of `execute`.
 //
-// It is made for one start of one call. What a tool tells of its progress once it was given up is told to nobody; what it
-// can look up is the session's own.
+// It is made for one start of one call. Progress that a tool reports after it was given up is dropped. The kept texts that it
+// can look up are those of its session.
 
 import type { RondoEvent } from "../../events.ts";
 import { jsonCopy } from "../../json/copy.ts";
@@ -12,16 +12,16 @@ import type { Call, State } from "../state.ts";
 import { viewOf } from "./announce.ts";
 import type { Shell } from "./shell.ts";
 
-/** Who drives, as a tool meets it. */
+/** What this room needs of the driver. */
 interface Driving {
   state(): State;
   readonly tell: (event: RondoEvent) => void;
 }
 
 /**
- * The context of a call that starts.
- * @param atWork the calls that are waited for: this one is told of as long as it is there under its controller
- * @param child what it is given of its parent, where it is a sub-agent
+ * Makes the context of a call that starts.
+ * @param atWork the calls that are waited for: this call's progress is emitted as long as it is among them with its controller
+ * @param child what a sub-agent gets from its parent; absent for other tools
  */
 export function toolContext(
   call: Call,
@@ -50,7 +50,7 @@ export function toolContext(
   };
 }
 
-/** The same, and whoever looks at its signal is known to hear of an abort. */
+/** The same context, which notes when the tool reads its `signal`: then the tool may react to an abort. */
 export function noticing(
   context: ToolContext,
   controller: AbortController,
