@@ -1,7 +1,7 @@
 // The room of odd answers: refused, paused, cut off, malformed, empty.
 //
-// Each is a small rule of its own with its own bound, asked in this order before anything is read out of the content.
-// What is asked for again is not stored; nothing of a cut-off or malformed answer runs.
+// Each is a small rule with its own bound, asked in this order before the continue rule looks at the content.
+// An answer that is asked for again is not stored; no call of a cut-off or malformed answer runs.
 
 import { type Check, checkGiven, checkMax, membersOf, oneOf, whole } from "../checks.ts";
 import type { ErrorData } from "../errors.ts";
@@ -23,7 +23,7 @@ export function counting(name: string, judge: NonNullable<Rule<number>["judge"]>
   };
 }
 
-/** An answer the provider or the model refused ends the run with the provider's words. It is not stored: replayed, it would be refused again. */
+/** A refused answer ends the run with the provider's words. It is not stored: sent again with the history, it would be refused again. */
 export function refusals(): Rule {
   return {
     name: "refusals",
@@ -42,7 +42,7 @@ export function refusals(): Rule {
   };
 }
 
-/** What the provider said of how an answer ended. */
+/** What the provider said about why an answer ended. */
 function providersWords({ raw, detail }: Stop): { raw?: string; detail?: string } {
   return { ...(raw === undefined ? {} : { raw }), ...(detail === undefined ? {} : { detail }) };
 }
@@ -52,13 +52,13 @@ export function isRefused({ stop }: AssistantMessage): boolean {
   return stop.kind === "refusal" || stop.kind === "content_filter";
 }
 
-/** What the provider said of its refusal: the refusal itself, the text, or the explanation. */
+/** The words of a refusal: the refusal part, the text, or the provider's explanation. */
 export function wordsOf(message: AssistantMessage): string {
   const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
   return refusal || textOf(message) || message.stop.detail || "";
 }
 
-/** A paused answer is sent again as it is, nothing added. @param max resumes in a row. */
+/** A paused answer is sent back as it is, so that the model continues it. @param max how often in a row. Default: 5 */
 export function pauses(max: number = 5): Rule<number> {
   checkMax(max, "pauses");
   return {
@@ -132,7 +132,7 @@ export function truncations(options: { max?: number; onTruncated?: OnTruncated }
   });
 }
 
-/** Typed output that was cut off is none, even where what there is of it could be read. */
+/** A typed output that was cut off does not count, even if what arrived could be parsed. */
 function cutOutput(state: State): { error?: ErrorData } {
   const schema = optionsOf(state).output;
   if (schema === undefined) return {};
@@ -141,7 +141,7 @@ function cutOutput(state: State): { error?: ErrorData } {
   return { error: { kind: "structured_output", message, retryable: false } };
 }
 
-/** The model's own output limit, when it is known and higher than what was asked for. */
+/** The model's own output limit, if it is known and higher than the one that was asked for. */
 function raisedLimit(state: State): number | undefined {
   const { models } = optionsOf(state);
   const run = runOf(state);
@@ -150,7 +150,7 @@ function raisedLimit(state: State): number | undefined {
   return limit === undefined || asked === undefined || asked >= limit ? undefined : limit;
 }
 
-/** An answer whose calls could not be read is not stored and is asked for again, at most `max` times in a row. */
+/** An answer whose calls could not be parsed is not stored and is asked for again, at most `max` times in a row. */
 export function malformedCalls(max: number = 2): Rule<number> {
   checkMax(max, "malformedCalls");
   const name = "malformed_calls";
@@ -176,7 +176,7 @@ export function malformedCalls(max: number = 2): Rule<number> {
         ...providersWords(stop),
       };
       if (count < max) {
-        // The first retry is the same request: most of these are accidents. A word of explanation comes after that.
+        // The first retry is the same request, because most of these are accidents. Later ones carry a note that explains.
         const note = count === 0 ? {} : { note: texts.malformedCall(stop.detail) };
         return { follows: { do: "ask_again", ...note }, evidence };
       }
@@ -187,7 +187,7 @@ export function malformedCalls(max: number = 2): Rule<number> {
   };
 }
 
-/** An answer without text and without calls (reasoning is no answer) is asked for again with a word, at most `max` times a run; then the run ends. */
+/** An answer without text and calls (reasoning alone is not an answer) is asked for again with a note, at most `max` times a run; then the run ends. */
 export function emptyAnswers(max: number = 1): Rule<number> {
   checkMax(max, "emptyAnswers");
   return counting("empty_answers", (count, state, texts) => {

@@ -1,7 +1,7 @@
 // The room of limits: steps, tokens, money, time.
 //
-// A limit is met before the model call that would pass it, and lands softly unless told otherwise. What nobody
-// counted is unknown, never zero: the evidence says so.
+// A limit is checked before the model call that would pass it, and lands the run unless told otherwise. Tokens that no
+// provider counted are unknown, never zero: the evidence says so.
 
 import { budgetWords } from "../checks/other-words.ts";
 import {
@@ -34,7 +34,7 @@ interface StepLimit {
   message?: string;
 }
 
-/** So many steps may be allowed where this comes of the limit. Without a step there is nothing to land with. */
+/** Which numbers of steps may be allowed with this `onLimit`. With 0 steps there is nothing to land with. */
 export const stepsUnder = (onLimit: OnLimit | undefined): Check =>
   needed(
     "a whole number above 0, or 0 where onLimit is error or stop,",
@@ -46,9 +46,9 @@ const maxStepsOptions = (max: Check): Check =>
 
 /**
  * Ends a run that has used its model calls.
- * @param max answers allowed, each with its tools run; a paused answer and its rest are one. 0: none, where that is an error or a stop
+ * @param max answers allowed, each with its tools run; a paused answer and its continuation count as one. 0 only with `onLimit` `error` or `stop`
  * @param options.onLimit default: the agent's `onLimit`, else `land`: one more call without tools for a best-effort answer
- * @param options.message what the error says where `onLimit` is `error`. Default: that the limit was reached
+ * @param options.message text of the error if `onLimit` is `error`. Default: that the limit was reached
  * @throws RondoError `invalid_request` naming what cannot be used
  */
 export function maxSteps(max: number, options: StepLimit = {}): Rule {
@@ -57,10 +57,10 @@ export function maxSteps(max: number, options: StepLimit = {}): Rule {
   return rule;
 }
 
-/** Step limits that say nothing of what comes of them, and what they were made of. */
+/** Step limits without an `onLimit` of their own, and what they were made from. */
 const wordless = new WeakMap<Rule, StepLimit & { max: number }>();
 
-/** The same rule under an agent's word on what comes of a limit; one that has a word of its own keeps it. */
+/** The same rule with the agent's `onLimit`; a rule that has its own keeps that. */
 export function underWord(rule: Rule, onLimit: OnLimit | undefined): Rule {
   if (onLimit === undefined) return rule;
   const made = wordless.get(rule);
@@ -101,15 +101,15 @@ function stepLimit(max: number, options: StepLimit): Rule {
 }
 
 export interface Budget {
-  /** Input and output tokens of all model calls of the run, those of its sub-agents among them. */
+  /** Input and output tokens of all model calls of the run, including those of its sub-agents. */
   tokens?: number;
-  /** US dollars, those of sub-agents among them. Needs a price for every model of the run. */
+  /** US dollars, including those of sub-agents. Needs a price for every model of the run. */
   usd?: number;
-  /** Milliseconds since the run started. What is in flight then is cancelled. */
+  /** Milliseconds since the run started, including the time it waits for approvals. What is in flight then is cancelled. */
   ms?: number;
-  /** Model calls, those of sub-agents and the last one of a landing among them. */
+  /** Model calls, including those of sub-agents and the last one of a landing. */
   modelCalls?: number;
-  /** What the run's own model calls may cost, without those of sub-agents. Money is known only where the sub-agents' is. */
+  /** Limits for the run's own model calls, without those of sub-agents. `usd` is known only if that of the sub-agents is. */
   own?: { tokens?: number; usd?: number };
 }
 
@@ -175,7 +175,7 @@ export function budget(limits: Budget): Rule {
   };
 }
 
-/** What is decided when one of the amounts is spent. A landing takes a model call, which is kept for it. */
+/** The decision once one of the amounts is spent. A landing takes a model call, so one is reserved for it. */
 export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
   const { tokens, usd, uncounted, modelCalls } = spent;
   if (limits.tokens !== undefined && tokens >= limits.tokens)
@@ -206,7 +206,7 @@ const deadlineOptions: Check = membersOf<{ when: Date | number }>({ when: moment
 
 /**
  * Lands a run at a point in time: a Date, or milliseconds since 1970. What is in flight then is cancelled.
- * @throws RondoError `invalid_request` for what is no such point
+ * @throws RondoError `invalid_request` for anything else
  */
 export function deadline(when: Date | number): Rule {
   checkGiven(deadlineOptions, { when }, "deadline");

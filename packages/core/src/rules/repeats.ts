@@ -1,10 +1,10 @@
 // The room of repeats: calls that bring nothing new.
 //
-// A repeat is the same call with the same outcome, and nothing new learnt in between: any outcome not seen before
-// starts the counts again, so that polling and re-reading after a change are no repeats, while A-B-A-B is one.
-// Arguments that do not fit are one outcome of a tool, whatever they are: each answer with such calls was told all that is
-// wrong with them, and learnt nothing from it. So are calls of tools that do not exist, whatever their names.
-// The ladder is: say so, hide the tool, land.
+// A repeat is the same call with the same outcome, and nothing new in between: any outcome not seen before in the run
+// resets the counts, so that polling and re-reading after a change are not repeats, while A-B-A-B is one.
+// All calls of a tool whose arguments do not fit count as one outcome, whatever the arguments: the model was told each time
+// what is wrong, and learnt nothing from it. So do calls of tools that do not exist, whatever their names.
+// The steps are: a note, then the tool is hidden, then the run lands.
 
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
 import { canonical, digest } from "../json/digest.ts";
@@ -14,20 +14,20 @@ import { type Call, callIn, optionsOf, runOf, type State } from "../loop/state.t
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
-  /** Repeats at which the model is told, the tool is hidden, the run lands; what is as high as the next is passed over. Default: 3, 4, 5. */
+  /** Repeats at which the model is told, the tool is hidden, the run lands; a step with the same number as the next is skipped. Default: 3, 4, 5. */
   nudgeAt?: number;
   hideAt?: number;
   landAt?: number;
-  /** Tools that may repeat for ever, e.g. one that waits. */
+  /** Names of tools that may repeat for ever, e.g. one that waits. Default: none. */
   exempt?: readonly string[];
 }
 
 interface Repeat {
   readonly tool: string;
-  /** What the repeated calls have in common: the tool and its arguments, the tool alone, or that there is no such tool. */
+  /** What the repeated calls have in common: the tool and its arguments, only the tool, or that the tool does not exist. */
   readonly call: string;
   readonly times: number;
-  /** Of calls that did not fit, or of no tool: the answer the last of them stood in. Those of one answer count once. */
+  /** For calls that did not fit, or of unknown tools: the answer with the last of them. Those of one answer count once. */
   readonly unfitIn: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       if (came === undefined) return memory;
       const call = callIn(before.run, came.call);
       if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
-      // Several agents may well be given one task; how many, and how often in vain, is what the tree's rule is for.
+      // Several sub-agents may well get the same task; their number is limited by the rule `tree`.
       if (call.tool?.agent !== undefined) return memory;
       return counted(memory, call, came.result, runOf(before).hidden.includes(call.name));
     },
@@ -88,7 +88,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   };
 }
 
-/** What a call came to: its own result, or what a hook gave in place of running it. */
+/** The outcome of a call: its own result, or the one a hook gave in place of running it. */
 function outcomeIn(record: LogRecord): { call: CallKey; result: CallResult } | undefined {
   if (record.type === "tool_finished") return record;
   if (record.type !== "hook_answered" || record.hook !== "beforeTool") return undefined;
@@ -101,7 +101,7 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
   const isUnfit = isUnknown || result.code === "invalid_args";
   const args = call.argsError === undefined ? canonical(call.args) : call.rawArgs;
   const name = isUnknown ? anyUnknown : isUnfit ? call.name : `${call.name}:${digest(args)}`;
-  // A hidden tool that is called all the same goes on counting where it was.
+  // If a hidden tool is called all the same, its count goes on from where it was.
   const known = hidden
     ? [...memory.repeats].find(([, one]) => one.call === name || one.call === call.name)?.[0]
     : undefined;
@@ -124,7 +124,7 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
 /** No tool has such a name. */
 const anyUnknown = "(no tool)";
 
-/** A schema that is longer than this is not repeated: the model has it in front of it. */
+/** A schema longer than this, in characters, is not repeated in the note: the request holds it anyway. */
 const mostSchemaChars = 2_000;
 
 function schemaOf(tool: string, state: State): string {

@@ -1,7 +1,8 @@
 // The room of retries: what follows when a model call failed.
 //
-// The same request again, after a wait, as often as allowed; then the next model; then the end. The wait is decided
-// from the failure's own record (its time and its random number), so a replay waits as long. Never on the error's text.
+// The same request is sent again, after a wait, as often as allowed; then the next model is asked; then the run ends. The wait
+// is computed from the failure's record (its time and its random number), so that a replay computes the same. Nothing is
+// decided by the error's text.
 
 import {
   type Check,
@@ -19,27 +20,27 @@ import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 export interface Retry {
-  /** Attempts at one step, the first among them: 1 is none again. Default: 4. */
+  /** Attempts at one step, including the first: 1 means no retry. Default: 4. */
   attempts?: number;
-  /** The first wait, doubled each time. Default: 500 ms. */
+  /** The first wait in milliseconds, doubled each time. Default: 500. */
   baseMs?: number;
-  /** The longest wait of our own choosing. Default: 30,000 ms, or `baseMs` where that is longer. */
+  /** The longest wait in milliseconds, before the random share, if the provider names none. Default: 30,000, or `baseMs` if that is longer. */
   capMs?: number;
-  /** The longest wait a provider may ask for; a longer one counts as a failure for good. Default: 60,000 ms. */
+  /** The longest wait in milliseconds that a provider may ask for; if it asks for more, the call has failed for good. Default: 60,000. */
   longestRetryAfterMs?: number;
-  /** The largest share of a wait that is added to it at random. Default: 0.5; of a wait the provider asks for, 0.1. */
+  /** The largest share of a wait that is added to it at random. Default: 0.5; for a wait the provider asks for, 0.1. */
   jitter?: number;
-  /** Of the failures that may pass, only these are tried again. Default: all. */
+  /** Retry only these kinds of the retryable errors. Default: all of them. */
   kinds?: readonly ErrorKind[];
 }
 
-/** Failures that say more about the answer than about the server: asked again less often. */
+/** Failures of the answer rather than of the server: retried less often. */
 export const fewerAttempts: { readonly [kind in ErrorKind]?: number } = {
   malformed_tool_call: 3,
   empty_response: 3,
 };
 
-/** Failures that another model would meet just the same. */
+/** Failures that another model would meet as well: no fall-back. */
 export const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "aborted",
   "internal",
@@ -100,7 +101,7 @@ export function retry(options: Retry = {}): Rule {
   };
 }
 
-/** Falls back to the next model, and tries none again: for agents without the rule above. */
+/** Falls back to the next model without retrying: for agents without the rule above. */
 export function fallback(): Rule {
   return {
     name: "fallback",
@@ -115,17 +116,17 @@ export function fallback(): Rule {
   };
 }
 
-/** The model to fall back to after a failure for good; undefined when there is none, or it would meet the same. */
+/** The index of the model to fall back to after a failure for good; undefined if there is none, or it would fail as well. */
 export function nextModel(state: State, error: Pick<ErrorData, "kind">): number | undefined {
   if (noFallback.has(error.kind)) return undefined;
   const run = runOf(state);
-  // One that a hook chose for the step stood in for the run's own.
+  // If a hook chose the model for the step, the run's own model is asked next.
   if (modelInUse(run) !== run.model) return run.model;
   const { models, fallbacks = models.length - 1 } = optionsOf(state);
   return run.model < fallbacks ? run.model + 1 : undefined;
 }
 
-/** The words of a failure whose wait is not waited. Whose own words say how long it is does not hear it twice. */
+/** The text of a failure whose wait is too long. The length is added only if the error's own text lacks it. */
 function waitsTooLong({ message, retryAfterMs = 0 }: ErrorData, longestMs: number): string {
   const asked = `${retryAfterMs / 1000} s`;
   const what = message.includes(` ${asked}`) ? "that" : `the provider asks to wait ${asked}, which`;

@@ -1,9 +1,9 @@
 // The room of the rule: what a rule is, and what it may say.
 //
-// A rule is pure. It remembers what it needs by folding records (so it never looks back over the history) and speaks
-// at five moments: before a model call (`decide`), when an answer is judged (`judge`), about one call of it
-// (`judgeCall`), before that call starts (`judgeStart`), and by the clock (`wakeAt`, after which `decide` is asked).
-// What it says becomes a record that carries its name and its evidence.
+// A rule is pure. It remembers what it needs by folding records (so it never looks back over the history), and is asked
+// at five moments: before a model call (`decide`), about an answer (`judge`), about one call of it (`judgeCall`), before
+// that call starts (`judgeStart`), and at a time that it names (`wakeAt`, upon which `decide` is asked).
+// What it decides becomes a record that carries its name and its evidence.
 
 import { hint, nearest } from "../checks/nearest.ts";
 import { type Check, callable, having, name } from "../checks.ts";
@@ -24,7 +24,7 @@ export type Decision =
   | { do: "land"; reason: EndReason; evidence: JsonObject; cancel?: boolean }
   /** The end, now. */
   | { do: "stop"; reason: EndReason; evidence: JsonObject; error?: ErrorData }
-  /** A word to the model in the next request; not stored. */
+  /** A note to the model in the next request; not stored in the history. */
   | { do: "nudge"; text: string; evidence: JsonObject }
   /** From now on the model is not offered this tool. */
   | { do: "hide_tool"; tool: string; evidence: JsonObject };
@@ -33,7 +33,7 @@ export type Decision =
 export interface Judgement {
   follows: Follows;
   evidence: JsonObject;
-  /** Whether the answer enters the history. Default: true unless it is asked for again. */
+  /** Whether the answer enters the history. Default: true, unless the model is asked again. */
   store?: boolean;
   /** A verdict for every call that is not to run. Absent: by the call's own checks. */
   answerAll?: { code: ResultCode; text: (call: Call) => string };
@@ -44,51 +44,51 @@ export interface Rule<Memory = unknown> {
   readonly name: string;
   /** Raise it when the same records would lead to another decision. */
   readonly version: number;
-  /** What speaks against this rule under these options, in words; asked before a run starts. */
+  /** What is wrong with this rule under these options, as a text, or nothing. Asked before a run starts. */
   verify?(options: RunOptions): string | undefined;
   /** The memory at the start of a run. */
   init?(state: State): Memory;
-  /** The memory after a record. `before` is the state the record met. Returns the same memory when nothing changed. */
+  /** The memory after a record. `before`: the state before that record. Return the same object if nothing changed. */
   fold?(memory: Memory, record: LogRecord, before: State): Memory;
   decide?(memory: Memory, state: State): Decision | undefined;
-  /** What the rule leaves the run to spend, for the sub-agents it starts. Absent, or without a limit: as much as they like. */
+  /** What the rule leaves the run to spend, and so its sub-agents. Absent, or an amount left out: no limit. */
   left?(memory: Memory, state: State): Amounts | undefined;
   judge?(memory: Memory, state: State, texts: Texts): Judgement | undefined;
   judgeCall?(memory: Memory, call: Call, state: State): Verdict | undefined;
-  /** Asked about a call that was judged to run and has not started: what has happened since may speak against it. */
+  /** Asked about a call that was judged to run and has not started: something may have happened since to prevent it. */
   judgeStart?(memory: Memory, call: Call, state: State): { code: ResultCode; text: string } | undefined;
   /** The time, in milliseconds since 1970, at which `decide` is to be asked even if nothing else happens. */
   wakeAt?(memory: Memory, state: State): number | undefined;
 }
 
-/** Everything `next` consults: the rules in the order they are asked, the words the model reads, and the measure of the window. */
+/** Everything `next` consults: the rules in the order they are asked, the texts the model reads, and the estimator of the window. */
 export interface Rules {
   readonly list: readonly Rule[];
   readonly texts: Texts;
-  /** How tokens are estimated where nobody has counted them. */
+  /** How tokens are estimated that no provider has counted. */
   readonly estimator: Estimator;
 }
 
-/** What a rule may have something for. */
+/** The methods that a rule may have. */
 const moments = ["fold", "decide", "left", "judge", "judgeCall", "judgeStart", "wakeAt"] as const;
 
 type Moment = (typeof moments)[number];
 
 const face = having("a rule, or a function that is a stop rule,", { name });
 
-/** Whether somebody who writes this means one of the deeds of a rule. */
+/** Whether a member's name looks like a misspelt method of a rule. */
 function isMisspelt(name: string, deeds: readonly string[]): boolean {
   const first = name.replace(/[A-Z_].*/, "");
-  // Of judging there is more than one moment, and who looks for another names it so.
+  // There are several kinds of judging, so any name that begins so is taken for one.
   if (first === "judge") return true;
   if (deeds.includes(first) || name.length < 4) return false;
-  // What begins otherwise is another word: `told` is no `fold`.
+  // A name with another first letter is another word: `told` is not a misspelt `fold`.
   return nearest(name, deeds, 1)[0]?.[0] === name.charAt(0).toLowerCase();
 }
 
 /**
- * A rule, of whatever class. One that has nothing for any moment would never be heard, nor would what is misspelt beside
- * another moment; what has a name of its own is the rule's own.
+ * Checks a rule, of whatever class. One without any method would never be asked, and neither would a misspelt method; so both
+ * are refused. Other members are the rule's own.
  */
 export const ruleCheck: Check = (value) => {
   const fault = face(value);
@@ -111,7 +111,7 @@ export const ruleCheck: Check = (value) => {
   return { at: "", says: `rule ${JSON.stringify(rule.name)}${isHeard ? "" : " says nothing"}: ${why}` };
 };
 
-/** The names of what an object holds, its class's among them, but what every object has. */
+/** The names of an object's members, including those of its class, but not those that every object has. */
 function membersIn(given: object): string[] {
   const names: string[] = [];
   for (let at: object | null = given; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at))
@@ -119,7 +119,7 @@ function membersIn(given: object): string[] {
   return names;
 }
 
-/** A rule that has something for a moment, and where in the list it stands: its memory is at the same place. */
+/** A rule that has a method, and its place in the list: its memory is at the same place. */
 export interface Speaker<M extends Moment> {
   readonly rule: Rule & Required<Pick<Rule, M>>;
   readonly place: number;
@@ -133,12 +133,12 @@ const speakersIn = oncePer((list: readonly Rule[]) => {
   return Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
 });
 
-/** The rules that have something for a moment, in the order they are asked. Most have for one or two, and are asked at every turn. */
+/** The rules that have a method, in the order they are asked. Kept, because most rules have one or two methods and are asked at every turn. */
 export function speakersOf<M extends Moment>({ list }: Pick<Rules, "list">, moment: M): Speakers[M] {
   return speakersIn(list)[moment];
 }
 
-/** What the first rule says that says anything at a moment, in the order they are asked. */
+/** The answer of the first rule that gives one, in the order they are asked. */
 export function firstSaid<M extends Moment, Said>(
   rules: Rules,
   { memories }: State,
@@ -158,13 +158,13 @@ export function firstSaid<M extends Moment, Said>(
 }
 
 /**
- * The evidence of what a rule said, as every journal can hold it.
- * @throws TypeError naming the member that is no JSON
+ * The evidence of a rule's decision, as every journal can hold it.
+ * @throws TypeError naming the member that is not JSON
  */
 export const evidenceOf = <Evidence>({ evidence }: { readonly evidence: Evidence }): Evidence =>
   jsonCopy(evidence, "evidence", "lenient");
 
-/** A rule is somebody's code: where it throws, it is said which one, and when. */
+/** A rule may be user code: if it throws, the error says which rule it was, and in which method. */
 export function ruleFailed({ name }: Rule, moment: Moment | "init", thrown: unknown): RondoError {
   const message = `the rule ${name} failed in ${moment}: ${messageOf(thrown)}`;
   const error = new RondoError("internal", message, { cause: thrown });
@@ -172,8 +172,8 @@ export function ruleFailed({ name }: Rule, moment: Moment | "init", thrown: unkn
   return error;
 }
 
-/** What failing rules threw, and their names. */
+/** The errors that rules threw, with the rules' names. */
 const failures = new WeakMap<object, string>();
 
-/** The name of the rule that threw this; undefined where it was none. */
+/** The name of the rule that threw this; undefined if no rule did. */
 export const failedRule = (thrown: unknown): string | undefined => failures.get(thrown as object);

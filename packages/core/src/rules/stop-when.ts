@@ -1,21 +1,21 @@
-// The room of the stop rule: a function of a few lines that says when a run is to stop, made a rule.
+// The room of the stop rule: makes a rule of a function that says when a run is to stop.
 //
-// It is told what there is to know of a run, and no more. Whoever comes from the AI SDK has such functions already, which
-// are told something else: those are refused where they are given, for a limit that never comes is heard of by nobody.
+// The function gets a small view of the run. Stop conditions of the AI SDK look alike, but expect another view, and would
+// never stop anything here: so they are refused where they are given.
 
 import { type Check, callable, checkGiven, membersOf, needed, oneOf, text } from "../checks.ts";
 import type { Message } from "../message.ts";
 import { oncePer } from "../once-per.ts";
 import type { Decision, Rule } from "./rule.ts";
 
-/** What a stop rule written as a function is told. */
+/** The view of a run that a stop function gets. */
 export interface RunView {
-  /** Answers so far. */
+  /** Number of answers so far. */
   steps: number;
   toolCalls: number;
   /** Input and output tokens of the run. */
   tokens: number;
-  /** US dollars; undefined when unknown. */
+  /** US dollars spent; undefined if unknown. */
   usd: number | undefined;
   /** Milliseconds since the run started. */
   ms: number;
@@ -32,13 +32,13 @@ export interface RunView {
 export type StopRule = (run: RunView) => string | boolean | undefined;
 
 export interface StopOptions {
-  /** Stands in the run's end. Default: the function's own. */
+  /** The rule's name in the run's end. Default: the function's own. */
   name?: string;
-  /** `stop`: the run ends at once, with what there is, and the model is not asked again. Default: `land`. */
+  /** `stop`: the run ends at once with the text so far, and the model is not asked again. Default: `land`. */
   onLimit?: "land" | "stop";
 }
 
-/** A function that is a stop rule, and no condition of the AI SDK's, which is told a list of steps: of a number it would never stop anything. */
+/** Checks that a function is a stop rule, and not a condition of the AI SDK. That one expects a list of steps: with a number it would never stop anything. */
 export const stopRuleCheck: Check = (value) => {
   const fault = callable(value);
   if (fault !== undefined || !looksForList(value as StopRule)) return fault;
@@ -48,7 +48,7 @@ export const stopRuleCheck: Check = (value) => {
   };
 };
 
-/** Whether a function takes `steps` for a list. One that names them is asked once: it is pure, and what it looks for in them is seen. */
+/** Whether a function takes `steps` for a list. One whose source names `steps` is called once, which is harmless because it is pure, and its reads of `steps` are watched. */
 const looksForList = oncePer((stop: StopRule): boolean => {
   if (!/\bsteps\b/.test(Function.prototype.toString.call(stop))) return false;
   let found = false;
@@ -60,10 +60,10 @@ const looksForList = oncePer((stop: StopRule): boolean => {
   });
   try {
     const said = stop({ ...unbegun, steps }) as { catch?(heard: () => void): unknown } | null | undefined;
-    // Who answers later is told so when asked in earnest.
+    // A function that returns a promise is refused when it is asked in a run.
     said?.catch?.(() => {});
   } catch {
-    // What it makes of a run that has not begun is of no interest.
+    // Whether it throws on an empty view does not matter.
   }
   return found;
 });
@@ -77,8 +77,8 @@ const stopOptions = membersOf<StopOptions>({ name: text, onLimit: oneOf("land", 
 
 /**
  * Makes a rule of a function.
- * @param how what comes of its yes; a text is its name
- * @throws RondoError `invalid_request` for what is no function, or an option that is none
+ * @param how its name, and what happens when it says stop; a text is the name
+ * @throws RondoError `invalid_request` if `rule` is not a function, or for an unknown option
  */
 export function stopWhen(stop: StopRule, how: string | StopOptions = {}): Rule {
   checkGiven(stopRuleCheck, stop, "stopWhen");
