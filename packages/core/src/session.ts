@@ -384,7 +384,7 @@ export class Session<Output = unknown> {
       mayBe();
       const { options } = this.#parts.resolved;
       // They stand in the records from the first on.
-      const told = this.#driving.areOptionsTold ? {} : { options };
+      const told = this.#driving.areOptionsRecorded ? {} : { options };
       return { type: "run_started", format: formatVersion, ...what, ...told, ...aboutOf(this.#parts) };
     }, signal);
   }

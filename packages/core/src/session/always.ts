@@ -1,21 +1,21 @@
-// The room of leave that is given with an approval: for calls to come that are like the approved one.
+// The room of the grant that is made with an approval (`always`): for later calls like the approved one.
 
 import { checkGiven, either, flag, membersOf, object } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import type { ArgsPattern, Grant } from "../rules/grants.ts";
 
-/** Leave for calls like an approved one. `args`: the same arguments (the default), any, or a pattern. */
+/** A grant for calls like an approved one. `args`: the same arguments (the default), any, or a pattern. */
 export type Always =
   | true
   | (Pick<Grant, "until" | "uses"> & { id?: string; args?: "same" | "any" | ArgsPattern });
 
 const approval = membersOf<{ always?: Always }>({ always: either(flag, object) });
 
-/** What is to be allowed with an approval; undefined for the call alone. @throws RondoError `invalid_request` for options that are none */
+/** What the approval grants for later calls; undefined: nothing. @throws RondoError `invalid_request` for invalid options */
 export function alwaysIn(options: { always?: Always }): Always | undefined {
   checkGiven(approval, options, "approve");
-  // A box that is not ticked is no leave, though the types have no word for it.
+  // `always: false` makes no grant, though the types do not allow it.
   return options.always || undefined;
 }
 

@@ -1,7 +1,7 @@
-// The room of approvals: words from outside about calls that wait, and leave given beforehand.
+// The room of approvals: answers to calls that wait, and grants.
 //
-// An answer is a fact like any other, and a call is known by its id or its key. One inside a sub-agent is answered by
-// way of this run, so that the answer is kept here and the sub-agent goes on.
+// An answer is a fact like any other; a call is found by its id or its key. A call inside a sub-agent is answered
+// through this run, so that the answer is kept here and the sub-agent goes on.
 
 import { checkGiven, membersOf, object, text } from "../checks.ts";
 import { invalidRequest, type RondoError } from "../errors.ts";
@@ -19,10 +19,10 @@ import { type Always, leaveLike } from "./always.ts";
 import type { Driving } from "./driving.ts";
 import { namesOf, type SessionParts } from "./parts.ts";
 
-/** What becomes of edited arguments that do not fit: who gives them is told and the call still waits, or the model is told and that is its result. */
+/** What happens to edited arguments that do not fit. `refused`: `edit` rejects and the call still waits. `told`: the model reads it as the call's result. */
 export type Misfit = "refused" | "told";
 
-/** Whose word it is stands in a record beside it. */
+/** Checks `by`: who gave the answer, as the record keeps it. */
 const givenBy = membersOf<{ by: string | undefined }>({ by: text });
 
 type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
@@ -31,9 +31,9 @@ export class Approvals<Output> {
   readonly #parts: ApprovalParts;
   readonly #driving: Driving<Output>;
   readonly #nextName: ReturnType<typeof namesOf>;
-  /** Ids of grants whose records may be under way still. */
+  /** Ids of grants whose records may still be on their way to the journal. */
   readonly #given = new Set<string>();
-  /** Ids of calls whose answers are under way still: over a journal that takes its time the state does not know of them yet. */
+  /** Ids of calls whose answers are still on their way: with a slow journal the state does not have them yet. */
   readonly #answered = new Set<string>();
 
   constructor(parts: ApprovalParts, driving: Driving<Output>) {
@@ -64,12 +64,12 @@ export class Approvals<Output> {
     if (looking !== undefined) await looking;
     const view = this.#find(call);
     const args = readArgs(given);
-    // Inside a sub-agent it is checked there, and told to its model.
+    // Inside a sub-agent the arguments are checked there, and its model reads what is wrong.
     if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
     const tool = this.#parts.resolved.tools.get(view.name);
     if (tool === undefined) throw invalidRequest(`the tool ${view.name} is not among the agent's tools`);
     const check = await checkArgs(tool, args);
-    // Who mistyped may mend it: the call is not used up by that.
+    // The call still waits, so that the caller can correct the arguments.
     if (!check.ok && misfit === "refused")
       throw invalidRequest(
         `edit: the arguments do not fit the schema of ${view.name}: ${check.error}; the call still waits: edit() it again, or approve(), deny() or answer() it`,
@@ -84,7 +84,7 @@ export class Approvals<Output> {
     const { key, name } = this.#find(call);
     const whole = renderBrought(name, await bringing);
     const view = this.#find(call);
-    // Inside a sub-agent it is cut there.
+    // Inside a sub-agent the result is cut there.
     if (view.child !== undefined) return this.#pass(view, { answer: "result", ...whole });
     const result = await this.#driving.brought(key, whole);
     return this.#say(this.#find(call), { type: "tool_finished", call: key, result });
@@ -98,11 +98,11 @@ export class Approvals<Output> {
     return this.#say(view, { type: "approval_given", call: view.key, approval });
   }
 
-  /** The first answer to a call counts: until it is over, no other finds the call waiting. */
+  /** The first answer to a call counts: while it is under way, the call does not wait for another. */
   async #say({ id }: CallView, fact: Fact): Promise<RunResult<Output>> {
     this.#answered.add(id);
     try {
-      // Another process may have answered it meanwhile.
+      // Another process may have answered the call meanwhile.
       return await this.#driving.goOn(() => {
         if (this.#pendingBy(id) === undefined)
           throw this.#notWaiting(id, " any more: another process has answered it, or its run is over");
@@ -139,7 +139,7 @@ export class Approvals<Output> {
     return checkGrant({ id: `grant_${this.#nextName(this.#driving.state)}`, ...grant });
   }
 
-  /** A call that is not known to wait may wait by now. */
+  /** Looks again for a call that did not wait when the session was last read. */
   #lookFor(call: string): void | Promise<void> {
     return this.#pendingBy(call) === undefined ? this.#driving.lookAgain() : undefined;
   }

@@ -1,8 +1,8 @@
-// The room of changes: a run goes on under other code than it was begun with.
+// The room of changes: a run is resumed under code that differs from the code it began with.
 //
-// What the model was told stays what it was (the prompt, the tools' definitions, the settings, the schema), so that the
-// conversation goes on as one; what is code is today's (rules, hooks, what tools do and whether they ask), because there
-// is no other. The turn that is open keeps its verdicts and its tools' facts. From the next run on everything is today's.
+// What the model was told stays (the prompt, the tools' definitions, the settings, the schema), so that the
+// conversation goes on as one. What is code is today's (rules, hooks, what tools do and whether they ask), because there
+// is no other. The open turn keeps its verdicts and what its tools declared. From the next run on everything is today's.
 
 import { invalidRequest } from "../errors.ts";
 import { canonical } from "../json/digest.ts";
@@ -13,10 +13,10 @@ import type { Resolved } from "../options/options.ts";
 import { compileSchema } from "../schema.ts";
 import { type ValueChange, valueChange } from "./request-changes.ts";
 
-/** What is other, from what and to what. */
+/** What has changed, with the old and the new value. */
 export interface OptionChange extends CodeChange, Pick<ValueChange, "was" | "is"> {}
 
-/** What differs between the options a run was begun with and today's. */
+/** What differs between the options a run began with and today's. */
 export function optionChanges(was: RunOptions, is: RunOptions): OptionChange[] {
   return [
     ...differences("rule", rulesOf(was), rulesOf(is)),
@@ -27,11 +27,11 @@ export function optionChanges(was: RunOptions, is: RunOptions): OptionChange[] {
   ];
 }
 
-/** The options a run goes on with, from where it was left. */
+/** The options with which a run is resumed. */
 function goingOn(was: RunOptions, is: RunOptions): RunOptions {
   const today = new Map(is.tools.map((tool) => [tool.definition.name, tool]));
   const here = was.models.every((model) => is.models.some((one) => isSameModel(one, model)));
-  // One that is gone cannot answer; what the others are called in the records must stay true.
+  // A model that is gone cannot answer. The others keep their indexes, because records refer to them by index.
   const { models, fallbacks } = here ? was : is;
   const { compactor: _compactor, texts: _texts, fallbacks: _fallbacks, ...kept } = was;
   return {
@@ -50,8 +50,8 @@ function goingOn(was: RunOptions, is: RunOptions): RunOptions {
 }
 
 /**
- * What the record that takes a run over has to say about changes: nothing where there are none.
- * @throws RondoError `invalid_request` where today's options refuse to go on under any
+ * What the record `opened` says about changes: nothing if there are none.
+ * @throws RondoError `invalid_request` if there are changes and `onChanged` is `refuse`
  */
 export function newsOf(
   session: string,
@@ -68,7 +68,7 @@ export function newsOf(
   return { changed, options: goingOn(was, options) };
 }
 
-/** Checks a typed output against what the model was told, which today's schema may not be. */
+/** Checks a typed output against the schema that the model was told, which may not be today's. */
 export function checkTold(
   text: string,
   told: RunOptions | undefined,
@@ -85,7 +85,7 @@ export function changeText({ what, name, how }: CodeChange): string {
   return `the ${what} ${name} ${verb}`;
 }
 
-/** Values by what they are called, in their order. */
+/** Values by their names, in their order. */
 type Named = ReadonlyMap<string, unknown>;
 
 const rulesOf = ({ rules }: RunOptions): Named =>
@@ -95,7 +95,7 @@ const modelsOf = ({ models }: RunOptions): Named =>
   new Map(models.map(({ id, origin, facts }) => [id, { origin, facts }]));
 const hooksOf = ({ hooks }: RunOptions): Named => new Map(hooks.map((name) => [name, true]));
 
-/** The options that are no lists; of the settings each by itself. */
+/** The options that are not lists; each setting counts as one. */
 function othersOf({ rules: _r, tools: _t, models: _m, hooks: _h, settings, ...rest }: RunOptions): Named {
   const each = Object.entries(settings).map(([name, value]) => [`settings.${name}`, value] as const);
   return new Map<string, unknown>([...Object.entries(rest), ...each]);
@@ -108,7 +108,7 @@ function differences(what: CodeChange["what"], was: Named, is: Named): OptionCha
       return { what, name, how, ...sides };
     }),
   );
-  // The order tells only where it decides: which rule is asked first, which model comes next.
+  // The order counts as a change only where it decides something: which rule is asked first, which model comes next.
   if (what !== "rule" && what !== "model") return changes;
   const before = [...was.keys()].filter((name) => is.has(name));
   const after = [...is.keys()].filter((name) => was.has(name));

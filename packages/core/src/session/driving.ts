@@ -1,11 +1,11 @@
-// The room of driving: who drives a session's run, under which lease, and what becomes of words said meanwhile.
+// The room of driving: who drives a session's run, under which lease, and what happens to facts that come meanwhile.
 //
-// A drive is one stretch of work under one lease, or several. A driver that has parked is not gone at once: its lease
-// has to be let go. What is said in that moment is held, written when nobody stands in the way, and acted on by another
-// stretch of the same drive, so that whoever speaks while the session says `running` is always heard.
+// A drive is one or several stretches of work, each under a lease. A driver that has parked is not done at once: it must
+// release its lease. Facts that come in that moment are held, written once the lease is released, and acted on by another
+// stretch of the same drive. So a message that is sent while the status is `running` always takes effect.
 //
-// Others may write to the session while nobody drives it here. Whoever then says or does something here compares first, and
-// reads what is new: a word is written behind it, and what is done is done in the session as it is.
+// Others may write to the session while nobody drives it here. So before something is said or done here, their new records
+// are read: a message is written after them, and an operation acts on the session as it then is.
 
 import { longestWait } from "../clock.ts";
 import { type RondoError, toRondoError } from "../errors.ts";
@@ -24,22 +24,22 @@ import type { Known } from "./known.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
 import { type GoOn, Words } from "./words.ts";
 
-/** What a stretch begins with, said of the session as it is by then: it throws where that can no longer be. */
+/** Makes the first fact of a stretch, from the session as it is by then. Throws if that is no longer possible. */
 type First = () => Fact | undefined;
 
-/** One drive, from the moment somebody wants the run driven until nobody does. */
+/** One drive, from the moment a caller wants the run driven until no caller does. */
 interface Drive<Output> {
-  /** What it comes to. */
+  /** Resolves with the result of the run. */
   readonly result: Promise<RunResult<Output>>;
-  /** What was said while the lease is on its way, or on its way back; undefined while words are taken at once. */
+  /** Facts held while the lease is being taken or released; undefined while facts are taken at once. */
   held: Fact[] | undefined;
-  /** It has written what it begins with. */
+  /** Its first fact is written. */
   begun: boolean;
-  /** Somebody who wants the run driven found its driver stopped, and the drive not over. */
+  /** A caller wanted the run driven when the driver had stopped and the drive was not over: another stretch follows. */
   wanted: boolean;
-  /** How to hear no more of the signals that end what is driven. */
+  /** Removes the listeners of the callers' abort signals. */
   readonly heeded: (() => void)[];
-  /** What is to follow it, at once. */
+  /** What to do as soon as it is over. */
   readonly afterwards: (() => void)[];
 }
 
@@ -50,11 +50,11 @@ export class Driving<Output> {
   readonly #known: Known;
   readonly #words: Words;
   #drive: Drive<Output> | undefined;
-  #areOptionsTold = false;
+  #areOptionsRecorded = false;
   #changed: readonly CodeChange[] = [];
-  /** Nobody could listen when it was opened. */
+  /** The warning about changed code is still to be emitted: when the session was opened, nobody could listen yet. */
   #tellsChanges = false;
-  /** What was read since is not of this process: the run in it, if one is open, was another's. */
+  /** Records were read that other processes wrote: an open run, if there is one, was another's. */
   #isOthers = false;
 
   /** @param state what `known` came to */
@@ -81,30 +81,30 @@ export class Driving<Output> {
     return resultOf(this.state, this.#parts.id, this.#parts.isPassing);
   }
 
-  /** What whoever drives comes to. Undefined: nobody does. */
+  /** The promise of the run that is driven. Undefined: none is. */
   get current(): Promise<RunResult<Output>> | undefined {
     return this.#drive?.result;
   }
 
-  /** The run has ended, and the drive is not over: what is left is to let go. */
+  /** The run has ended, and the drive is not over: only the lease is left to release. */
   get ending(): boolean {
     return this.#drive?.begun === true && this.state.run?.end !== undefined;
   }
 
-  /** A result that somebody brings for a call, as the conversation gets it. */
+  /** A result that `answer` gives for a call, rendered and cut as the conversation gets it. */
   brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
     return this.#driver.brought(call, result);
   }
 
-  /** Why nothing that is said here can be kept any more: the journal failed. Where another was faster, its records are read. */
+  /** Why nothing can be kept here any more: the journal failed. Not set for a conflict: then the other's records are read. */
   get failed(): RondoError | undefined {
     const { failed } = this.#driver;
     return failed?.kind === "conflict" ? undefined : failed;
   }
 
-  /** Whether a run was begun here, and no other process has begun one since: its options stand in the records. */
-  get areOptionsTold(): boolean {
-    return this.#areOptionsTold;
+  /** Whether the last run was begun here: then the options in the records are this object's. */
+  get areOptionsRecorded(): boolean {
+    return this.#areOptionsRecorded;
   }
 
   get changed(): readonly CodeChange[] {
@@ -112,17 +112,17 @@ export class Driving<Output> {
   }
 
   /**
-   * Takes over the run that another process left, where there is one, and says so in the records. By force whoever holds
-   * the session is fenced off also where no run is open: it may be about to begin one, or not have let go of the last.
-   * @param mayBe throws where there may be none, unless somebody holds the session: nothing is written then
+   * Takes over the run that another process left, if there is one, and records that. By force, the holder of
+   * the session is fenced off even if no run is open: it may be about to begin one, or not have released its lease.
+   * @param mayBe throws if no run may be open here, unless somebody holds the session: nothing is written then
    */
   async takeOver(force: boolean, mayBe: () => void): Promise<void> {
     if (!isOpen(this.state.run) && !force) return;
-    // Who refuses to go on fences nobody off.
+    // If this agent refuses to go on, it must not fence the holder off.
     if (isOpen(this.state.run)) this.#newsNow();
     await this.#writer.take(force, () => {});
     try {
-      // Whoever had it may have written until now, and its run may have ended.
+      // The former holder may have written until now, and its run may have ended.
       this.#startFrom(await this.#known.readOn(this.#driver.written));
       if (!isOpen(this.state.run)) return;
       mayBe();
@@ -137,7 +137,7 @@ export class Driving<Output> {
     return newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
   }
 
-  /** What another process left open goes on in this one. */
+  /** Records that this process takes over what another left open. */
   #reopen(): void {
     const news = this.#newsNow();
     this.#changed = news.changed ?? [];
@@ -146,7 +146,7 @@ export class Driving<Output> {
     this.#isOthers = false;
   }
 
-  /** Compares, and reads what others have written, where they have; what to go on from then. A promise only where that takes a while. */
+  /** Reads what others have written, if they have; returns the state to go on from. A promise only if the journal gives one. */
   #readNews(): GoOn | Promise<GoOn> {
     const { failed, written } = this.#driver;
     return whenThere(failed === undefined && this.#writer.isAt(this.state.seq), (isUpToDate) =>
@@ -157,17 +157,17 @@ export class Driving<Output> {
   #startFrom(read: State): void {
     if (read.seq !== this.state.seq || this.#driver.failed !== undefined) {
       this.#isOthers = true;
-      this.#areOptionsTold = false;
+      this.#areOptionsRecorded = false;
     }
     this.#driver.startFrom(read);
   }
 
-  /** Reads what others have written, unless somebody drives here; a promise only where that takes a while. */
+  /** Reads what others have written, unless a run is driven here. A promise only if the journal gives one. */
   lookAgain(): void | Promise<void> {
     if (this.#drive === undefined && this.failed === undefined) return this.#words.lookAgain();
   }
 
-  /** Hands a fact in that nobody need act on. */
+  /** Hands in a fact that needs no driving. */
   post(fact: Fact): void {
     const drive = this.#drive;
     if (drive === undefined) this.#words.say(fact);
@@ -175,21 +175,21 @@ export class Driving<Output> {
     else drive.held.push(fact);
   }
 
-  /** Like a word, what comes late waits where somebody reads, or begins to drive; what cannot be kept of it is nobody's loss. */
+  /** Hands in a late result. Like a message it waits while records are read or a drive begins; if it cannot be kept, it is dropped. */
   #postLate(fact: Fact): void {
     try {
       this.post(fact);
     } catch {
-      // The journal may be closed by now, or another's.
+      // The journal may be closed by now, or another writer's.
     }
   }
 
-  /** What was handed in, and is not written yet. */
+  /** Facts that were handed in, and are not written yet. */
   get unwritten(): readonly Fact[] {
     return [...this.#driver.mail, ...(this.#drive?.held ?? []), ...this.#words.waiting];
   }
 
-  /** Hands a fact in, if any, and sees to it that the run is driven: by whoever does, or from now on. */
+  /** Hands a fact in, if there is one, and drives the run unless it is being driven. */
   goOn(first?: First, signal?: AbortSignal): Promise<RunResult<Output>> {
     const drive = this.#drive;
     if (drive === undefined) return this.begin(first, signal);
@@ -200,7 +200,7 @@ export class Driving<Output> {
     return drive.result;
   }
 
-  /** Whoever wants the run driven may end it by a signal of their own, as long as this drive lasts. */
+  /** Each caller that wants the run driven may abort it by a signal of its own, as long as this drive lasts. */
   #heed({ heeded }: Drive<Output>, signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const abort = (): void => this.abort(signal.reason);
@@ -212,34 +212,34 @@ export class Driving<Output> {
     heeded.push(() => signal.removeEventListener("abort", abort));
   }
 
-  /** Drives until the run ends, parks or is left. @param first what is written first */
+  /** Drives until the run ends, parks or is drained. @param first makes the first fact */
   begin(first: First | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
-    // It would fail again, perhaps with other words.
+    // It would fail again, perhaps with another error.
     const why = this.failed ?? this.#words.takeUnkept();
     if (why !== undefined) return Promise.reject(why);
     const { promise: result, resolve } = Promise.withResolvers<RunResult<Output>>();
     const drive = { result, held: undefined, begun: false, wanted: false, heeded: [], afterwards: [] };
-    // From here on, not from the first wait: a listener hears of the run's start before that, and may abort it there.
+    // Set now, and not after the first await: a listener may abort the run at its `run_start`, which comes before that.
     this.#drive = drive;
     resolve(this.#stretches(drive, first, signal));
-    // Whoever asked gets the rejection; nobody else may be surprised by it.
+    // The callers get the rejection; it must not also be an unhandled one.
     result.catch(() => {});
     return result;
   }
 
-  /** Ends the run that is active, as it is by now; one that has just ended stays as it is. Never throws: it is called by signals, whose listeners may not. */
+  /** Aborts the active run; one that has just ended stays as it is. Never throws, because listeners of signals must not. */
   abort(reason: unknown): void {
     if (this.ending) return;
     const why = typeof reason === "string" ? reason : toRondoError(reason ?? "aborted").message;
     const asked: Fact = { type: "abort_asked", reason: why };
-    // Where somebody drives, a journal that refuses it has ended the drive, and whoever drives hears of it.
+    // While a run is driven, a journal that refuses the abort has ended the drive, and its promise rejects.
     const unheard = (thrown: unknown): void =>
       this.#drive === undefined ? this.#words.unkept(toRondoError(thrown)) : undefined;
     const end = (): void => {
       if (this.#drive !== undefined) void this.goOn(() => asked);
       else if (isOpen(this.state.run)) {
         this.#words.say(asked);
-        // Nobody would hear of it here, and the run ends all the same.
+        // Nothing here could report it, and the run ends all the same.
         const unkept = this.#words.takeUnkept();
         this.goOn().catch((thrown) => this.#words.untold(thrown));
         if (unkept !== undefined) this.#words.unkept(unkept);
@@ -252,7 +252,7 @@ export class Driving<Output> {
     }
   }
 
-  /** Leaves at the next safe point; after `withinMs`, at once. */
+  /** Stops driving at the next safe point; after `withinMs` milliseconds, at once. */
   async drain(withinMs: number): Promise<void> {
     const drive = this.#drive;
     if (drive === undefined) return;
@@ -265,22 +265,22 @@ export class Driving<Output> {
     }
   }
 
-  /** Does something as soon as this drive is over, before anybody can think that nobody drives. */
+  /** Does something as soon as this drive is over, before anything else can see the session as not driven. */
   afterwards<Result>(deed: () => Promise<Result>): Promise<Result> {
     const drive = this.#drive;
     if (drive === undefined) return deed();
     return new Promise((resolve) => drive.afterwards.push(() => resolve(deed())));
   }
 
-  /** Resolves when nobody drives and everything that was said is in the journal. */
+  /** Resolves when no run is driven and everything that was handed in is in the journal. */
   async settled(): Promise<void> {
     await this.#drive?.result.catch(() => {});
     await this.written();
-    // Another drive, or what was looked at first, may have begun by now.
+    // Another drive, or another write, may have begun by now.
     if (this.#drive !== undefined) await this.settled();
   }
 
-  /** Resolves when what was said while nobody drove is in the journal. */
+  /** Resolves when what was handed in while no run was driven is in the journal. */
   written(): Promise<void> {
     return this.#words.written();
   }
@@ -300,12 +300,12 @@ export class Driving<Output> {
         drive.held = [...this.#driver.takeUnheard(), ...(drive.held ?? []).filter(outlivesRun)];
         this.#postHeld(drive);
       } catch (unkept) {
-        // What was said meanwhile cannot be kept either, and whoever speaks next is told.
+        // Facts that came meanwhile cannot be kept either, and the next caller gets the error.
         this.#words.unkept(toRondoError(unkept));
       }
       throw thrown;
     } finally {
-      // All in one turn of the process with the last look at what is wanted: nobody speaks in between.
+      // Synchronously after the last look at what is wanted, so that no fact can come in between.
       for (const stop of drive.heeded) stop();
       this.#driver.stay();
       this.#drive = undefined;
@@ -313,7 +313,7 @@ export class Driving<Output> {
     }
   }
 
-  /** What was said in a moment that is over is handed in. */
+  /** Hands in the facts that were held. */
   #postHeld(drive: Drive<Output>): void {
     const held = drive.held ?? [];
     drive.held = undefined;
@@ -330,7 +330,7 @@ export class Driving<Output> {
       if (taking !== undefined) await taking;
       begun();
       const how = await this.#driver.run();
-      // What came since is still written under the lease; what comes from here on waits until it is gone.
+      // What came so far is still written under the lease; what comes from here on waits until it is released.
       drive.held = [];
       await this.#driver.settled();
       return how;
@@ -340,36 +340,36 @@ export class Driving<Output> {
     }
   }
 
-  /** Begins when what was said before is written: once the lease is taken, it would come from a stranger. */
+  /** Begins once earlier facts are written: after the lease is taken, a write without it would be refused. */
   #begin(drive: Drive<Output>, first: First | undefined): void | Promise<void> {
     if (!this.#words.areUnderWay) return this.#take(drive, first);
     drive.held ??= [];
     return this.#words.written().then(() => this.#take(drive, first));
   }
 
-  /** Takes the lease, reads what others have written, then writes what the stretch begins with, and what was said meanwhile. */
+  /** Takes the lease, reads what others have written, then writes the stretch's first fact and the facts that were held. */
   #take(drive: Drive<Output>, first: First | undefined): void | Promise<void> {
     const begin = (): void => {
       const fact = first?.();
       const { run } = this.state;
       if (isOpen(run) && this.#isOthers) this.#reopen();
-      // What was given up when this session was left is lost, and that is a fact.
+      // What was given up when this session was drained is lost, and that is recorded.
       else if (isOpen(run) && inFlight(run))
         this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
-      // Nothing has told it yet that time went by: leave that ran out meanwhile would let a call run.
-      else if (isOpen(run) && first === undefined && this.#leaveRanOut) this.#driver.post({ type: "woke" });
+      // The state does not know yet that time went by: a grant that expired meanwhile would let a call run.
+      else if (isOpen(run) && first === undefined && this.#hasGrantExpired) this.#driver.post({ type: "woke" });
       this.#isOthers = false;
       this.#tellChanges();
       const { held = [] } = drive;
       drive.wanted = false;
       if (fact !== undefined) this.#driver.post(fact);
-      // One that is refused at once is held still.
+      // A fact that is refused at once stays among the held ones.
       for (; held[0] !== undefined; held.shift()) this.#driver.post(held[0]);
       drive.held = undefined;
-      if (fact?.type === "run_started") this.#areOptionsTold = true;
+      if (fact?.type === "run_started") this.#areOptionsRecorded = true;
       drive.begun = true;
     };
-    // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
+    // Our next group will be refused, and that ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void => this.#driver.lose(error);
     const taking = whenThere(this.#writer.take(false, lost), () =>
       whenThere(this.#readNews(), (goOn) => {
@@ -381,14 +381,14 @@ export class Driving<Output> {
     return taking;
   }
 
-  /** Leave that was given beforehand has run out since anything happened. */
-  get #leaveRanOut(): boolean {
+  /** Whether a grant has expired since the last record. */
+  get #hasGrantExpired(): boolean {
     const { grants, now } = this.state;
     const today = this.#parts.clock.now();
     return grants.some((grant) => isLiveGrant(grant, now) && !isLiveGrant(grant, today));
   }
 
-  /** Once, and before anything happens under the new code. */
+  /** Emits the warning about changed code: once, and before anything happens under the new code. */
   #tellChanges(): void {
     if (!this.#tellsChanges) return;
     this.#tellsChanges = false;
