@@ -357,7 +357,8 @@ export class Driving<Output> {
       else if (isOpen(run) && inFlight(run))
         this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
       // The state does not know yet that time went by: a grant that expired meanwhile would let a call run.
-      else if (isOpen(run) && first === undefined && this.#hasGrantExpired) this.#driver.post({ type: "woke" });
+      else if (isOpen(run) && first === undefined && this.#hasGrantExpired)
+        this.#driver.post({ type: "woke" });
       this.#isOthers = false;
       this.#tellChanges();
       const { held = [] } = drive;

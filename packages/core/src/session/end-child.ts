@@ -1,13 +1,13 @@
-// The room of ending a sub-agent: one that waits for somebody whom nobody needs any more.
+// The room of ending a sub-agent that waits for an approval and is no longer needed.
 //
-// Its session is opened, its run aborted, and what it spent told. Nothing of its agent is needed for that: where its tool
-// is gone, whoever has its parent opens it.
+// Its session is opened, its run aborted, and what it spent returned. This needs nothing of its own agent: if its tool
+// is gone, the parent's agent opens it.
 
 import type { Spent } from "../loop/child-facts.ts";
 import { spentBy } from "../loop/children.ts";
 import type { Session } from "../session.ts";
 
-/** @returns what it spent in all; undefined where it never began */
+/** @returns what it spent in all; undefined if it never began */
 export async function endChild(opening: Promise<Session>, reason: string): Promise<Spent | undefined> {
   const session = await opening;
   session.abort(reason);

@@ -1,9 +1,9 @@
-// The room of the fork: another session from the first records of one, under other options if some are given.
+// The room of the fork: a new session from the first records of another, under other options if some are given.
 //
-// What is shared is copied, never changed, the session it is taken from least of all. Where it comes from is the first
-// fact of its own. In the middle of a run that fact takes the run over like another process would: what was in flight is
-// interrupted, by its effect. A result may be put in place of another only where no request was made with it yet:
-// else the shared requests would be others than those that were sent.
+// The shared records are copied; the original session is not changed. The fork's first own record says where it comes
+// from. In the middle of a run that record takes the run over like another process would: what was in flight counts as
+// interrupted, by its effect. A result may be replaced only if no shared request was made with it yet: otherwise the
+// shared requests would differ from those that were sent.
 
 import { model } from "../checks/ready-made.ts";
 import {
@@ -41,21 +41,21 @@ import type { Rules } from "../rules/rule.ts";
 import { outputPart } from "../tool/outputs.ts";
 import { readable, renderResult } from "../tool/render.ts";
 
-/** Where a fork leaves its session, and what is other in it. */
+/** Where a fork branches from its session, and what is changed in it. */
 export interface ForkOptions {
-  /** The step at which it leaves, from 1: all that came before is shared, what the rules said about the step is not. Default: the end, or with `edit` the step after the call. */
+  /** The step before which it branches, from 1: all before it is shared, what the rules decided about the step is not. Default: the end, or with `edit` the step after the call. */
   at?: number;
-  /** The run in which `at` counts, from 1; without `at` the fork stands behind that run. Default: the last. */
+  /** The run in which `at` counts, from 1; without `at` the fork branches after that run. Default: the last. */
   run?: number;
-  /** In place of `at`: how many records are shared. */
+  /** In place of `at`: how many records to share. */
   seq?: number;
-  /** Another result of a call, by its id or key, of the step just before. A text is a result without error. */
+  /** Replaces the result of a call, named by its id or key, of the step just before. A text is a result without error. */
   edit?: { call: string; result: string | CallResult };
   /** Another model. */
   model?: Model;
   /** Another system prompt. */
   system?: string;
-  /** Other options of the agent: rules, limits, tools, settings. With any, or `{}`, the fork goes on under the agent's own options, else under those of the records. */
+  /** Other options of the agent: rules, limits, tools, settings. If given, even as `{}`, the fork goes on under today's options of the agent; else under those of the records. */
   agent?: Partial<Omit<AgentOptions, "model" | "system" | "journal" | "blobs" | "clock">>;
 }
 
@@ -71,7 +71,7 @@ export interface ForkParts {
   clock: Clock;
 }
 
-/** A point that is misspelt would be none, and the fork would stand at the end. */
+/** Refuses unknown members: if `at` were misspelt, the fork would share everything. */
 const forkOptions = membersOf<ForkOptions>({
   at: count,
   run: count,
@@ -93,7 +93,7 @@ const result = having("a text, or a result with its list of parts (content, isEr
   isError: flag,
 });
 
-/** Another result as it will stand in the records: what its giver still does to it changes nothing. */
+/** The new result as it will stand in the records: a copy, which the caller cannot change later. */
 function ownResult(given: string | CallResult): CallResult {
   if (typeof given === "string") return renderResult(given);
   const { content, spent: _notTheirs, ...rest } = jsonCopy(given);
@@ -111,7 +111,7 @@ export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentO
 
 /**
  * Writes the records of a fork. Resolves with the options it goes on under.
- * @throws RondoError `invalid_request` for a point or a call that is not there, an id that is taken, or an option there is not
+ * @throws RondoError `invalid_request` for a point or a call that does not exist, an id that is taken, or an unknown option
  */
 export async function forkInto(id: string, options: ForkOptions, parts: ForkParts): Promise<Resolved> {
   checkGiven(forkOptions, options, "fork");
@@ -126,7 +126,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   const { redact = (fact: Fact): Fact => fact } = resolved;
   const today = await new RecordReader(journal, from).read();
   const { origin, edited } = planFork(from, today, { ...options, edit }, resolved.rules);
-  // As they were written: each format is read as what it is, in the fork too.
+  // The records are copied as they were written, each in its own format.
   const written = (await readRecords(journal, from)).slice(0, origin.seq);
   const shared = written.map((record) => edited(record, redact));
   const opened: Fact = {
@@ -141,7 +141,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
     at: Math.max(clock.now(), shared.at(-1)?.at ?? 0),
     rand: clock.random(),
   };
-  // No run is driven that could tell it as an event.
+  // No run is driven, so this cannot be an event: the logger gets it.
   const warn = (message: string): void => {
     if (logger !== undefined) logEvent(logger, { type: "warning", code: "blob_store", message });
   };
@@ -150,7 +150,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   return resolved;
 }
 
-/** The result that is put in place of a call's own. */
+/** The result that replaces a call's own. */
 interface ResultEdit {
   call: string;
   result: CallResult;
@@ -164,7 +164,7 @@ interface ForkPlan {
 
 type ForkPoint = Pick<ForkOptions, "at" | "run" | "seq">;
 
-/** Which records are shared, and which of them is other. */
+/** Which records are shared, and which of them is changed. */
 function planFork(
   session: string,
   records: readonly LogRecord[],
@@ -187,7 +187,7 @@ function planFork(
   };
 }
 
-/** @throws RondoError `invalid_request` for a point that is none, or that is two */
+/** @throws RondoError `invalid_request` for an invalid point, or if two are given */
 function checkPoint(
   session: string,
   records: readonly LogRecord[],
@@ -206,7 +206,7 @@ function checkPoint(
     );
 }
 
-/** How many records are shared. @param edited the record of the result that is another in the fork */
+/** How many records are shared. @param edited the record of the result that is replaced */
 function cutOf(
   session: string,
   records: readonly LogRecord[],
@@ -219,7 +219,7 @@ function cutOf(
   return defaultCut(records, edited);
 }
 
-/** A record, where a call came to another result. */
+/** A record as it would be if a call had come to another result. */
 function withResult(
   record: LogRecord,
   { seq, key }: { seq: number; key: CallKey },
@@ -227,18 +227,18 @@ function withResult(
   result: CallResult,
 ): LogRecord {
   if (record.type === "tool_finished" && record.seq === seq) {
-    // Whatever the model is to read of a sub-agent, what it spent is spent.
+    // Another result of a sub-agent does not change what it spent.
     const { spent } = record.result;
     const other = { ...result, ...(spent === undefined ? {} : { spent }) };
     return { ...record, ...redact({ type: "tool_finished", call: key, result: other }) };
   }
   if (record.type !== "hook_answered" || record.hook !== "afterTool" || record.call !== key) return record;
-  // What the hook made of the other result is void.
+  // What the afterTool hook made of the old result is void.
   const { result: _void, ...rest } = record;
   return rest;
 }
 
-/** The end; with an edited result the moment before a request was made with it. */
+/** The end of the records; with a replaced result, the moment before a request was made with the old one. */
 function defaultCut(records: readonly LogRecord[], edited: number | undefined): number {
   if (edited === undefined) return records.length;
   const asked = records.findIndex((record) => record.seq > edited && asks(record));
@@ -307,7 +307,7 @@ function isDecision(record: LogRecord | undefined): boolean {
     case "run_ended":
       return true;
     case "opened":
-      // What came with other options stays under them.
+      // Records after a change of options stay under those options.
       return record.options === undefined;
     case "hook_answered":
       return "step" in record || record.hook === "onFinish";

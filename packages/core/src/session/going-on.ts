@@ -1,9 +1,9 @@
-// The room of going on: whether a conversation can be gone on with without a new word.
+// The room of going on: whether a conversation can be continued without a new message.
 
 import { invalidRequest } from "../errors.ts";
 import type { State } from "../loop/state.ts";
 
-/** @throws RondoError `invalid_request` where nobody steers, and there is no conversation or its last word is the model's */
+/** @throws RondoError `invalid_request` if no steered message waits and there is no conversation, or its last message is the model's */
 export function checkGoesOn(session: string, { history, inbox }: State): void {
   if (inbox.some(({ lane }) => lane === "steer")) return;
   const last = history.at(-1)?.role;

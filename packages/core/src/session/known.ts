@@ -1,7 +1,7 @@
 // The room of what is known: a session as it stands in its journal, as far as this process has read it.
 //
-// A handle that does nothing hears of nothing. Before it does something it compares, and where others have written it reads on
-// from where it stopped. All that comes of that is a state every record of which the journal has.
+// A session object is not notified of what others write. Before it acts, it compares lengths, and reads on from where it stopped
+// if others have written. The state that comes of that is made only of records that the journal has.
 
 import { RondoError } from "../errors.ts";
 import { RecordReader } from "../journal/migrations.ts";
@@ -28,13 +28,13 @@ export class Known {
   }
 
   /**
-   * The session with what has come since the last time; a promise only where the journal gives one.
-   * @param written the last record that was written here, if one was: it stands among those
-   * @throws RondoError `storage` where its records were taken away, or do not fold
+   * The session with the records that have come since the last time; a promise only if the journal gives one.
+   * @param written the last record that was written here, if one was: it is among those
+   * @throws RondoError `storage` if records are missing, or do not fold
    */
   readOn(written: LogRecord | undefined): State | Promise<State> {
     if (this.#failed !== undefined) throw this.#failed;
-    // Two at a time would each fold what came.
+    // Two reads at the same time would each fold the new records.
     if (this.#reading !== undefined) return this.#reading;
     const state = whenThere(this.#reader.readNow(), (records) => this.#fold(records, written));
     if (!(state instanceof Promise)) return state;
@@ -48,7 +48,7 @@ export class Known {
     const { id, resolved } = this.#parts;
     if (written !== undefined && written.seq >= this.#state.seq) {
       const there = records[written.seq - this.#state.seq];
-      // The chance in a record is its own.
+      // The random number tells whether it is the same record.
       if (there?.rand !== written.rand) {
         this.#failed = new RondoError(
           "storage",

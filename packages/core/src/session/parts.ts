@@ -1,6 +1,6 @@
-// The room of the parts: what a session is made of, and the shell its driver acts with.
+// The room of the parts: what a session is made of, and the shell for its driver.
 //
-// Nothing here holds anything: what it is told about is looked up when it is asked.
+// Nothing here holds state: everything is looked up when it is needed.
 
 import { type Clock, chanceIn } from "../clock.ts";
 import type { BlobStore } from "../journal/blobs.ts";
@@ -27,14 +27,14 @@ export interface SessionParts {
   about?: JsonObject | undefined;
   gate?: Shell["gate"];
   clock: Clock;
-  /** What is given for the keys of tools in this session, beside the agent's. */
+  /** The dependencies given for this session, beside the agent's. */
   dependencies?: readonly Provided[] | undefined;
   lease?: LeaseOptions | undefined;
-  /** Fence off whoever holds the session. */
+  /** Fence off the present holder of the session. */
   takeOver?: boolean | undefined;
-  /** Nobody can come back to it. */
+  /** It is for one run without a journal: nobody opens it again, unless that run parks. */
   isPassing?: boolean | undefined;
-  /** It is opened for a run of its own: one that is open in it is refused, and left to whoever has it. */
+  /** It is opened for a new run: if another run is open in it, that is refused. */
   forNewRun?: boolean | undefined;
   /** Ends a sub-agent of a run of this session whose tool is gone. */
   endChild?: Shell["endChild"];
@@ -43,8 +43,8 @@ export interface SessionParts {
 }
 
 /**
- * Names for what is said here, such as `12_k3fx1`: where the session stood, this handle by chance, and a count. Two processes
- * may speak at one place, and of two of one name the second would be taken for a double.
+ * Makes ids for messages and grants, such as `12_k3fx1`: the session's length, a random part for this object, and a count. Two
+ * processes may write at the same place, and a second message with the same id would be dropped as a double.
  */
 export function namesOf({ clock }: Pick<SessionParts, "clock">): (state: State) => string {
   let count = 0;
@@ -56,13 +56,13 @@ export function namesOf({ clock }: Pick<SessionParts, "clock">): (state: State) 
   };
 }
 
-/** What the program says about itself in the records that begin a run or take one over. */
+/** The agent's `about`, for the records that begin a run or take one over. */
 export const aboutOf = ({ about }: SessionParts): { about?: JsonObject } =>
   about === undefined ? {} : { about };
 
 /**
- * What a session's driver acts with.
- * @param journal the session's own way to its journal, lease and all
+ * The shell for a session's driver.
+ * @param journal the session's writer, which appends under its lease
  */
 export function shellOf(parts: SessionParts, journal: Shell["journal"], state: () => State): Shell {
   const { id, blobs, resolved, gate, clock, dependencies, endChild } = parts;

@@ -1,9 +1,9 @@
 // The room of replay: what the model was sent, made again from the records alone.
 //
-// No model, no tool, no clock. Two questions, two answers. Does the code still make of these records what was sent?
-// A request whose name differs from the recorded one means that the code, or a text of the agent's, has changed; the
-// first difference is the one to look at. And what would this agent send today, under its own options? There both
-// requests are known, and can be laid side by side.
+// It uses no model, no tool and no clock, and answers two questions. Does the code still make the requests that were sent?
+// If a request's digest differs from the recorded one, the code, or a text of the agent's, has changed; the
+// first difference is the one to look at. And what would this agent send today, under its own options? For that both
+// requests are known, and are compared part by part.
 
 import { charEstimator } from "../context/estimate.ts";
 import { summaryOf } from "../loop/deciding/compacting.ts";
@@ -32,14 +32,14 @@ export interface ReplayedRequest {
   same: boolean;
 }
 
-/** Why a request is another than the recorded one. */
+/** Why a request differs from the recorded one. */
 export interface Difference {
   seq: number;
   step: number;
   summary?: { part: number; of: number };
-  /** Which parts of the request differ, from what was sent to what would be. Empty where what was sent cannot be made again: only its name was kept. */
+  /** The parts of the request that differ, with what was sent and what would be. Empty if what was sent cannot be made again: only its digest was kept. */
   parts: ValueChange[];
-  /** What is other in the agent: its options, the versions of its rules, its texts. Empty: the code itself. */
+  /** What has changed in the agent: its options, the versions of its rules, its texts. Empty: only the code itself can have. */
   causes: ValueChange[];
 }
 
@@ -47,18 +47,18 @@ export interface Replay {
   requests: ReplayedRequest[];
   /** The first request that differs from the recorded one. */
   firstDifference?: ReplayedRequest;
-  /** Why it does, as far as that can be known. */
+  /** Why it differs, as far as that can be known. */
   difference?: Difference;
-  /** The first request that this agent would send otherwise, under its own options, and why. */
+  /** The first request that this agent would send differently under its own options, and why. */
   today?: Difference;
 }
 
-/** Stands where the records tell of a summary that would not be asked for today. */
+/** In place of a request for a summary that is in the records and would not be asked for today. */
 const nothingAsked: ModelRequest = { messages: [], tools: [], toolChoice: "none", settings: {} };
 
 /**
  * Folds records and makes every request again.
- * @param options those of today's agent, to tell what it would send otherwise. Default: the question is not asked
+ * @param options those of today's agent, to tell what it would send differently. Default: that question is not asked
  */
 export function replay(records: Iterable<LogRecord>, rules: Rules, options?: RunOptions): Replay {
   const requests: ReplayedRequest[] = [];
@@ -118,7 +118,7 @@ function underOptions(record: LogRecord, options: RunOptions): LogRecord {
   return brings ? { ...record, options } : record;
 }
 
-/** What was sent is known by its name only: it is looked for under the texts and the measure there were before any were changed. */
+/** Only the digest of what was sent is known: tries to make that request again with the default texts and estimator. */
 function differenceOf(
   record: RecordOf<"model_started" | "summary_started">,
   state: State,
@@ -141,7 +141,7 @@ function differenceOf(
   return { ...place, parts: [], causes: versions.filter(({ what }) => what.startsWith("rule ")) };
 }
 
-/** What is other in the agent, as it is shown: a rule as `rule retry`, an option by its name. */
+/** What has changed in the agent, as it is shown: a rule as `rule retry`, an option by its name. */
 function causesOf(was: RunOptions | undefined, is: RunOptions): ValueChange[] {
   if (was === undefined) return [];
   return optionChanges(was, is).map(({ what, name, how: _how, ...sides }) => ({

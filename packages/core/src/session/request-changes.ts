@@ -1,13 +1,13 @@
-// The room of requests laid side by side: in which of its parts one differs from another.
+// The room of comparing requests: in which of its parts one differs from another.
 //
-// Names stand in the words the options have; values are whole, whoever shows them cuts them.
+// Parts have the names of the options; values are whole, and are cut only where they are shown.
 
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
 import type { Json, Message } from "../message.ts";
 import type { ModelRequest } from "../model.ts";
 
-/** One thing that is other than it was. A side that is absent was not there. */
+/** One thing that has changed. A side that is absent did not exist. */
 export interface ValueChange {
   /** E.g. `system`, `tool weather`, `settings.temperature`, `message 3`, `rule max_steps`. */
   what: string;
@@ -15,7 +15,7 @@ export interface ValueChange {
   is?: Json;
 }
 
-/** The parts in which a request differs from another. Messages are counted from 1; only the first that differs is told. */
+/** The parts in which a request differs from another. Messages are counted from 1; only the first that differs is listed. */
 export function requestChanges(was: ModelRequest, is: ModelRequest): ValueChange[] {
   return [
     ...valueChange("system", was.system, is.system),
@@ -46,7 +46,7 @@ function keyed(prefix: string, was: object, is: object): ValueChange[] {
   return [...names].flatMap((name) => valueChange(`${prefix}${name}`, before.get(name), after.get(name)));
 }
 
-/** The change there is between two values, if any. As JSON: what is not there and what is `undefined` are one. */
+/** The change between two values, if any. They are compared as JSON: an absent member equals one that is `undefined`. */
 export function valueChange(what: string, was: unknown, is: unknown): ValueChange[] {
   const [before, after] = [json(was), json(is)];
   if (before === undefined && after === undefined) return [];

@@ -1,9 +1,9 @@
-// The room of words that wait: what was said to a session and has not been delivered.
+// The room of queued messages: what was sent to a session and has not been delivered.
 
 import type { Fact } from "../loop/records.ts";
 import type { Queued, State } from "../loop/state.ts";
 
-/** The words that wait, the oldest first. @param unwritten what was handed in, and is not in the records yet */
+/** The messages that wait, the oldest first. @param unwritten facts that were handed in, and are not in the records yet */
 export function waitingWords({ inbox, seen }: State, unwritten: readonly Fact[]): Queued[] {
   let words = [...inbox];
   const known = new Set<string>();

@@ -1,7 +1,7 @@
-// The room of words: what is said to a session while nobody drives it here, on its way to the journal.
-//
-// Others may have written to it since it was read. The journal tells when a word is refused for that; then what is new is read
-// and the word is written behind it. What is said meanwhile waits, and goes with it.
+// The room of words: a *word* is a fact from outside (a message, an approval, a grant) that comes while the session is not
+// driven here, on its way to the journal.
+// Others may have written since the session was read. Then the journal refuses the word, the new records are read, and the
+// word is written after them. Words that come meanwhile wait, and are written with it.
 
 import { type RondoError, toRondoError } from "../errors.ts";
 import type { Driver } from "../loop/drive.ts";
@@ -11,7 +11,7 @@ import type { Fact } from "../loop/records.ts";
 /** Goes on from the session as it was read, which may be as it was known. */
 export type GoOn = () => void;
 
-/** How often a word is said again where others are faster every time. */
+/** How often a word is written again if other writers are faster every time. */
 const mostTries = 3;
 
 export class Words {
@@ -19,7 +19,7 @@ export class Words {
   readonly #readNews: () => GoOn | Promise<GoOn>;
   /** On their way to the journal. */
   readonly #said = new Set<Fact>();
-  /** They wait until what others wrote is read. Undefined: nothing is being read for them. */
+  /** Words that wait until the records of others are read. Undefined: nothing is being read. */
   #waiting: Fact[] | undefined;
   /** Resolves when they are written. */
   #reading: Promise<void> | undefined;
@@ -27,7 +27,7 @@ export class Words {
   /** What was told last of it. */
   #taken: RondoError | undefined;
 
-  /** @param readNews reads what others have written since, where they have */
+  /** @param readNews reads what others have written since, if they have */
   constructor(driver: Driver, readNews: () => GoOn | Promise<GoOn>) {
     this.#driver = driver;
     this.#readNews = readNews;
@@ -41,7 +41,7 @@ export class Words {
     return this.#driver.writing !== undefined || this.#reading !== undefined;
   }
 
-  /** Writes a word, behind what others have written meanwhile. @throws RondoError where the journal refuses it at once */
+  /** Writes a word, after what others have written meanwhile. @throws RondoError if the journal refuses it at once */
   say(fact: Fact): void {
     if (this.#waiting !== undefined) {
       this.#waiting.push(fact);
@@ -65,15 +65,15 @@ export class Words {
     writing.then(() => this.#said.delete(fact), refused);
   }
 
-  /** Reads what others have written, if they have; a promise only where that takes a while. */
+  /** Reads what others have written, if they have; a promise only if the journal gives one. */
   lookAgain(): void | Promise<void> {
     return this.areUnderWay ? this.#writeBehind([]) : this.#readOn([]);
   }
 
-  /** Resolves when all that was said is in the journal. @throws RondoError where it could not be kept */
+  /** Resolves when all words are in the journal. @throws RondoError if one could not be kept */
   async written(): Promise<void> {
     await this.#driver.settled().catch((thrown) => {
-      // It is read on, and written behind that.
+      // The new records are read, and the word is written after them.
       if (this.#reading === undefined) throw thrown;
     });
     await this.#reading?.catch(() => {});
@@ -81,12 +81,12 @@ export class Words {
     if (unkept !== undefined) throw unkept;
   }
 
-  /** Something that was said could not be kept, and nobody heard of it yet. */
+  /** Notes that a word could not be kept, and that no caller was told yet. */
   unkept(error: RondoError): void {
     this.#unkept = error;
   }
 
-  /** Why something could not be kept, for whoever speaks next. */
+  /** Why a word could not be kept, for the next caller. */
   takeUnkept(): RondoError | undefined {
     const error = this.#unkept;
     this.#unkept = undefined;
@@ -94,12 +94,12 @@ export class Words {
     return error;
   }
 
-  /** Nobody was told of this after all: where it is why something could not be kept, whoever speaks next is. */
+  /** No caller got this error after all: if it is why a word could not be kept, the next caller gets it. */
   untold(thrown: unknown): void {
     if (thrown !== undefined && thrown === this.#taken) this.#unkept = this.#taken;
   }
 
-  /** Reads what is new, at once where the journal gives it at once; else words are written behind it. */
+  /** Reads the new records, synchronously if the journal can; else words wait for that and are written after them. */
   #readOn(words: readonly Fact[]): void | Promise<void> {
     const news = this.#readNews();
     if (news instanceof Promise) return this.#writeBehind(words, news);
@@ -113,7 +113,7 @@ export class Words {
       this.#reading = this.#readAndWrite(news).finally(() => {
         this.#reading = undefined;
       });
-      // Who waits for it hears of a failure, or whoever speaks next.
+      // A caller that waits for it gets the failure, or else the next caller.
       this.#reading.catch(() => {});
     }
     return this.#reading as Promise<void>;
@@ -121,7 +121,7 @@ export class Words {
 
   async #readAndWrite(reading: Promise<GoOn> | undefined): Promise<void> {
     let news = reading;
-    // Where it is not waited for, something else has failed first.
+    // If nothing waits for it, something else has failed before.
     news?.catch(() => {});
     for (let left = mostTries; this.#waiting !== undefined; ) {
       try {
@@ -132,7 +132,7 @@ export class Words {
         news = undefined;
         const goOn = await asked;
         goOn();
-        // One by one: of two that go together, the first may be kept and the second refused.
+        // One by one, because of two the first may be kept and the second refused.
         for (const waiting = this.#waiting; waiting[0] !== undefined; waiting.shift()) {
           this.#driver.post(waiting[0]);
           await this.#driver.settled();
@@ -141,7 +141,7 @@ export class Words {
       } catch (thrown) {
         left -= 1;
         if (isConflict(thrown) && left > 0) continue;
-        // What comes late is nobody's loss.
+        // A late result may be dropped.
         if (!this.waiting.every(isOutcome)) this.#unkept = toRondoError(thrown);
         this.#waiting = undefined;
         throw thrown;
