@@ -1,8 +1,8 @@
 // The room of the answer: one builder that every decoder fills.
 //
-// The rules that hold for every protocol stand here once. Blocks are keyed, never positioned. A call's arguments are
-// parsed once, when the answer is whole. A call without whole arguments keeps `argsError` and never runs. The stop is
-// derived from the word and the content together; the word is kept.
+// The rules that hold for every protocol are here. Blocks are found by key, never by position. A call's arguments are
+// parsed once, when the answer is whole. A call without whole arguments keeps `argsError` and never runs. The stop kind is
+// derived from the provider's word and the content together; the word is kept.
 
 import {
   type AssistantMessage,
@@ -37,19 +37,19 @@ import { type AnswerEnd, cutAtLimit } from "./answer/ends.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
-/** A provider's block key: its index, its item id, whatever it correlates by. */
+/** A provider's key of a block: its index, its item id, or whatever else its frames refer to it by. */
 export type BlockKey = string | number;
 
 export class Answer {
   readonly #origin: Origin;
   readonly #emit: (event: ModelEvent) => void;
   readonly #blocks = new Map<BlockKey, Block>();
-  /** How many blocks were opened, those that were dropped among them: no index is given twice. */
+  /** How many blocks were opened, including those that were dropped: no index is used twice. */
   #opened = 0;
-  /** The call that was opened last, while nothing was told of it. */
+  /** The call that was opened last, until something of it was emitted. */
   #untold: CallBlock | undefined;
   readonly #usage: Usage = {};
-  /** The most tokens that were told to be written; and whether anything was shown since the last such word. */
+  /** The highest output token count so far, and whether anything was emitted since the last count. */
   #written = 0;
   #shown = true;
 
@@ -58,7 +58,7 @@ export class Answer {
     this.#emit = emit;
   }
 
-  /** What was counted so far; undefined while nothing was. */
+  /** The usage counted so far; undefined while there is none. */
   get usage(): Usage | undefined {
     return Object.keys(this.#usage).length === 0 ? undefined : { ...this.#usage };
   }
@@ -72,7 +72,7 @@ export class Answer {
     return this.#blocks.has(key);
   }
 
-  /** The pieces of a text or reasoning block that came so far. */
+  /** The text of a text or reasoning block so far. */
   pieces(key: BlockKey): readonly string[] {
     const block = this.#blocks.get(key);
     return block === undefined || block.type === "part" ? [] : block.pieces;
@@ -86,7 +86,7 @@ export class Answer {
     this.#addText(this.#textBlock(key, "reasoning"), "reasoning_delta", text);
   }
 
-  /** `text` or `reasoning` for a run of pieces: its block is looked up once, and must stay the one of this key. */
+  /** As `text` or `reasoning`, for a series of pieces: the block is looked up once, and must stay the one of this key. */
   moreText(key: BlockKey, kind: "text" | "reasoning"): (text: string) => void {
     const block = this.#textBlock(key, kind);
     const type = kind === "text" ? "text_delta" : "reasoning_delta";
@@ -101,7 +101,7 @@ export class Answer {
     this.#tell(news === "" ? { type: "progress" } : { type, index: block.index, text: news });
   }
 
-  /** A text that somebody tells once more from its beginning: what came of it counts no more, and is not shown twice. */
+  /** For a server that sends a text once more from its beginning: the pieces so far are replaced, and not emitted twice. */
   again(key: BlockKey): void {
     const block = this.#blocks.get(key);
     if (block !== undefined && block.type !== "part" && block.type !== "tool_call") beginAgain(block);
@@ -113,8 +113,8 @@ export class Answer {
   }
 
   /**
-   * A text as it finally is, in place of the pieces that came. When it only adds to them, what it adds is shown;
-   * what was shown already is never shown again. An empty one takes nothing back: gateways leave it out so.
+   * The final text, in place of the pieces that came. If it only adds to them, the addition is emitted;
+   * nothing is emitted twice. An empty one is ignored, because some gateways leave the text out there.
    */
   textWhole(key: BlockKey, type: TextBlock["type"], text: string): void {
     const block = this.#textBlock(key, type);
@@ -131,7 +131,7 @@ export class Answer {
       });
   }
 
-  /** Opens a call, or tells more of one: an id or a name that is empty changes nothing. */
+  /** Opens a call, or adds to it: an empty id or name changes nothing. */
   call(key: BlockKey, told: { id?: string | null | undefined; name?: string | null | undefined }): void {
     const block = this.#callBlock(key);
     if (told.id) block.id = told.id;
@@ -143,7 +143,7 @@ export class Answer {
     this.#addArgs(this.#callBlock(key), delta);
   }
 
-  /** `args` for a run of pieces: its block is looked up once, and must stay the one of this key. */
+  /** As `args`, for a series of pieces: the block is looked up once, and must stay the one of this key. */
   moreArgs(key: BlockKey): (delta: string) => void {
     const block = this.#callBlock(key);
     return (delta) => this.#addArgs(block, delta);
@@ -152,13 +152,13 @@ export class Answer {
   #addArgs(block: CallBlock, delta: string): void {
     if (delta === "") return;
     this.#untold = undefined;
-    // A value that is followed by more was not all of it: what the pieces are together is judged at the end.
+    // If more follows a whole value, that was not all of it: all pieces together are parsed at the end.
     block.value = undefined;
     block.pieces.push(delta);
     this.#tell({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
   }
 
-  /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text. One that is empty takes nothing back. */
+  /** The final arguments of a call, in place of the pieces that came: a value, or JSON text; an empty one does not replace pieces. */
   argsWhole(key: BlockKey, whole: Json): void {
     const block = this.#callBlock(key);
     if (whole === "") return;
@@ -166,12 +166,12 @@ export class Answer {
     if (shown && typeof whole === "object" && !holds(whole)) return;
     const text = typeof whole === "string" ? whole : JSON.stringify(whole);
     block.pieces = [text];
-    // A value would lose digits of a long integer, or hold it in a form of its own: then the text is what counts.
+    // A parsed value would lose digits of a long integer, or hold it in a special form: then the text counts.
     block.value = typeof whole === "string" || /\d{16}/.test(text) ? undefined : whole;
     if (!shown) this.#tellCall(block, text);
   }
 
-  /** Tells that there is a call, before anything that follows it is told: its arguments may never come as text. */
+  /** Emits that there is a call, before anything that follows it is emitted: its arguments may never come as text. */
   #tellCall({ index, id, name }: CallBlock, delta: string = ""): void {
     this.#untold = undefined;
     this.#tell({ type: "tool_args_delta", index, id, name, delta });
@@ -183,19 +183,19 @@ export class Answer {
     if (block?.type === "tool_call") block.whole = true;
   }
 
-  /** Nobody said that this call is whole: with nothing it must not run, for its arguments may not have come. */
+  /** Marks a call that the protocol never said to be whole: without arguments it must not run, since they may not have come. */
   callOpen(key: BlockKey): void {
     const block = this.#blocks.get(key);
     if (block?.type === "tool_call" && !block.whole && isNothing(block.pieces.join("")))
       block.fault ??= openFault;
   }
 
-  /** This call must not run, and why: its arguments were refused or cut by the provider itself. */
+  /** Marks a call that must not run, with the reason: the provider itself refused or cut its arguments. */
   callFault(key: BlockKey, why: string): void {
     this.#callBlock(key).fault = why;
   }
 
-  /** This call was cut at the output limit, though its block is closed. */
+  /** Marks a call that was cut off at the output limit, though its block is closed. */
   callCut(key: BlockKey): void {
     this.callFault(key, cutFault);
   }
@@ -218,13 +218,13 @@ export class Answer {
     return block === undefined || block.type === "part" ? undefined : block.opaque;
   }
 
-  /** A block that is kept and replayed, and means nothing to us. */
+  /** A block that only the provider understands: it is kept, and sent back as it is. */
   native(key: BlockKey, kind: string, opaque: Opaque): void {
     const part: NativePart = { type: "native", kind, opaque };
     this.part(key, part);
   }
 
-  /** Any whole part, in its place. Given again under the same key it replaces the first. */
+  /** Any whole part, in its place. A second one with the same key replaces the first. */
   part(key: BlockKey, part: Part): void {
     this.#blocks.set(key, { type: "part", part, index: this.#blocks.get(key)?.index ?? this.#opened++ });
     this.#tell({ type: "progress" });
@@ -247,13 +247,13 @@ export class Answer {
     return stray && calls.length === 0;
   }
 
-  /** Forgets a block, such as one that turned out to be unfinished. */
+  /** Drops a block, such as one that turned out to be unfinished. */
   drop(key: BlockKey): void {
     if (this.#untold === this.#blocks.get(key)) this.#untold = undefined;
     this.#blocks.delete(key);
   }
 
-  /** Counts that the provider told. The last of each wins; one that is missing changes nothing, nor does a zero after a number. */
+  /** Counts from the provider. The last of each wins; a missing one changes nothing, nor does a zero after another number. */
   count(usage: { [K in keyof Usage]: number | null | undefined }): void {
     for (const [name, value] of Object.entries(usage))
       if (
@@ -270,7 +270,7 @@ export class Answer {
     this.#emit(event);
   }
 
-  /** How many tokens were written so far: more of them of which nothing is shown are hidden thoughts, and a sign of life. */
+  /** How many tokens were written so far. If the count grows and nothing is emitted, the model reasons out of sight: that counts as progress. */
   writes(tokens: number | null | undefined): void {
     if (typeof tokens !== "number") return;
     if (!this.#shown && tokens > this.#written) this.#tell({ type: "progress" });
@@ -299,7 +299,7 @@ export class Answer {
     });
   }
 
-  /** What had arrived when it broke off: no call is in it, for none can be trusted to be whole. */
+  /** What had arrived when it broke off. It holds no calls, because none can be trusted to be whole. */
   partial(kind: "error" | "aborted" = "error"): AssistantMessage | undefined {
     const content = this.#parts(() => false).filter((part) => part.type !== "tool_call");
     return content.length === 0 ? undefined : this.#message(content, { kind, wire: "unknown" });
@@ -326,12 +326,12 @@ export class Answer {
     );
   }
 
-  /** An error that ended the answer, with what had arrived of it and what it had cost. */
+  /** An error that ended the answer, with `partial` and `usage`. */
   failed(error: RondoError, kind: "error" | "aborted" = "error"): RondoError {
     return errorWith(error, { partial: this.partial(kind), usage: this.usage });
   }
 
-  /** The error of a conversation that leaves no room for a single word: it must become smaller, like one refused for its length. */
+  /** The error if the conversation leaves no room for any answer: like one that is refused for its length, it must become smaller. */
   #leftNoRoom({ raw }: AnswerEnd): RondoError {
     return this.failed(
       new RondoError("context_overflow", `the conversation leaves ${this.#who} no room for an answer`, {
@@ -340,7 +340,7 @@ export class Answer {
     );
   }
 
-  /** The error for an answer that its server broke off, by a word of its own. */
+  /** The error for an answer that its server broke off and says so. */
   brokenOff(word: string): RondoError {
     return this.failed(
       new RondoError("server_error", `${this.#who} broke its answer off with "${word}"`, {

@@ -17,13 +17,13 @@ import type {
 import type { Likeness } from "./frame-json.ts";
 import type { BodyParts } from "./kept-text.ts";
 
-/** What a codec talks to: which model, what is known of it, and how this server differs from the protocol's own. */
+/** What a codec is told: which model, what is known of it, and how this server differs from the protocol's original. */
 export interface Target {
   origin: Origin;
   facts: ModelFacts;
   /** Ask for a stream, or for the whole answer at once. Default: true. */
   stream?: boolean;
-  /** The most tokens the request allows the answer. Tells an answer that was cut from one that is broken. */
+  /** The output limit of the request, in tokens. It tells an answer that was cut off from one that is broken. */
   outputLimit?: number;
   /** Quirks of a compatible server, codec by codec. */
   compat?: { readonly [quirk: string]: Json };
@@ -34,9 +34,9 @@ export interface WireRequest {
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** The same, for a client that can write one piece after another. */
+  /** The same body in pieces, for a client that can write them one after another. */
   parts?: BodyParts;
-  /** What the request asked for and this provider lacks. Becomes `warning` events. */
+  /** What the request asked for and this provider lacks. Each becomes a `warning` event. */
   warnings: { code: string; message: string }[];
 }
 
@@ -50,30 +50,30 @@ export interface Frame {
 }
 
 export interface Encoder {
-  /** Messages seen before are not encoded again: pieces are cached by identity. */
+  /** Encodes a request. Messages seen before are not encoded again: the pieces are cached by the messages' identity. */
   encode(request: ModelRequest): WireRequest;
 }
 
 export interface Decoder {
   /**
-   * Takes one frame; says through `emit` what arrived with it.
+   * Takes one frame, and emits what arrived with it.
    * @throws RondoError when the frame is an error of the provider or cannot be understood
    */
   push(frame: Frame): void;
-  /** How a frame may be taken that is like the last one, in place of `push`. Absent: push every frame. */
+  /** A faster way than `push` to take a frame that is like the last one. Absent: push every frame. */
   readonly likeness?: Likeness | undefined;
-  /** True once nothing more can come: reading may stop, even if the server keeps the connection open. */
+  /** True once nothing more can come: reading stops then, even if the server keeps the connection open. */
   readonly finished: boolean;
-  /** True once the finish signal was seen, though something may stand behind it: usage, most likely. Absent: `finished` tells. */
+  /** True once the finish signal was seen, though something may follow it, most likely usage. Absent: `finished` tells. */
   readonly complete?: boolean;
   /**
    * The whole answer.
    * @throws RondoError `stream_truncated` (with `partial`) when no finish signal was seen
    */
   end(): AssistantMessage;
-  /** What has arrived: finished text and reasoning, no unfinished call. Undefined when there is nothing. */
+  /** What has arrived: text and reasoning so far, no call that may be unfinished. Undefined if there is nothing. */
   partial(): AssistantMessage | undefined;
-  /** What was counted so far, also where nothing has arrived that `partial` holds. Absent: only `partial` tells. */
+  /** The usage counted so far, even if `partial` is undefined. Absent: only `partial` tells. */
   readonly usage?: Usage | undefined;
 }
 
@@ -86,27 +86,27 @@ export interface ErrorResponse {
 export interface Codec {
   /** As in `Origin.api`. */
   readonly api: string;
-  /** How a stream is cut into frames. `ndjson`: one JSON value a line. */
+  /** How a stream is cut into frames. `ndjson`: one JSON value per line. */
   readonly framing: "sse" | "aws_event_stream" | "ndjson";
   encoder(target: Target): Encoder;
   decoder(target: Target, emit: (event: ModelEvent) => void): Decoder;
   /**
    * A whole answer that came as one JSON body.
-   * @throws RondoError when the body is an error, or no answer
+   * @throws RondoError if the body is an error, or not an answer
    */
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage;
-  /** The typed error of an HTTP response that is no success. Status and code are read before any text. */
+  /** The typed error of a failed HTTP response. Status and code are considered before any text. */
   errorOf(response: ErrorResponse): RondoError;
   /**
-   * The answer that an error response holds, where there is one: a server that checks calls itself refuses a bad one
-   * with a status, and the loop wants to show the model its mistake. Asked before `errorOf`.
+   * The answer that an error response holds, if there is one: a server that checks calls itself reports a bad call as an
+   * error, and the loop must show the model its mistake. Called before `errorOf`.
    */
   answerOf?(response: ErrorResponse, target: Target): AssistantMessage | undefined;
-  /** The quirks of a server as a refusal shows them, where it shows one that was not known. Pure; who keeps them is the model. */
+  /** The quirks of a server that a refusal shows, if one of them was not known. Pure: the model keeps them. */
   learned?(response: ErrorResponse, target: Target): Target["compat"];
   /**
-   * The quirks that an answer makes likely, and a warning where with them something goes out no more. The request is sent once more as they make
-   * it; they are kept where that answer makes none likely any more. Pure, like `learned`.
+   * The quirks that an answer makes likely, and a warning if something is no longer sent with them. The request is then sent once more with
+   * them; they are kept if the new answer makes no quirk likely. Pure, like `learned`.
    */
   suspected?(
     answer: AssistantMessage,

@@ -1,11 +1,11 @@
 // The room of the model over HTTP: a codec, an address and credentials make a `Model`.
 //
-// One call is one attempt: encode, send, decode. Retries, fall-backs and the clocks between events are the loop's. A second
-// request is sent in two cases alone:
+// One call is one attempt: encode, send, decode. The loop does retries and fall-backs, and keeps the clocks between events. A
+// second request is sent only in two cases:
 //
 // - a token was refused, and the credential callback gives another one;
-// - a refusal, or an answer that says nothing, shows a quirk of the server with which the request is a different one. The
-//   quirk is kept for this model from then on, unless the second request shows that it was none.
+// - a refusal, or an empty answer, shows a quirk of the server that calls for a different request. The
+//   quirk is kept for this model from then on, unless the second request shows that the guess was wrong.
 //
 // Every error that leaves names the model and holds no key.
 
@@ -57,7 +57,7 @@ class HttpModel implements Model {
   readonly #credentials: ModelCredentials;
   #codec: Promise<Codec> | undefined;
   #client: HttpClient | undefined;
-  /** The last request's, which mostly is the next one's as well. */
+  /** The address of the last request; mostly the next one has the same. */
   #address: { path: string; url: string } | undefined;
 
   constructor(options: ModelOptions) {
@@ -103,7 +103,7 @@ class HttpModel implements Model {
     }
   }
 
-  /** The answer; or, where it makes a quirk of the server likely, the answer to the request with that quirk, if it bears that out. */
+  /** The answer; or, if it makes a quirk of the server likely, the answer to the request with that quirk, if that confirms it. */
   async #unsuspected(answer: AssistantMessage, call: Call): Promise<AssistantMessage> {
     const { codec, request, made, io } = call;
     const suspicion = codec.suspected?.(answer, made.target);
@@ -124,9 +124,9 @@ class HttpModel implements Model {
   }
 
   /**
-   * The answer to the request as the refusal teaches to make it; undefined where that is the same request. A server that is new has
-   * more than one quirk to tell of, one at a time.
-   * @param lessons the quirks that were taught by the refusals before this one of the same call: none is taught twice
+   * The answer to the request as the refusal requires it; undefined if that is the same request. A new server may show several
+   * quirks, one per refusal.
+   * @param lessons the quirks learned from earlier refusals of the same call: none is learned twice
    */
   async #taught(
     { refused, response }: Refusal,
@@ -151,21 +151,21 @@ class HttpModel implements Model {
     const again = await this.#attempt(call, other);
     if ("answer" in again) return again.answer;
     const isReasoning = refused.repair === "reasoning" && again.refused.kind === "invalid_request";
-    // The words may have been about the output's schema, and were taken for the tools'.
+    // The refusal may have been about the output's schema, and was taken to be about the tools'.
     const isOutput = refused.repair === "schema" && again.refused.repair === "schema";
-    // What was learned is not so, or the server is down.
+    // What was learned is wrong, or the server is down.
     if (isReasoning || isOutput || refused.kind === "server_error") other.forget();
-    // The loop leaves the reasoning, or the schema, out of the request as it was.
+    // The loop leaves the reasoning, or the schema, out of the original request.
     if (isReasoning || isOutput) throw refused;
     const taught = await this.#taught(again, { ...call, made: other }, [...lessons, lesson]);
     if (taught !== undefined) return taught;
-    // It was mended as well as could be: leaving more out would ask once more.
+    // The request was mended as well as it can be: leaving more out would need another request.
     throw unrepaired(again.refused);
   }
 
-  /** The answer to the same request with a fresh token, where the one it had is not taken (Amazon says so with a 403) and there is another. */
+  /** The answer to the same request with a fresh token, if the old one was refused (Amazon does so with a 403) and there is another. */
   async #renewed(refused: RondoError, call: Call): Promise<AssistantMessage> {
-    // A 401 may speak of money: that no other token mends.
+    // A 401 may be about money: another token does not help then.
     const renews = refused.kind === "auth" || (refused.status === 401 && refused.kind !== "quota_exhausted");
     if (!renews || this.#options.credentials === undefined) throw refused;
     const fresh = await this.#credentials.get({ refresh: true }, call.io.signal);
@@ -195,7 +195,7 @@ class HttpModel implements Model {
     return isSuccess ? await this.#answered(response, asked) : await this.#refused(response, asked);
   }
 
-  /** What comes of a request that is signed and sent. */
+  /** Signs and sends a request, and returns the response. */
   async #response({ credentials, request, io, sent }: Call, wire: WireRequest): Promise<HttpResponse> {
     const { clocks, authorize = bearer, headers: own = {} } = this.#options;
     const url = this.#urlOf(wire.path);
@@ -215,28 +215,28 @@ class HttpModel implements Model {
     });
   }
 
-  /** The answer in a successful response, or the refusal that came as one. */
+  /** The answer in a successful response, or the refusal that was sent as a success. */
   async #answered(response: HttpResponse, asked: Asked): Promise<Attempt> {
     const { codec, target, io } = asked;
     const heard = listening(io);
     try {
       return { answer: this.#roomed(await receive(response, codec, target, heard.io), io) };
     } catch (thrown) {
-      // What was told of an answer would be told again.
+      // Deltas that were emitted would be emitted again.
       const refusal = heard.anything() ? undefined : refusalIn(thrown);
       if (refusal === undefined) throw thrown;
       return { refused: this.#refusedFor(thrown as RondoError, refusal, asked), response: refusal };
     }
   }
 
-  /** The refusal in a response that is no success, or the answer that came as one. */
+  /** The refusal in a failed response, or the answer that was sent as a failure. */
   async #refused(response: HttpResponse, asked: Asked): Promise<Attempt> {
     const { codec, target, wire } = asked;
     let body = "";
     try {
       body = await bodyText(response, maxErrorChars);
     } catch (thrown) {
-      // The status says enough when the body breaks off; an abort says more than the status.
+      // If the body breaks off, the status is enough; an abort matters more than the status.
       if (thrown instanceof RondoError && thrown.kind === "aborted") throw thrown;
     }
     const refusal = { status: response.status, header: (name: string) => response.header(name), body };
@@ -246,7 +246,7 @@ class HttpModel implements Model {
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
   }
 
-  /** The answer, where the prompt left room for one. Warns where some of the prompt may have been left out. */
+  /** The answer, or an error if the prompt left no room for one. Warns if some of the prompt may have been cut. */
   #roomed(answer: AssistantMessage, io: ModelIo): AssistantMessage {
     demandRoom(this.id, answer, this.facts);
     warnOverWindow(this.id, answer, this.facts, io);
@@ -258,12 +258,12 @@ class HttpModel implements Model {
     return this.#address.url;
   }
 
-  /** The error, with the repair that this very request allows. */
+  /** The error, with the repair that this request allows. */
   #refusedFor(error: RondoError, { body }: ErrorResponse, { request, codec, wire }: Asked): RondoError {
     return forRequest(error, body, wire, request, (other) => this.#server.make(other, codec).wire);
   }
 
-  /** An empty 400 or 413 means that the prompt is too long, if it is long: some servers say nothing else. */
+  /** An empty 400 or 413 for a long prompt means that it is too long: some servers say nothing else. */
   #emptyIsOverflow(error: RondoError, body: string, chars: number): RondoError {
     const window = this.facts?.contextWindow;
     const empty = body.trim() === "" && (error.status === 400 || error.status === 413);
@@ -297,7 +297,7 @@ class HttpModel implements Model {
     return this.#client;
   }
 
-  /** An error as it may leave: it names the model, says what to do about a key, and holds none. */
+  /** The error for the caller: it names the model, says what to do about a key, and holds no key. */
   #named(thrown: unknown, sent: readonly Sent[], signal: AbortSignal): RondoError {
     const error =
       signal.aborted && !(thrown instanceof RondoError) ? abortedError(signal) : toRondoError(thrown);
@@ -308,7 +308,7 @@ class HttpModel implements Model {
     if (error.kind === "auth" && error.status !== undefined && names.length > 0)
       words += ` Check the key: it comes from ${this.#credentials.source}.`;
     const { raw } = error;
-    // "ollama" is a common key for Ollama, and no secret: what stands in the model's own name stays readable.
+    // "ollama" is a common key for Ollama, and not a secret: a key that is part of the model's name is not taken out.
     const known = `${this.id} ${this.#options.baseURL}`;
     const secrets = sent.flatMap(({ credentials, headers }) => secretsOf(credentials, headers));
     const hidden = secrets.filter((secret) => !known.includes(secret));
@@ -327,7 +327,7 @@ interface Refusal {
   response: ErrorResponse;
 }
 
-/** A call, with the request as it is sent first. */
+/** A call, with the request as it is sent at first. */
 interface Call {
   codec: Codec;
   request: ModelRequest;
@@ -341,13 +341,13 @@ interface Call {
 /** One request of a call. */
 interface Asked extends Pick<Call, "codec" | "request" | "io">, Made {}
 
-/** What went out that may hold secrets. They are looked for only when there is an error to take them out of. */
+/** What was sent that may hold secrets. It is searched only if there is an error to take them out of. */
 interface Sent {
   credentials: Credentials;
   headers: Readonly<Record<string, string>>;
 }
 
-/** The same `io`, and whether anything of an answer was told through it. */
+/** The same `io`, and whether any delta was emitted through it. */
 function listening(io: ModelIo): { io: ModelIo; anything(): boolean } {
   let anything = false;
   const emit = (event: ModelEvent): void => {
@@ -361,11 +361,11 @@ const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
   for (const { code, message } of warnings) io.emit({ type: "warning", code, message });
 };
 
-/** What a request leaves out that the one before it did not. */
+/** What a request leaves out that the one before it contained. */
 const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
   warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));
 
-/** The target knows the limit that the request has for its answer. */
+/** The target, with the request's output limit. */
 function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">, made: Made): Asked {
   const { maxOutputTokens: outputLimit } = request.settings;
   const target = outputLimit === undefined ? made.target : { ...made.target, outputLimit };
@@ -374,7 +374,7 @@ function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">,
 
 const loads = new WeakMap<LazyCodec, () => Promise<Codec>>();
 
-/** A codec's code, asked for once. */
+/** A codec's code, loaded once. */
 function loaded(codec: LazyCodec): Promise<Codec> {
   let load = loads.get(codec);
   if (load === undefined) {
@@ -384,10 +384,10 @@ function loaded(codec: LazyCodec): Promise<Codec> {
   return load();
 }
 
-/** Refusals of one call that may each teach something. */
+/** How many refusals of one call may each show a quirk. */
 const mostLessons = 3;
 
-/** The quirks in which two servers differ, by name; a list may grow more than once. */
+/** The names of the quirks in which two servers differ; a quirk that is a list may grow more than once. */
 const quirksBetween = ({ compat: before }: Target, after: Target | undefined): string[] =>
   Object.entries(after?.compat ?? {}).flatMap(([quirk, value]) => {
     const told = JSON.stringify(value);
@@ -396,5 +396,5 @@ const quirksBetween = ({ compat: before }: Target, after: Target | undefined): s
   });
 
 const maxErrorChars = 1_000_000;
-/** Low, so that an empty refusal is taken for an overflow rather too rarely than too often. */
+/** Low, so that an empty refusal is taken for an overflow too rarely rather than too often. */
 const charsPerToken = 4;

@@ -1,11 +1,11 @@
 // The room of receiving: the body of a successful response becomes an answer, whatever form it came in.
 //
-// What a body is, its first character says better than its content type: servers answer whole JSON to a request for
-// a stream, label a stream as text, and put a proxy's page behind a 200. Reading stops at the decoder's word, not at the
-// socket's: some servers never close it.
+// The first character of a body tells its form better than the content type does: servers answer whole JSON to a request
+// for a stream, label a stream as text, and send a proxy's page with a 200. Reading stops when the decoder is finished, not
+// when the socket closes: some servers never close it.
 //
-// A piece of the body is decoded first, and what came of it is told then. Whoever listens may do much, and mixed into the
-// decoding it would make one large thing of two small ones: see `bench/RESULTS.md`.
+// A piece of the body is decoded first, and its deltas are emitted after that. Listeners may do much, and mixing their work
+// into the decoding is slower than doing one after the other: see `bench/RESULTS.md`.
 
 import {
   type AssistantMessage,
@@ -54,7 +54,7 @@ interface Reception {
   codec: Codec;
   target: Target;
   io: Pick<ModelIo, "emit" | "clock" | "clocks">;
-  /** What is to be told, once the piece of the body that it came in is decoded. */
+  /** Deltas to emit once the present piece of the body is decoded. */
   news: Tray<ModelEvent>;
   /** How the answer began. */
   head: AnswerHead;
@@ -81,13 +81,13 @@ async function read(reception: Reception): Promise<AssistantMessage> {
       const spoke = !news.isEmpty;
       fed.tell();
       if (decoder.finished) return false;
-      // Pings do not wind this clock.
+      // Pings do not reset this clock.
       if (decoder.complete === true && (spoke || !behind.isWound)) behind.wind();
       return true;
     };
     await behind.outOr(() => response.read(take));
   } catch (thrown) {
-    // What goes wrong behind a whole answer does not count: in a piece of its own it would not have been read.
+    // An error after a whole answer does not count: in a piece of its own it would not have been read.
     if (decoder.finished && thrown !== fed.state.refused) return ended(decoder);
     const error =
       thrown instanceof RondoError
@@ -104,7 +104,7 @@ async function read(reception: Reception): Promise<AssistantMessage> {
     head.frame(text);
     return decodeWhole(text, reception, note);
   }
-  // What began behind the decoder's last word is no part of the answer, and in another piece would not have been read.
+  // What follows the decoder's end is not part of the answer: in another piece it would not have been read.
   const cut = !decoder.finished && settled(() => framer.end(), decoder);
   return ended(decoder, broke, cut);
 }
@@ -135,11 +135,11 @@ function framerOf(
 interface Feeding {
   onFrame(frame: Frame): void;
   tell(): void;
-  /** How many frames the decoder got so far; what it, or whoever listens, threw. */
+  /** How many frames the decoder got so far, and what it or a listener threw. */
   state: { frames: number; refused: unknown };
 }
 
-/** The way from a frame to whoever listens. */
+/** The way from a frame to the listeners. */
 function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
   const state: Feeding["state"] = { frames: 0, refused: undefined };
   let saidEnd = false;
@@ -150,7 +150,7 @@ function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
     try {
       decoder.push(frame);
       if (saidEnd || decoder.complete !== true || decoder.finished) return;
-      // An end is no silence: the clock for that may be about to run out, and would take a whole answer for none.
+      // The end is not a silence: the idle clock must not run out now and discard a whole answer.
       saidEnd = true;
       news.push({ type: "progress" });
     } catch (thrown) {
@@ -169,7 +169,7 @@ function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
   return { onFrame, tell, state };
 }
 
-/** The answer, now that the body is over. `broke`: its connection broke; `cut`: it ends inside a frame. */
+/** The answer at the end of the body. `broke`: the error of a broken connection; `cut`: the body ends inside a frame. */
 function ended(decoder: Decoder, broke?: RondoError, cut = false): AssistantMessage {
   try {
     return decoder.end();
@@ -182,7 +182,7 @@ function ended(decoder: Decoder, broke?: RondoError, cut = false): AssistantMess
   }
 }
 
-/** Feeds frames that somebody else received, e.g. an SDK's client. Stops, and closes the source, when the answer is whole. */
+/** Decodes frames from another source, e.g. an SDK's client. Stops, and closes the source, when the answer is whole. */
 export async function receiveFrames(
   frames: AsyncIterable<Frame>,
   decoder: Decoder,
@@ -209,7 +209,7 @@ export async function receiveFrames(
   }
 }
 
-/** Best effort: a source that does not answer must not keep us. */
+/** Closes a source, best effort: one that does not answer must not hold the call up. */
 function close(source: AsyncIterator<Frame>): void {
   try {
     source.return?.()?.then(undefined, () => {});
@@ -245,7 +245,7 @@ function decodeWhole(
   return codec.decodeWhole(body, target, emit);
 }
 
-/** An error with what had arrived, where it does not say so itself. */
+/** An error with `partial` and `usage`, unless it has its own. */
 function withArrived(thrown: unknown, decoder: Decoder): unknown {
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined) return thrown;
   const partial = decoder.partial();

@@ -164,7 +164,7 @@ export interface AgentOptions<Output = unknown> {
   autoExecuteTools?: boolean;
   /** Reject when a run ends with an error; a function makes what is thrown of the end. Default: false. */
   throwOnError?: boolean | ((end: RunEnd) => Error);
-  /** What keeps a run inside its window, stage by stage; each may be `null`. Default: all but pruning are on. */
+  /** What keeps a run inside its window, stage by stage; each may be `null`. Default: all but `prune` and `tell` are on. */
   context?: ContextOptions;
   /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: nowhere. */
   blobs?: BlobStore | null;

@@ -1,7 +1,7 @@
 // The room of the Node client: node:http and node:https, which cost a fraction of fetch's processor time.
 //
-// Node's modules are asked of the running process, never imported: a bundle for a browser then never sees them.
-// No timer of Node's own strikes here; the only clocks are ours. One pair of agents serves the process, so that
+// Node's modules are taken from the running process, never imported, so that a bundle for a browser does not contain them.
+// Node's own time-outs are off; only our clocks apply. One pair of agents serves the whole process, so that
 // connections are kept alive from step to step; they obey HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
 
 import type * as Http from "node:http";
@@ -42,7 +42,7 @@ interface Parts {
   https: typeof Https;
   plain: Http.Agent;
   secure: Https.Agent;
-  /** Connections are made by way of a proxy. */
+  /** Connections go through a proxy. */
   proxied: boolean;
 }
 
@@ -56,12 +56,12 @@ interface Address {
 
 let lastAddress: Address | undefined;
 
-/** A URL as node:http wants it. One agent asks the same address at every step. */
+/** A URL as node:http takes it. Kept, because an agent asks the same address at every step. */
 function addressOf(url: string): Address {
   if (lastAddress?.url !== url) {
     const { urlToHttpOptions }: typeof Url = process.getBuiltinModule("node:url");
     const target = new URL(url);
-    // What is left out says the same once more, and Node copies all it is given, slowly, for each request.
+    // The rest is redundant, and Node copies every member, slowly, for each request.
     const { hostname, port, path, auth } = urlToHttpOptions(target);
     lastAddress = { url, tls: target.protocol === "https:", options: { hostname, port, path, auth } };
   }
@@ -96,7 +96,7 @@ class Exchange {
   #message: Http.IncomingMessage | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #fail: (error: RondoError) => void;
-  /** What went wrong, for whoever asks after it happened. */
+  /** What went wrong, for calls after it happened. */
   #failure: RondoError | undefined;
 
   constructor(
@@ -128,7 +128,7 @@ class Exchange {
     if (body !== undefined) sent["content-length"] = body.length;
     const options = { ...address, method, headers: sent, agent: tls ? secure : plain };
     signal.addEventListener("abort", this.#onAbort, { once: true });
-    // A socket is there at once, except by way of a proxy; one that was kept alive needs no clock for connecting.
+    // A socket is there at once, except through a proxy; one that was kept alive needs no connect clock.
     if (proxied) this.#clock("connectMs", connectMs);
     const wire = tls ? https.request(options) : http.request(options);
     this.#wire = wire;
@@ -141,12 +141,12 @@ class Exchange {
       this.#clock("connectMs", connectMs);
       socket.once(tls ? "secureConnect" : "connect", connected);
     });
-    // It stays for good: a socket may fail twice, and an error without a listener ends the process. What comes behind a whole
-    // answer, such as the rest of one whose length was told too short, is none of the answer's.
+    // This listener stays: a socket may fail twice, and an error without a listener ends the process. Errors after a whole
+    // answer, such as a body longer than its content-length, do not concern the answer.
     wire.on("error", (thrown) => {
       if (!this.#message?.complete) this.#failWith(networkError(thrown, url));
     });
-    // Told when all of it was handed to the system; never of a request that was cut off.
+    // Emitted when the whole request was handed to the system; never for one that was cut off.
     if (body?.sent !== undefined) wire.on("finish", body.sent);
     wire.on("response", (message) => resolve(this.#response(message)));
     const pieces = body?.pieces ?? [];
@@ -158,7 +158,7 @@ class Exchange {
     const { headers } = message;
     this.#message = message;
     message.on("error", (thrown) => this.#failWith(networkError(thrown, this.#request.url)));
-    // A body cut off is told by "error" on a plain response; behind a decompressor only by this.
+    // A plain response reports a body that was cut off by "error"; with a decompressor only this event does.
     message.on("close", () => {
       if (!message.complete) this.#failWith(networkError(cutOff(), this.#request.url));
     });
@@ -216,7 +216,7 @@ class Exchange {
     });
   }
 
-  /** The rest is not wanted: it may end by itself in a moment, for the connection's sake, or it is cut. */
+  /** The rest is not wanted: it may end by itself within a moment, so that the connection can be used again; else it is cut off. */
   #drain(message: Http.IncomingMessage): void {
     if (message.complete) {
       message.resume();
@@ -240,7 +240,7 @@ class Exchange {
     this.#timer = undefined;
   }
 
-  /** Nothing more can happen to this exchange. */
+  /** Settles this exchange: nothing more can happen to it. */
   #settle(): void {
     this.#stopClock();
     this.#request.signal.removeEventListener("abort", this.#onAbort);

@@ -1,11 +1,11 @@
 // The room of HTTP: one small interface behind which every way of sending a request stands.
 //
-// A client makes one request, follows no redirect (credentials would follow it), and keeps two clocks: connect, and
-// first byte. A body is pushed to a sink, not pulled: a pull costs a promise a chunk, and deltas come by the thousand.
-// Whatever happens (an error, an abort, a sink that has enough), the body is read to its end or let go of, so that no
-// socket is left behind.
+// A client makes one request, follows no redirect (credentials would go with it), and keeps two clocks: connect, and
+// first byte. A body is pushed to a sink, not pulled: pulling costs a promise per chunk, and deltas come by the thousand.
+// Whatever happens (an error, an abort, a sink that has enough), the body is read to its end or discarded, so that no
+// socket stays open.
 //
-// The seam for HTTP/2, or for a client of your own: implement `HttpClient` and give it to a model as `http`.
+// For HTTP/2, or a client of your own: implement `HttpClient` and give it to a model as `http`.
 
 import type { BodyParts } from "../kept-text.ts";
 import { Utf8Stream } from "./utf8.ts";
@@ -15,7 +15,7 @@ export interface HttpRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
-  /** The same body in pieces. A client may write these, and never ask for the text. */
+  /** The same body in pieces. A client may write these, and never read the whole text. */
   parts?: BodyParts;
   /** Fires when the request, or its answer, is no longer wanted. */
   signal: AbortSignal;
@@ -24,41 +24,41 @@ export interface HttpRequest {
 
 /** Milliseconds. 0 switches a clock off. */
 export interface HttpClocks {
-  /** Until the connection stands, TLS included. Default: 10 s. `fetch` does not tell: there it counts into the other. */
+  /** Until the connection stands, including TLS. Default: 10,000. `fetch` does not report it: there the time is added to `firstByteMs`. */
   connectMs?: number;
-  /** From then until the first byte of the body. Default: 120 s. */
+  /** From then until the first byte of the body. Default: 120,000. */
   firstByteMs?: number;
 }
 
 export const defaultClocks: Required<HttpClocks> = { connectMs: 10_000, firstByteMs: 120_000 };
 
-/** Takes one piece of a body. `false`: that is enough, nothing more is wanted. What it throws rejects the reading. */
+/** Takes one piece of a body. Returns `false` to stop the reading. What it throws rejects the reading. */
 export type BodySink = (chunk: Uint8Array) => boolean | undefined;
 
 export interface HttpResponse {
   readonly status: number;
-  /** A header's value; several of one name are joined by a comma. */
+  /** A header's value; several headers of one name are joined by a comma. */
   header(name: string): string | null;
   /**
-   * Reads the body, decompressed. Resolves when it is over, or when the sink has enough. Call it once.
+   * Reads the body, decompressed. Resolves at its end, or when the sink returns `false`. Call it once.
    * @throws RondoError `network`, `timeout`, `aborted`; and whatever the sink throws
    */
   read(sink: BodySink): Promise<void>;
-  /** Lets go of a body that nobody wants. */
+  /** Discards a body that is not wanted. */
   discard(): void;
 }
 
 export interface HttpClient {
-  /** @throws RondoError `network`, `timeout`, `aborted`. A response with an error status is no error here. */
+  /** Sends a request. @throws RondoError `network`, `timeout`, `aborted`. A response with an error status does not throw. */
   request(request: HttpRequest): Promise<HttpResponse>;
 }
 
-/** How long a body whose rest nobody wants may take to end by itself, so that its connection can be used again. */
+/** How many milliseconds a body that is not wanted may take to end by itself, so that its connection can be used again. */
 export const graceMs: number = 250;
 
 /**
  * A body as text.
- * @param limit characters after which the rest is left unread
+ * @param limit number of characters after which the rest is not read
  */
 export async function bodyText(response: HttpResponse, limit: number = 64 * 1024 * 1024): Promise<string> {
   const utf8 = new Utf8Stream();

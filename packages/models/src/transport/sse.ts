@@ -1,20 +1,20 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with leniencies that the field asks for:
+// The WHATWG algorithm, more lenient where real servers need it:
 //
-// - A payload that itself starts with a colon is a comment that a gateway wrapped, and an empty payload is none.
-// - JSON may start with the name of its field once more (`data: data: {…}`): what stands behind that is the payload.
-// - A last event without its blank line counts when its payload is whole: WHATWG drops it, and with it the finish signal of
-//   small servers. So does an event whose payload is whole where another payload begins behind it.
-// - A JSON object that stands bare between events, in as many lines as it likes, is an event. So Google breaks off an answer,
+// - A payload that itself starts with a colon is a comment that a gateway wrapped; an event with an empty payload is ignored.
+// - JSON may start with the name of its field once more (`data: data: {…}`): what follows that is the payload.
+// - A last event without its blank line counts if its payload is whole: WHATWG drops it, and with it the finish signal of
+//   small servers. So does an event whose payload is whole and is followed by another payload without a blank line.
+// - A bare JSON object between events, over any number of lines, is an event. Google breaks off an answer in this way,
 //   and WHATWG drops the error.
-// - An object in a field `error` is an event of that name, which is how llama.cpp said what went wrong. An event that is called
-//   an error is one even without a payload.
-// - An object may be written over several lines of which the first alone is a field.
+// - An object in a field `error` is an event of that name: older versions of llama.cpp report errors so. An event named `error`
+//   counts even without a payload.
+// - An object may be written over several lines of which only the first is a field.
 //
-// Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
-// (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas
-// costs is decided here (see `bench/RESULTS.md`).
+// Most events of an answer differ from the one before only in one text. The reader of the frames may know where that text is
+// (`Likeness`): such an event is taken directly from the bytes, and never becomes a frame. The cost of thousands of deltas
+// is decided here (see `bench/RESULTS.md`).
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
@@ -22,19 +22,19 @@ import type { Likeness } from "../frame-json.ts";
 import { ObjectScan } from "../json-values.ts";
 import { Utf8Stream } from "./utf8.ts";
 
-/** Characters that may wait for the end of their event before the stream counts as broken. */
+/** How many characters an event may have; with more the stream counts as broken. */
 const maxEventChars = 64 * 1024 * 1024;
 
-/** An object that stands there bare is an error's: it is no longer than this. */
+/** The longest bare object, in characters: bare objects are errors, and those are short. */
 const maxBareChars = 64 * 1024;
 
 const colon = 58;
 const space = 32;
 const lineFeed = 10;
-/** The letter d, with which no JSON begins. */
-const small = 100;
+/** The letter d: no JSON begins with it. */
+const letterD = 100;
 
-/** The name of the field once more, before what can be nothing but a payload. */
+/** A repeated field name before something that can only be a payload. */
 const doubled = /^data: ?(?=[{[])/;
 const longestDoubled = 7;
 
@@ -43,30 +43,30 @@ export class SseDecoder {
   readonly #likeness: () => Likeness | undefined;
   readonly #limit: number;
   readonly #utf8 = new Utf8Stream();
-  /** The last chunk ended in a carriage return, which ended a line: a line feed that follows belongs to it. */
+  /** The last chunk ended in a carriage return, which ended a line: if a line feed follows, it belongs to it. */
   #afterReturn = false;
-  /** Pieces of the line that is not over yet; joined once, so that a long line costs no more than its length. */
+  /** Pieces of the present line; joined once, so that the cost of a long line is linear. */
   #open: string[] = [];
   #openChars = 0;
-  /** What the lines since the last blank one said. */
+  /** The name and the payload of the present event, from the lines since the last blank one. */
   #event: string | undefined;
   #data: string | undefined;
-  /** How far the object is that the payload is, once a line of it came without the name of its field. */
+  /** The scan of a payload that is an object over several lines, once a line of it came without the name of its field. */
   #object: ObjectScan | undefined;
-  /** A name that came behind a payload: it is its name, or the next one's. */
+  /** An event name that came after a payload: it is that event's name, or the next one's. */
   #later: string | undefined;
-  /** Lines since the last blank one that are no fields, the first of which opens a JSON object. */
+  /** Lines since the last blank one that are not fields, of which the first opens a JSON object. */
   #bare: string | undefined;
   /** The line that said the event's name. */
   #named = "";
-  /** How an event began, up to its payload, and its name: most of those that follow begin as it did. */
+  /** How the last event began, up to its payload, and its name: most of the following ones begin in the same way. */
   #head = "";
   #headEvent: string | undefined;
-  /** The last likeness that was asked for, and how an event begins that is alike. */
+  /** The last likeness, and the bytes with which an event begins that is alike. */
   #known: Likeness | undefined;
   #start: string | undefined;
 
-  /** @param likeness how an event may be taken that is like the last frame, where that is known */
+  /** @param likeness gives a way to take an event that is like the last frame, or undefined */
   constructor(
     onFrame: (frame: Frame) => void,
     likeness: () => Likeness | undefined = () => undefined,
@@ -79,7 +79,7 @@ export class SseDecoder {
 
   /**
    * Takes bytes; calls `onFrame` for each event they complete.
-   * @throws RondoError `protocol` when one event grows over the limit; and whatever `onFrame` throws
+   * @throws RondoError `protocol` if one event is longer than the limit; and whatever `onFrame` throws
    */
   push(chunk: Uint8Array): void {
     this.#take(this.#utf8.decode(chunk));
@@ -90,11 +90,11 @@ export class SseDecoder {
       );
   }
 
-  /** The stream is over. True when it was cut inside an event: what had come of that one is dropped. */
+  /** Ends the stream. Returns true if it was cut inside an event, which is then dropped. */
   end(): boolean {
     this.#take(this.#utf8.end());
     const last = this.#open.join("");
-    // A line that is no field is nothing to us, but as the last one it is the beginning of one.
+    // A line that is not a field is ignored, but as the last one it may be the beginning of a field.
     const cutInField = last !== "" && !this.#isBare(last) && !/^(data|event|id|retry)?(:|$)/.test(last);
     if (last !== "") this.#line(last);
     const cutInBare = this.#bare !== undefined;
@@ -135,13 +135,13 @@ export class SseDecoder {
     if (this.#openChars > 0) this.#open.push(text.slice(from));
   }
 
-  /** Takes the events that are like the last one but for their text; where the first begins that is not. */
+  /** Takes the events that differ from the last one only in their text. Returns where the first other one begins. */
   #alike(text: string, from: number): number {
     const likeness = this.#likeness();
     if (likeness === undefined) return from;
     if (likeness !== this.#known) {
       this.#known = likeness;
-      // What was written in several lines is not written so in one.
+      // A payload over several lines cannot be like one in a single line.
       this.#start = likeness.before.includes("\n") ? undefined : this.#head + likeness.before;
     }
     const start = this.#start;
@@ -171,22 +171,22 @@ export class SseDecoder {
     );
   }
 
-  /** Makes a frame of an event that begins as the last one did and has one line of payload; where the next one begins. */
+  /** Makes a frame of an event that begins like the last one and has one line of payload. Returns where the next one begins. */
   #framed(text: string, from: number): number | undefined {
     if (!text.startsWith(this.#head, from)) return undefined;
     const start = from + this.#head.length;
     const end = text.indexOf("\n", start);
     const first = text.charCodeAt(start);
     if (end === -1 || first === lineFeed || first === colon) return undefined;
-    // A space after the colon is none of the payload, also where the last event had none.
+    // A space after the colon is not part of the payload, even if the last event had none.
     if (first === space && !this.#head.endsWith(" ")) return undefined;
-    if (first === small && doubled.test(text.slice(start, start + longestDoubled))) return undefined;
+    if (first === letterD && doubled.test(text.slice(start, start + longestDoubled))) return undefined;
     if (text.charCodeAt(end + 1) !== lineFeed) return undefined;
     this.#onFrame({ event: this.#headEvent, data: text.slice(start, end) });
     return end + 2;
   }
 
-  /** Lines may end in a return, a feed or both: a chunk may be cut between these. */
+  /** Lines may end in a carriage return, a line feed or both; a chunk may end between the two. */
   #withoutReturns(text: string): string {
     if (text === "") return text;
     const plain = this.#afterReturn && text.charCodeAt(0) === lineFeed ? text.slice(1) : text;
@@ -227,13 +227,13 @@ export class SseDecoder {
       this.#onFrame({ event: "error", data: value });
   }
 
-  /** Whether a line belongs to an object that stands there bare, or opens one. */
+  /** Whether a line belongs to a bare object, or opens one. */
   #isBare(line: string): boolean {
     if (this.#bare !== undefined) return !/^(?:data|event):/.test(line);
     return this.#data === undefined && /^\s*\{/.test(line);
   }
 
-  /** Whether a line is more of an object that a proxy wrote over several, with the name of its field before the first alone. */
+  /** Whether a line continues an object that a proxy wrote over several lines, with a field name only before the first. */
   #goesOn(line: string): boolean {
     const data = this.#data;
     if (data === undefined || !member.test(line)) return false;
@@ -244,7 +244,7 @@ export class SseDecoder {
     return this.#object?.isOpen === true;
   }
 
-  /** One line more of the payload. */
+  /** Adds a line to the payload. */
   #extend(line: string): void {
     this.#data = this.#data === undefined ? line : `${this.#data}\n${line}`;
     if (this.#object?.isOpen === true) this.#object.endIn(line);
@@ -275,22 +275,22 @@ export class SseDecoder {
   }
 }
 
-/** Whether a payload is over though no blank line said so: it is whole, and what follows begins as one. */
+/** Whether a payload is over without a blank line: it is whole, and what follows begins another payload. */
 const endsBefore = (data: string, next: string): boolean =>
   /^\s*[{[]/.test(next) && /[}\]]\s*$/.test(data) && isWhole(data);
 
-/** Where the payload of a line begins that has the name of its field twice. */
+/** Where the payload begins in a line that has its field name twice. */
 function behindDoubled(line: string, start: number): number {
-  const said = line.charCodeAt(start) === small && doubled.exec(line.slice(start, start + longestDoubled));
+  const said = line.charCodeAt(start) === letterD && doubled.exec(line.slice(start, start + longestDoubled));
   return said ? start + said[0].length : start;
 }
 
-/** A line of an object that is written to be read: set in, or its last. */
+/** A line of a pretty-printed object: indented, or its last. */
 const member: RegExp = /^(?:\s+\S|[}\]],?\s*$)/;
 
 const isPayload = (data: string): boolean => data !== "" && data.charCodeAt(0) !== colon;
 
-/** Whether a payload that lacks its blank line is all there: JSON that parses, or a sentinel. */
+/** Whether a payload without its blank line is whole: JSON that parses, or a sentinel. */
 function isWhole(data: string): boolean {
   if (data === "[DONE]") return true;
   if (!/^\s*[{[]/.test(data)) return false;
