@@ -67,124 +67,124 @@ export interface AgentOptions<Output = unknown> {
   model: Model;
   /** Models to fall back to, in order, when the one before fails for good. Default: none. */
   fallback?: readonly Model[];
-  /** Others that `hooks.prepareStep` may choose for a step, beside `model` and `fallback`; nobody falls back to them. Default: none. */
+  /** More models that `hooks.prepareStep` may choose for a step; they are no fall-backs. Default: none. */
   models?: readonly Model[];
   system?: string;
   tools?: readonly Tool[];
   /**
-   * How each model and each tool is taken, whoever brings it: `model`, `fallback`, `models`, `compaction.model` and `tools`, and what a fork or
-   * a single run puts in their place. Presets set it: one of yours beside a preset is in place of its own.
-   * Default: each as it is.
+   * Functions that wrap each model and each tool: `model`, `fallback`, `models`, `compaction.model` and `tools`, and what a fork or
+   * a single run puts in their place. Presets set it: yours beside a preset replaces the preset's.
+   * Default: none.
    */
   adapt?: Adapt;
   /** Rules of the run: stop rules, limits, your own. A plain function is a stop rule. They come before the built-in ones. */
   rules?: readonly (Rule | StopRule)[];
-  /** Whether an answer is final. Default: `byContent()`. */
+  /** The rule that decides whether an answer is final. Default: `byContent()`. */
   continueRule?: Rule;
-  /** Default: 100. A `maxSteps` among the rules wins. */
+  /** Model answers that a run may have. Default: 100. A `maxSteps` among the rules wins. */
   maxSteps?: number;
-  /** What comes of the step limit, where a `maxSteps` among the rules says nothing of it. Default: `land`. */
+  /** What happens at the step limit, unless a `maxSteps` among the rules says so itself. Default: `land`. */
   onLimit?: OnLimit;
   /** The last turn of a landing. `tools`: whether they stay declared (they cannot be used either way); `store`: whether its answer enters the history. Default: `declared`, true. */
   landing?: { tools?: "declared" | "omitted"; store?: boolean };
-  /** Holds for the run and all its sub-agents together. Default: none. */
+  /** Limits on tokens, money, time and model calls, for the run and all its sub-agents together. Default: none. */
   budget?: Budget;
-  /** How many sub-agents a run may start, those that they start among them. Default: 64. */
+  /** How many sub-agents a run may start, including those that its sub-agents start. Default: 64. */
   maxSubAgents?: number;
-  /** Default: 4 attempts, 500 ms doubled up to 30 s, a provider's wish up to 60 s. `null`: never; a `fallback` is asked at once. */
+  /** How a failed model call is retried. Default: 4 attempts, 500 ms doubled up to 30 s, or the provider's own wait up to 60 s. `null`: never; a `fallback` is asked at once. */
   retry?: Retry | null;
-  /** Default: connect 10 s, first byte 120 s, idle 60 s, total 10 min. In milliseconds. */
+  /** Time-outs of a model call in milliseconds. Default: `connectMs` 10,000, `firstByteMs` 120,000, `idleMs` 60,000, `totalMs` 600,000. */
   clocks?: Partial<RunOptions["clocks"]>;
-  /** What becomes of a call whose arguments are no JSON object. `pass_raw`: the tool gets the text as it is written (`executeRaw`); never that of an answer that was cut off. Default: `fail_closed`. */
+  /** What happens to a call whose arguments are not a JSON object. `fail_closed`: it does not run. `pass_raw`: the tool's `executeRaw` gets the text, except from an answer that was cut off. Default: `fail_closed`. */
   argumentErrors?: "fail_closed" | "pass_raw";
-  /** Mend arguments losslessly where the schema asks for another type. A tool's own word wins. Default: true. */
+  /** Convert arguments that do not fit the schema, if that loses nothing. A tool's own option wins. Default: true. */
   coerce?: boolean;
-  /** Keys of arguments that the schema does not name. A tool's own word wins. Default: `allow`. */
+  /** What happens to keys of arguments that the schema does not name. A tool's own option wins. Default: `allow`. */
   unknownKeys?: UnknownKeys;
   /** `masked`: where a tool throws, the model reads a fixed text, and only a `warning` event and the logger hear why. Default: `message`. */
   toolErrors?: "message" | "masked";
-  /** What is given for keys of tools: `dependency(…).as(value)`. Default: each key makes its own. */
+  /** Values for the dependencies of tools and hooks: `dependency(…).as(value)`. Default: each key makes its own. */
   dependencies?: readonly Provided[];
-  /** For tools that name no time of their own. Default: 120,000 ms. */
+  /** The time-out of tools that set none of their own, in milliseconds. Default: 120,000. */
   toolTimeoutMs?: number;
-  /** Default: 8. */
+  /** How many calls may run at the same time. Default: 8. */
   maxConcurrentTools?: number;
-  /** Calls of one answer that are run; the rest is answered as skipped. Default: 32. */
+  /** How many calls of one answer are run; the rest are answered as skipped. Default: 32. */
   maxCallsPerTurn?: number;
-  /** Default: `by_effect`: together unless what they do or touch conflicts. */
+  /** In which order calls of an answer run. `by_effect`: together unless what they do or touch conflicts. `sequential`: one after another. Default: `by_effect`. */
   toolOrder?: RunOptions["toolOrder"];
   /**
-   * When a word from outside (`steer`) is heard while calls run one after another (`toolOrder: "sequential"`). `between_calls`:
-   * behind the first at the soonest; those that have not started are skipped, and one that needs an approval at once, but
+   * When a steering message is delivered while calls run one after another (`toolOrder: "sequential"`). `between_calls`:
+   * after the first call at the earliest; calls that have not started are then skipped, also one that waits for an approval, but
    * none that somebody approved. `after_calls`: when all have run. Default: `between_calls`.
    */
   steering?: "between_calls" | "after_calls";
   /**
-   * What becomes of a `write` that a crash cut off, where its tool cannot find out (`reconcile`). `tell`: the model is told
+   * What happens to a `write` that a crash cut off, if its tool cannot find out (`reconcile`). `tell`: the model is told
    * that its outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
    */
   onInterrupted?: "tell" | "ask";
   /**
-   * When a session is opened whose run was left under other rules, tools, models, hooks or options. `continue`: what the
-   * model was told stays, what is code is today's, and a warning says what changed. `refuse`: `open` throws. Default: `continue`.
+   * What happens when a session is opened whose open run began under other rules, tools, models, hooks or options. `continue`: what
+   * the model was told stays, code is today's, and a warning says what changed. `refuse`: `open` throws. Default: `continue`.
    */
   onChanged?: "continue" | "refuse";
-  /** How long what is in flight may take to settle after an abort; for sub-agents to be ended it is a second at least. Default: 2,000 ms. */
+  /** How long what is in flight may take to settle after an abort, in milliseconds; ending sub-agents may take at least 1,000. Default: 2,000. */
   abortGraceMs?: number;
-  /** Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
+  /** What happens to calls of an answer that was cut off at the output limit. Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
   onTruncated?: OnTruncated;
   maxTruncations?: number | null;
-  /** Default: 2. `null`: the continue rule decides. */
+  /** How often an answer with unreadable calls is asked for again. Default: 2. `null`: the continue rule decides. */
   malformedRetries?: number | null;
-  /** Default: 5. `null`: the continue rule decides. */
+  /** How often in a row a paused answer is continued. Default: 5. `null`: the continue rule decides. */
   pauseResumes?: number | null;
-  /** Default: 1. `null`: the continue rule decides. */
+  /** How often an empty answer is asked for again. Default: 1. `null`: the continue rule decides. */
   emptyNudges?: number | null;
-  /** `null`: a refused answer is one like any other, its words a text, and the continue rule decides. Default: it ends the run. */
+  /** Default: a refused answer ends the run. `null`: it is an answer like any other, its words are a text, and the continue rule decides. */
   refusals?: null;
-  /** `null`: a request that is refused for something in it fails. Default: what can be left out is, once a run, and an output limit that does not fit is lowered. */
+  /** Default: if a request is refused for something that can be left out, that is left out for the rest of the run, and an output limit that does not fit is lowered. `null`: such a request fails. */
   repairs?: null;
-  /** How often an answer that repeats itself until it is cut off, or one sentence over and over, is asked for again. Default: 1. `null`: it is an answer like any other. */
+  /** How often an answer that repeats itself until it is cut off, or repeats one sentence over and over, is asked for again. Default: 1. `null`: it is an answer like any other. */
   degenerateRetries?: number | null;
-  /** Default: nudge at 3, hide the tool at 4, land at 5. `null`: off. */
+  /** What happens when calls repeat and bring nothing new. Default: a note at 3, the tool hidden at 4, landing at 5. `null`: off. */
   repeats?: Repeats | null;
   /** Schema of the typed output: a Standard Schema or a JSON Schema. */
   output?: SchemaLike & OutputOf<Output>;
   /** How often an output that does not fit is asked for again; `afterTools`: never where a run has no tools. Default: 2, which makes 3 attempts. */
   decodeRetries?: number | { afterTools: number };
-  /** How a model is held to the schema. Default: `auto`: natively where it can be, else by a tool made for it, else in words. */
+  /** How the model is made to follow the schema. Default: `auto`: natively if it can, else by a tool made for this, else in words. */
   outputWay?: OutputWay;
-  /** Whether tools stay declared, not callable, when the output is asked for: what was cached then stays so. Default: `declared`. */
+  /** Whether tools stay declared, not callable, when the output is asked for: that keeps the provider's cache. Default: `declared`. */
   outputTools?: "declared" | "none";
-  /** Whether the words that ask for the output are shown once, or stand in the history from then on. Default: `noted`. */
+  /** Whether the words that ask for the output are only in that request (`noted`), or stay in the history (`stored`). Default: `noted`. */
   outputRequest?: "noted" | "stored";
-  /** How an output is read out of the text. Default: any value in it that fits, its keys as written. */
+  /** How the output is read from the text. Default: any value in it that fits, its keys as written. */
   outputReading?: OutputReading;
   /** `false`: calls are not run but returned as `pending`. Default: true. */
   autoExecuteTools?: boolean;
-  /** Reject when a run ends with an error; a function makes what is thrown of the end. Default: false. */
+  /** Reject when a run ends with an error; a function makes the thrown error from the end. Default: false. */
   throwOnError?: boolean | ((end: RunEnd) => Error);
   /** What keeps a run inside its window, stage by stage; each may be `null`. Default: all but `prune` and `tell` are on. */
   context?: ContextOptions;
-  /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: nowhere. */
+  /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: they are not kept. */
   blobs?: BlobStore | null;
   settings?: Settings;
   /** Default: `auto`. */
   toolChoice?: ToolChoice;
   hooks?: Hooks;
-  /** What the loop says to the model, entry by entry. One that throws, or gives what is no text, ends its run and is named. */
+  /** The loop's own texts for the model, each replaceable. One that throws, or does not return a text, ends its run, and the error names it. */
   texts?: Partial<Texts>;
   /** Default: silent. */
   logger?: Logger;
-  /** Kept with the record that starts a run, or takes one over: how, and by whom. The loop never looks at it. */
+  /** Your own data about the program or its user, kept with the record that starts a run or takes one over. The loop never looks at it. */
   about?: JsonObject;
-  /** Take secrets out of whatever enters a run, before the model or the journal has it. Default: nothing is. */
+  /** Takes secrets out of whatever enters a run, before the model or the journal gets it. Default: off. */
   redact?: RedactOptions;
   /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
   journal?: Journal;
-  /** How a session is held while it is driven, where the journal has leases. Default: by `an agent`, for 15 s of silence. */
+  /** How a session is held while it is driven, if the journal has leases. Default: as `an agent`; another may take it after 15 s without renewal. */
   lease?: LeaseOptions;
-  /** Where time and chance come from. Default: the host's. */
+  /** The source of time and random numbers. Default: the host's. */
   clock?: Clock;
 }
 
