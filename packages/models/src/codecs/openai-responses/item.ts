@@ -1,6 +1,6 @@
 // The room of one output item, as it is put together from what is told of it.
 
-import type { JsonObject } from "@rondo/core";
+import type { Json, JsonObject } from "@rondo/core";
 
 export interface Item {
   key: string;
@@ -64,3 +64,7 @@ export function callOpaque(given: JsonObject, more: JsonObject): JsonObject {
   }
   return opaque;
 }
+
+/** Whether arguments are none, or an object without members. */
+export const isEmptyArgs = (args: Json | undefined): boolean =>
+  /^\s*(?:\{\s*\})?\s*$/.test(typeof args === "string" ? args : args ? JSON.stringify(args) : "");

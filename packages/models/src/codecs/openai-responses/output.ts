@@ -9,7 +9,7 @@ import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
-import { callOpaque, type Item, newItem, partKey } from "./item.ts";
+import { callOpaque, type Item, isEmptyArgs, newItem, partKey } from "./item.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./told-items.ts";
 
 export class ResponseItems {
@@ -397,7 +397,3 @@ export class ResponseItems {
     item.cited.set(position, (item.cited.get(position) ?? 0) + 1);
   }
 }
-
-/** Whether arguments are none, or an object without members. */
-const isEmptyArgs = (args: Json | undefined): boolean =>
-  /^\s*(?:\{\s*\})?\s*$/.test(typeof args === "string" ? args : args ? JSON.stringify(args) : "");
