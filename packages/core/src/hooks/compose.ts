@@ -1,7 +1,7 @@
 // The room of composed hooks: several sets of hooks as one, asked one after the other.
 //
-// Each hears what those before it have said. What is no answer a hook may give is handed on as it is: whoever asked says what is
-// wrong with it.
+// Each sees what the hooks before it have changed. An invalid answer is returned as it is: the driver refuses it, as it refuses
+// that of a single hook.
 
 import type { HookContext, Hooks, PermissionAnswer, StepPlan } from "../hooks.ts";
 import { isObject } from "../json/object.ts";
@@ -9,22 +9,22 @@ import type { CallResult } from "../loop/records.ts";
 import type { ContentPart, Message } from "../message.ts";
 
 /**
- * Several sets of hooks as one. Each place is asked in order:
+ * Combines several sets of hooks into one. For each hook the sets are asked in order:
  *
- * - `permission`: the first `deny` or `stop` stands, else an `ask`, else an `allow`;
- * - `beforeTool`: each is shown the arguments as they are by then; the first result stands;
- * - `afterTool` and `transformContext`: each is shown what the one before it has made;
- * - `prepareStep`: what a later one says stands over what an earlier one said, settings name by name; of tools those that all
- *   of them name; the first `stop` stands;
- * - `onFinish`: the first work stands, and the others are not asked.
+ * - `permission`: the first `deny` or `stop` wins, else an `ask`, else an `allow`;
+ * - `beforeTool`: each sees the arguments as the one before left them; the first result wins;
+ * - `afterTool`, `transformContext`: each sees what the one before returned;
+ * - `prepareStep`: plans are merged, later over earlier, settings by name; of the tools only those that every plan names; the
+ *   first `stop` wins;
+ * - `onFinish`: the first that gives more work wins, and the others are not asked.
  *
- * One that throws is the hook that throws.
+ * A hook that throws fails like a single one.
  */
 export function composeHooks(...all: readonly Hooks[]): Hooks {
   const composed: Hooks = {};
   for (const name of Object.keys(ways) as (keyof Hooks)[]) {
     const asked = all.filter((hooks) => hooks[name] !== undefined);
-    // One alone is asked as it is; a place that none of them has is none of the whole.
+    // A hook that none of them has must stay undefined: the driver would ask it.
     if (asked.length === 1) Object.assign(composed, { [name]: asked[0]?.[name]?.bind(asked[0]) });
     else if (asked.length > 1) Object.assign(composed, { [name]: ways[name](asked) });
   }
