@@ -1,6 +1,14 @@
 // The front of a request over the lives of a session: whoever opens it again is told what broke it, as whoever kept it open (P10).
 
-import { Agent, type AgentOptions, type Journal, memoryJournal, type RondoEvent, tool } from "@rondo/core";
+import {
+  Agent,
+  type AgentOptions,
+  type Journal,
+  memoryJournal,
+  type RondoEvent,
+  type Rule,
+  tool,
+} from "@rondo/core";
 import { call, type Script, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -38,6 +46,18 @@ describe("a session that is opened again", () => {
     const journal = memoryJournal();
     await first(journal);
     expect(await live(journal, [call("look"), say("again")], more)).toEqual(["system or tools", undefined]);
+  });
+
+  test("is told of nothing where its rules would not have asked as the last ones did", async () => {
+    const journal = memoryJournal();
+    await first(journal);
+    const notThen: Rule = {
+      name: "not_then",
+      version: 1,
+      decide: (_, { run }) =>
+        run?.number === 1 ? { do: "stop", reason: "no_progress", evidence: {} } : undefined,
+    };
+    expect(await live(journal, [say("again")], { rules: [notThen] })).toEqual([undefined]);
   });
 
   test("is told of a note that was shown to the last request only", async () => {
