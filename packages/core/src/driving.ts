@@ -22,7 +22,7 @@ export { nextOrEnd } from "./loop/driving/next-or-end.ts";
 export type { Shell } from "./loop/driving/shell.ts";
 export { isVoid, timely } from "./loop/driving/timely.ts";
 export { leftChildOf } from "./loop/folding/children.ts";
-export { Prefix, type PrefixNote } from "./loop/request/prefix.ts";
+export { Prefix, type PrefixNote, type Sent } from "./loop/request/prefix.ts";
 export { windowOf } from "./loop/request/window.ts";
 export { inFlight, isRunning, isThinking } from "./loop/state.ts";
 export { redactEvent, redaction, redactOptions } from "./redact.ts";

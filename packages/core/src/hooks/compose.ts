@@ -20,7 +20,7 @@ import type { ContentPart, Message } from "../message.ts";
  *
  * A hook that throws fails like a single one.
  */
-export function composeHooks(...all: readonly Hooks[]): Hooks {
+export function composeHooks(...all: Hooks[]): Hooks {
   const composed: Hooks = {};
   for (const name of Object.keys(ways) as (keyof Hooks)[]) {
     const asked = all.filter((hooks) => hooks[name] !== undefined);
