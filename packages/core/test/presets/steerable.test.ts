@@ -339,7 +339,7 @@ describe("calls", () => {
       };
       const tools = [echo("ask", { permission: "ask" }), echo("two")];
       session = await new Agent(steerable({ model: scripted([answer, say("well")]), tools })).open("s");
-      if (leave) session.allow({ tool: "ask" });
+      if (leave) await session.allow({ tool: "ask" });
       const asked: string[] = [];
       session.subscribe(({ type }) => type === "approval_request" && asked.push(type));
       const { messages } = await session.send("go");
