@@ -3,7 +3,7 @@
 // Each sees what the hooks before it have changed. An invalid answer is returned as it is: the driver refuses it, as it refuses
 // that of a single hook.
 
-import type { HookContext, Hooks, PermissionAnswer, StepPlan } from "../hooks.ts";
+import type { Hooks, PermissionAnswer, StepPlan } from "../hooks.ts";
 import { isObject } from "../json/object.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart, Message } from "../message.ts";
@@ -23,15 +23,13 @@ import type { ContentPart, Message } from "../message.ts";
 export function composeHooks(...all: Hooks[]): Hooks {
   const composed: Hooks = {};
   for (const name of Object.keys(ways) as (keyof Hooks)[]) {
-    const asked = all.filter((hooks) => hooks[name] !== undefined);
     // A hook that none of them has must stay undefined: the driver would ask it.
-    if (asked.length === 1) Object.assign(composed, { [name]: asked[0]?.[name]?.bind(asked[0]) });
-    else if (asked.length > 1) Object.assign(composed, { [name]: ways[name](asked) });
+    if (all.some((hooks) => hooks[name] !== undefined)) Object.assign(composed, { [name]: ways[name](all) });
   }
   return composed;
 }
 
-/** How each place is asked, of sets that all have it. */
+/** How each hook is asked, of sets that may have it. */
 const ways: { readonly [Name in keyof Required<Hooks>]: (all: readonly Hooks[]) => Required<Hooks>[Name] } = {
   permission: (all) => async (call, context) => {
     let said: Said<"permission">;
@@ -96,7 +94,7 @@ const ways: { readonly [Name in keyof Required<Hooks>]: (all: readonly Hooks[]) 
     return said;
   },
 
-  onFinish: (all) => async (run, context: HookContext) => {
+  onFinish: (all) => async (run, context) => {
     for (const hooks of all) {
       const work = await hooks.onFinish?.(run, context);
       if (work !== undefined) return work;

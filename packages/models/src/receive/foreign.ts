@@ -4,7 +4,7 @@
 // speak. To a decoder that is a stream of events it does not know: nothing, and then the end. That nothing, told as a stream
 // that was cut, is tried again, and nobody looks at the address.
 
-import { cutRaw, type ErrorKind, type Json, RondoError } from "@rondo/core";
+import { cutRaw, type ErrorKind, type Json, type JsonObject, RondoError } from "@rondo/core";
 import type { Codec, Target } from "../codec.ts";
 import { withStreamRepair } from "../codecs/with-repair.ts";
 import { objectIn, parseJson, textIn } from "../json-values.ts";
@@ -79,8 +79,9 @@ export function explained(thrown: unknown, answerHead: AnswerHead, codec: Codec,
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined || !notUnderstood.has(thrown.kind))
     return thrown;
   const { provider, model } = target.origin;
-  for (const head of answerHead.frames) {
-    const spoken = protocolOf(head);
+  const frames = answerHead.frames.map((head) => ({ head, said: parseJson(head) }));
+  for (const { head, said } of frames) {
+    const spoken = protocolOf(firstIn(said));
     if (spoken === undefined || spoken === codec.api) continue;
     return new RondoError(
       "protocol",
@@ -88,7 +89,7 @@ export function explained(thrown: unknown, answerHead: AnswerHead, codec: Codec,
       { raw: cutRaw(head), cause: thrown },
     );
   }
-  const told = answerHead.frames.map((head) => parseJson(head)).find((head) => wordsIn(head) !== "");
+  const told = frames.find(({ said }) => wordsIn(firstIn(said)) !== "")?.said;
   if (told !== undefined && thrown.kind !== "stream_error")
     return withStreamRepair(classifyStreamError(told, { provider: `${provider}/${model}` }), told);
   // How much of a broken binary stream was read depends on how it was cut.
@@ -97,17 +98,17 @@ export function explained(thrown: unknown, answerHead: AnswerHead, codec: Codec,
   return words === "" ? thrown : classifyStreamError(words, { provider: `${provider}/${model}` });
 }
 
-/** The words of an object, or of a list of them, that is no answer in any protocol: an error in a form of its own. */
-function wordsIn(head: Json | undefined): string {
-  const value = objectIn(Array.isArray(head) ? head[0] : head);
-  const isSpoken = value === undefined || protocolOf(JSON.stringify(value)) !== undefined;
-  return isSpoken ? "" : readErrorBody(value).message;
+/** The object that a frame or a body is, or the first of those that it lists. */
+const firstIn = (said: Json | undefined): JsonObject | undefined =>
+  objectIn(Array.isArray(said) ? said[0] : said);
+
+/** The words of an object that is no answer in any protocol: an error in a form of its own. */
+function wordsIn(value: JsonObject | undefined): string {
+  return value === undefined || protocolOf(value) !== undefined ? "" : readErrorBody(value).message;
 }
 
 /** The protocol that a frame or a body is of, by its codec's name; undefined where nothing shows one. */
-function protocolOf(text: string): string | undefined {
-  const parsed = parseJson(text);
-  const value = objectIn(Array.isArray(parsed) ? parsed[0] : parsed);
+function protocolOf(value: JsonObject | undefined): string | undefined {
   if (value === undefined) return undefined;
   const type = textIn(value.type) ?? "";
   if (Array.isArray(value.choices) || textIn(value.object)?.startsWith("chat.completion"))

@@ -21,7 +21,7 @@ import { nameFromWire } from "../anthropic/names.ts";
 import { isErrorEvent } from "../bare-frames.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
-import { isFlatError, told } from "../flat-errors.ts";
+import { isFlatError } from "../flat-errors.ts";
 import { stopWord } from "../stop-word.ts";
 import { Base64Pieces } from "./base64-pieces.ts";
 import { bedrockStreamError } from "./errors.ts";
@@ -79,8 +79,7 @@ class BedrockAnswer implements Decoder {
     if (payload === undefined) return;
     // A gateway's own events have no type, or that of an error.
     const isTyped = frame.event !== undefined && !isErrorEvent(frame.event);
-    if (!isTyped && (told(payload.error) || isFlatError(payload)))
-      throw this.#failed({ event: undefined, data: frame.data });
+    if (!isTyped && isFlatError(payload)) throw this.#failed({ event: undefined, data: frame.data });
     const wrapped = eventTypes.find((type) => objectIn(payload[type]) !== undefined);
     if (wrapped !== undefined && frame.event !== wrapped)
       this.#event(wrapped, objectIn(payload[wrapped]) ?? {});
