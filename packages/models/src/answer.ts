@@ -171,6 +171,12 @@ export class Answer {
     if (!shown) this.#tellCall(block, text);
   }
 
+  /** Whether a call has arguments so far that are more than blanks. */
+  hasArgs(key: BlockKey): boolean {
+    const block = this.#blocks.get(key);
+    return block?.type === "tool_call" && block.pieces.some((piece) => !isNothing(piece));
+  }
+
   /** Emits that there is a call, before anything that follows it is emitted: its arguments may never come as text. */
   #tellCall({ index, id, name }: CallBlock, delta: string = ""): void {
     this.#untold = undefined;
@@ -186,8 +192,7 @@ export class Answer {
   /** Marks a call that the protocol never said to be whole: without arguments it must not run, since they may not have come. */
   callOpen(key: BlockKey): void {
     const block = this.#blocks.get(key);
-    if (block?.type === "tool_call" && !block.whole && isNothing(block.pieces.join("")))
-      block.fault ??= openFault;
+    if (block?.type === "tool_call" && !block.whole && !this.hasArgs(key)) block.fault ??= openFault;
   }
 
   /** Marks a call that must not run, with the reason: the provider itself refused or cut its arguments. */

@@ -24,16 +24,15 @@ const astray =
  * somebody passed on twice; without either nobody knows, and it is two.
  */
 export function toldTwice<K>(calls: readonly (readonly [K, ToldCall])[]): K[] {
-  const told = new Map<Json, Set<string>>();
+  const told = new Map<Json, ToldCall[]>();
   const again: K[] = [];
   for (const [key, call] of calls) {
     const mark = call.id || call.opaque?.thoughtSignature;
     if (!mark) continue;
-    const said = JSON.stringify([call.name, argsOf(call)]);
     const before = told.get(mark);
-    if (before?.has(said)) again.push(key);
-    else if (before === undefined) told.set(mark, new Set([said]));
-    else before.add(said);
+    if (before === undefined) told.set(mark, [call]);
+    else if (before.some((one) => one.name === call.name && argsOf(one) === argsOf(call))) again.push(key);
+    else before.push(call);
   }
   return again;
 }

@@ -12,6 +12,7 @@ export function textOfPieces(pieces: readonly string[]): string {
   const joined = pieces.join("");
   const [first = ""] = pieces;
   // Most arguments are not looked at twice: what was told again begins as the first piece does.
+  if (!joined.includes(first, first.length)) return joined;
   if (!pieces.some((piece, at) => at > 0 && piece.startsWith(first))) return joined;
   if (parseJson(joined) !== undefined) return joined;
   let told = "";

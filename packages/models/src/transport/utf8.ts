@@ -2,20 +2,35 @@
 //
 // A byte order mark in front is dropped, and one inside is a character like any other. TextDecoder left to itself does
 // otherwise on Node 24, where the first chunk ends inside the first character: it then drops a mark behind that one.
+// Node's own bytes become text by themselves where no character is cut: for a stream of small chunks in half the time.
 
 const streaming = { stream: true };
 const mark = 0xfeff;
+/** Below it a byte is a character by itself. */
+const firstOfMany = 0x80;
+
+const isNodes: (chunk: Uint8Array) => boolean = globalThis.Buffer?.isBuffer ?? (() => false);
 
 /** One for a whole stream, as a character may be split over chunks. What is no UTF-8 becomes U+FFFD. */
 export class Utf8Stream {
   readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   #begun = false;
+  /** The last chunk may have ended inside a character. */
+  #cut = false;
 
   decode(chunk: Uint8Array): string {
-    const text = this.#utf8.decode(chunk, streaming);
+    const text = this.#textOf(chunk);
     if (this.#begun || text === "") return text;
     this.#begun = true;
     return text.charCodeAt(0) === mark ? text.slice(1) : text;
+  }
+
+  #textOf(chunk: Uint8Array): string {
+    const last = chunk[chunk.length - 1];
+    if (last === undefined) return "";
+    const wasCut = this.#cut;
+    this.#cut = last >= firstOfMany;
+    return wasCut || this.#cut || !isNodes(chunk) ? this.#utf8.decode(chunk, streaming) : chunk.toString();
   }
 
   /** The stream is over: what a character that was cut comes to. */

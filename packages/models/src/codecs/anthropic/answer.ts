@@ -33,9 +33,7 @@ import { AnthropicCounts } from "./usage.ts";
 interface Open {
   kind: "text" | "thinking" | "call" | "native";
   native?: NativeBlock;
-  /** Of a client's call, whose arguments the answer keeps: no more of them than shows that some came. */
-  input: string;
-  /** Arguments that came with the block's start. */
+  /** Arguments of a client's call that came with the block's start. What came after it the answer keeps. */
   startInput?: Json;
   /** How a delta of the kind that came last is taken: most that follow are of that kind. */
   more?: { type: string; say(text: string): void };
@@ -213,18 +211,18 @@ export class AnthropicAnswer {
     const answer = this.#answer;
     switch (type) {
       case "text":
-        this.#blocks.set(index, { kind: "text", input: "" });
+        this.#blocks.set(index, { kind: "text" });
         answer.text(index, textIn(block.text) ?? "");
         for (const citation of listIn(block.citations)) answer.attach(index, { citation });
         return;
       case "thinking":
-        this.#blocks.set(index, { kind: "thinking", input: "" });
+        this.#blocks.set(index, { kind: "thinking" });
         answer.reasoning(index, textIn(block.thinking) ?? "");
         if (textIn(block.signature))
           answer.attach(index, { opaque: { signature: block.signature as string } });
         return;
       case "redacted_thinking":
-        this.#blocks.set(index, { kind: "thinking", input: "" });
+        this.#blocks.set(index, { kind: "thinking" });
         answer.reasoning(index, "");
         answer.attach(index, { opaque: { redacted: textIn(block.data) ?? "" } });
         this.#emit({ type: "progress" });
@@ -238,7 +236,7 @@ export class AnthropicAnswer {
       default: {
         if (type === fallbackType) this.#declineCalls();
         const native = new NativeBlock(block);
-        this.#blocks.set(index, { kind: "native", native, input: "" });
+        this.#blocks.set(index, { kind: "native", native });
         answer.native(index, type, native.value);
       }
     }
@@ -248,7 +246,6 @@ export class AnthropicAnswer {
     const text = textIn(block.input);
     this.#blocks.set(index, {
       kind: "call",
-      input: text ?? "",
       ...(text === undefined && holds(block.input) ? { startInput: block.input } : {}),
     });
     const name = nameFromWire(bareName(textIn(block.name) ?? ""));
@@ -308,7 +305,6 @@ export class AnthropicAnswer {
     // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
     const whole = objectIn(told);
     if (whole !== undefined) {
-      open.input = JSON.stringify(whole);
       this.#answer.argsWhole(index, whole);
       return;
     }
@@ -324,19 +320,10 @@ export class AnthropicAnswer {
     if (open.more?.type === type) return open.more.say;
     const say =
       type === "input_json_delta"
-        ? this.#moreArgs(index, open)
+        ? this.#answer.moreArgs(index)
         : this.#answer.moreText(index, type === "text_delta" ? "text" : "reasoning");
     open.more = { type, say };
     return say;
-  }
-
-  #moreArgs(index: number, open: Open): (piece: string) => void {
-    const more = this.#answer.moreArgs(index);
-    return (piece) => {
-      // Only whether there was more than blanks is asked.
-      if (open.input.trim() === "") open.input = open.input.slice(0, 1) + piece;
-      more(piece);
-    };
   }
 
   #sign(index: number, piece: Json | undefined): void {
@@ -363,15 +350,16 @@ export class AnthropicAnswer {
     open?.native?.close();
     if (open?.kind !== "call") return;
     // Some servers send the arguments with the block's start, and no deltas.
-    if (open.input === "" && open.startInput !== undefined) this.#answer.argsWhole(index, open.startInput);
+    if (open.startInput !== undefined && !this.#answer.hasArgs(index))
+      this.#answer.argsWhole(index, open.startInput);
     this.#answer.callEnd(index);
   }
 
   /** At the output limit the last block is closed though it was cut; without any arguments it would look like `{}`. */
   #cutLastCall(): void {
-    const last = [...this.#blocks].at(-1);
-    if (last?.[1].kind === "call" && last[1].input.trim() === "" && last[1].startInput === undefined)
-      this.#answer.callCut(last[0]);
+    const [index, last] = [...this.#blocks].at(-1) ?? [];
+    if (index === undefined || last?.kind !== "call" || last.startInput !== undefined) return;
+    if (!this.#answer.hasArgs(index)) this.#answer.callCut(index);
   }
 
   #ending(delta: JsonObject): void {
