@@ -337,6 +337,17 @@ describe("Converse tools and settings", () => {
     ).toEqual(["unsupported_output_schema"]);
   });
 
+  it("sets no cache point behind a document that becomes a text at Amazon, where it would be lost and refused", () => {
+    const file = (mediaType: string) => ({ type: "file" as const, mediaType, name: "a", data: "aGk=" });
+    const last = (mediaType: string): string[] => {
+      const content = [{ type: "text" as const, text: "read" }, file(mediaType)];
+      const { messages } = send([{ role: "user", content }], { settings: {} });
+      return messages[0]?.content.map((block) => Object.keys(block)[0] ?? "") ?? [];
+    };
+    expect(last("application/pdf")).toEqual(["text", "document", "cachePoint"]);
+    expect(last("text/markdown")).toEqual(["text", "cachePoint", "document"]);
+  });
+
   it("sets cache points where the family takes them, the caller's counted", () => {
     const history = [userText("go"), answered([call("A")]), result("A"), answered([call("B")]), result("B")];
     const points = ({ wire }: Sent): number => wire.body.split('{"cachePoint"').length - 1;

@@ -30,6 +30,8 @@ export interface Block {
   json: string;
   /** A cache mark the caller asked for, as JSON text. */
   mark?: string;
+  /** No cache mark of ours may follow it. */
+  unmarked?: true;
   /** Server-run tools: the id this block opens, or the id whose result it is. */
   opens?: string;
   closes?: string;

@@ -10,7 +10,7 @@ import type { Warn } from "../warn.ts";
 /** A message whose blocks can be marked, by block index. */
 export interface Marked {
   role: "user" | "assistant";
-  blocks: readonly { json: string; mark?: string; thinking?: boolean }[];
+  blocks: readonly { json: string; mark?: string; thinking?: boolean; unmarked?: true }[];
   marks: Map<number, string>;
 }
 
@@ -86,7 +86,7 @@ class OurMarks {
 
   #onMessage(nth: number): void {
     const message = this.#sections.messages[nth];
-    const at = (message?.blocks.length ?? 0) - 1;
+    const at = message?.blocks.findLastIndex(({ unmarked }) => unmarked !== true) ?? -1;
     if (message === undefined || at < 0 || message.marks.has(at) || !this.#fits(2 + nth)) return;
     message.marks.set(at, this.#mark);
     this.#left--;

@@ -38,8 +38,16 @@ function marked(json: string, opaque: JsonObject | undefined): Block {
   return mark === undefined ? { json } : { json, mark: cachePoint(textIn(mark.ttl)) };
 }
 
-/** The blocks of a user message or of a tool's result. */
-export function bedrockContent(content: readonly ContentPart[], target: Target, warn: Warn): Block[] {
+/**
+ * The blocks of a user message or of a tool's result.
+ * @param where what tells this content from another with the same documents, whose names must not be the same
+ */
+export function bedrockContent(
+  content: readonly ContentPart[],
+  target: Target,
+  warn: Warn,
+  where: string = textsOf(content),
+): Block[] {
   const blocks: Block[] = [];
   let documents = 0;
   let texts = 0;
@@ -50,18 +58,24 @@ export function bedrockContent(content: readonly ContentPart[], target: Target, 
       blocks.push(marked(jsonOf({ text: part.text }), part.opaque));
       continue;
     }
-    const json = fileJson(part, target);
+    const json = fileJson(part, target, `${where} ${documents}`);
     if (json === undefined) {
       texts++;
       blocks.push({ json: jsonOf({ text: fileNote(part, target, warn) }) });
     } else {
-      if (json.startsWith('{"document"')) documents++;
-      blocks.push(marked(json, part.opaque));
+      const isDocument = json.startsWith('{"document"');
+      if (isDocument) documents++;
+      // Behind a document that it makes a text of, Amazon loses a cache point.
+      const isText = isDocument && knownType(part.mediaType) !== "application/pdf";
+      blocks.push({ ...marked(json, part.opaque), ...(isText ? { unmarked: true } : {}) });
     }
   }
   if (documents > 0 && texts === 0) blocks.push({ json: jsonOf({ text: "(See the attached document.)" }) });
   return blocks;
 }
+
+const textsOf = (content: readonly ContentPart[]): string =>
+  content.map((part) => (part.type === "text" ? part.text.slice(0, 200) : "")).join(" ");
 
 const formats: { readonly [mediaType: string]: readonly [kind: string, format: string] } = {
   "image/png": ["image", "png"],
@@ -87,7 +101,7 @@ const formats: { readonly [mediaType: string]: readonly [kind: string, format: s
   "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ["document", "xlsx"],
 };
 
-function fileJson(file: FilePart, target: Target): string | undefined {
+function fileJson(file: FilePart, target: Target, where: string): string | undefined {
   const mediaType = knownType(file.mediaType);
   const known = ownMember(formats, mediaType);
   if (known === undefined || !isAccepted(file.mediaType, target)) return undefined;
@@ -105,7 +119,7 @@ function fileJson(file: FilePart, target: Target): string | undefined {
   return jsonOf({
     document: {
       format,
-      name: documentName(file),
+      name: documentName(file, where),
       source,
       ...(context === undefined ? {} : { context }),
       ...(citations === undefined ? {} : { citations }),
@@ -113,20 +127,20 @@ function fileJson(file: FilePart, target: Target): string | undefined {
   });
 }
 
-/** Letters, digits, single spaces, hyphens, brackets; different for different documents. */
-function documentName(file: FilePart): string {
+/** Letters, digits, single spaces, hyphens, brackets; another for each document, and for each place that one stands in. */
+function documentName(file: FilePart, where: string): string {
   const name = (file.name ?? "document")
     .replace(/[^a-zA-Z0-9\-()[\]]+/g, " ")
     .trim()
     .slice(0, 150);
   const data = typeof file.data === "string" ? file.data : (file.url ?? "");
-  return `${name || "document"}-${hash(`${data.length} ${data.slice(0, 4096)} ${data.slice(-4096)}`).slice(0, 8)}`;
+  return `${name || "document"}-${hash(`${where} ${data.length} ${data.slice(0, 4096)} ${data.slice(-4096)}`).slice(0, 8)}`;
 }
 
 /** The result of one call: exactly one, never empty; and behind all results, what may not stand in one of this model. */
 export function bedrockResult(answered: Answered, target: Target, warn: Warn): Block[] {
   const { id, call, result } = answered;
-  const all = result === undefined ? [] : bedrockContent(result.content, target, warn);
+  const all = result === undefined ? [] : bedrockContent(result.content, target, warn, id);
   // Only some families know a status; to the others the text must say it, and ours does.
   const status = (result?.isError ?? true) && knowsStatus(target) ? ',"status":"error"' : "";
   const text = (words: string): string => jsonOf({ text: words });
