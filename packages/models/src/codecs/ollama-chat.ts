@@ -16,6 +16,7 @@ import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
 import { countIn, objectIn, parseJson, textIn } from "../json-values.ts";
+import { speaksHarmony } from "../prompted/harmony.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
@@ -85,7 +86,7 @@ class OllamaDecoder implements Decoder {
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#answer = new Answer(target.origin, emit);
-    if (/gpt-oss/i.test(target.origin.model))
+    if (speaksHarmony(target.origin.model))
       this.#harmony = new HarmonySplitter((kind, text) => this.#say(kind, text), this.#leaks());
   }
 

@@ -32,7 +32,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
     hosts: ["api.openai.com"],
     keyVariables: ["OPENAI_API_KEY"],
     compat: { strictTools: true },
-    models: [developer],
+    models: [developer, gptOss],
     answers:
       "Usage comes in a last chunk without choices. A refusal has a field of its own, and `stop` may stand beside calls that were forced.",
     errors: '`{"error": {message, type, param, code}}`.',
@@ -42,7 +42,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
     hosts: ["openai.azure.com", "cognitiveservices.azure.com"],
     keyVariables: ["AZURE_OPENAI_API_KEY"],
     compat: { strictTools: true },
-    models: [developer],
+    models: [developer, gptOss],
     answers:
       "The first chunk has no choices but the prompt's filter results (F082); with the asynchronous filter come choices without delta (F083).",
     errors:

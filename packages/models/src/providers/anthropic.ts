@@ -6,6 +6,7 @@ import type { ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { anthropicMessages } from "./codecs.ts";
+import { leftInTexts } from "./left-in-texts.ts";
 import { claudeOutput } from "./output.ts";
 
 const keyVariables = ["ANTHROPIC_API_KEY"];
@@ -16,13 +17,15 @@ const keyVariables = ["ANTHROPIC_API_KEY"];
  */
 export function anthropic(model: string, options: ProviderOptions = {}): Model {
   const byKey = keyHeader("x-api-key");
+  const baseURL = options.baseURL ?? "https://api.anthropic.com";
   return createModel({
     ...options,
     codec: anthropicMessages,
     output: claudeOutput,
     provider: "anthropic",
     model,
-    baseURL: options.baseURL ?? "https://api.anthropic.com",
+    baseURL,
+    compat: { ...leftInTexts(baseURL), ...options.compat },
     authorize: byKey,
     keyVariables,
     environmentKey: () => {

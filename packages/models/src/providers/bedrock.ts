@@ -13,6 +13,9 @@ export interface BedrockOptions extends ProviderOptions {
   region?: string;
 }
 
+/** Families whose thinking comes in blocks of its own; of the others some leave it in the text (F113). */
+const ownThinking: RegExp = /anthropic|claude|amazon|nova/i;
+
 const keyVariables = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"];
 
 /**
@@ -35,6 +38,7 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
     output: claudeOutput,
     provider: "bedrock",
     model,
+    ...(ownThinking.test(model) ? {} : { compat: { thinkTags: "leading", ...rest.compat } }),
     baseURL: rest.baseURL ?? `https://bedrock-runtime.${region}.amazonaws.com`,
     authorize: signedFor(region),
     keyVariables,

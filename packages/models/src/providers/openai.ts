@@ -6,6 +6,7 @@ import type { LazyCodec, ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
+import { leftInTexts } from "./left-in-texts.ts";
 import { chatOutput } from "./output.ts";
 
 export interface OpenaiOptions extends ProviderOptions {
@@ -26,19 +27,12 @@ export const openai: OpenaiProvider = Object.assign(
   { chat: (model: string, options: OpenaiOptions = {}): Model => over(openaiChat, model, options) },
 );
 
-/** Behind an address nobody knows may stand OpenAI or any other server: it is spoken to as OpenAI, and read as any (F113). */
-function moved(baseURL: string): { thinkTags?: string } {
-  return chooseServer(undefined, baseURL).name === undefined ? { thinkTags: "leading" } : {};
-}
-
 function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
   const { organization, project, ...rest } = options;
   const baseURL = rest.baseURL ?? "https://api.openai.com/v1";
   // Many a server is used by moving OpenAI's address: it is still that server.
-  const compat =
-    codec === openaiChat
-      ? { ...compatOf(chooseServer("openai", baseURL).server, model), ...moved(baseURL), ...rest.compat }
-      : rest.compat;
+  const own = codec === openaiChat ? compatOf(chooseServer("openai", baseURL).server, model) : {};
+  const compat = { ...leftInTexts(baseURL), ...own, ...rest.compat };
   return createModel({
     ...rest,
     codec,
@@ -46,7 +40,7 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
     provider: "openai",
     model,
     baseURL,
-    ...(compat === undefined ? {} : { compat }),
+    compat,
     headers: {
       ...(organization === undefined ? {} : { "openai-organization": organization }),
       ...(project === undefined ? {} : { "openai-project": project }),

@@ -3,8 +3,10 @@
 import type { AssistantMessage, JsonObject, Origin, Part } from "@rondo/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
 import { type Say, ThinkSplitter } from "../../src/codecs/openai-chat/think.ts";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { openaiResponses } from "../../src/codecs/openai-responses.ts";
 
 const origin: Origin = { api: "openai-chat", provider: "test", model: "m" };
 
@@ -161,4 +163,58 @@ describe("channels of gpt-oss in the content", () => {
     );
     expect(shape(message)).toEqual(["call: f({})"]);
   });
+});
+
+describe("the same in the texts of other protocols", () => {
+  const target = (model: string) => ({
+    origin: { ...origin, model },
+    facts: {},
+    compat: { thinkTags: "leading" },
+  });
+  const ways: { readonly [protocol: string]: (pieces: string[], model: string) => AssistantMessage } = {
+    anthropic(pieces, model) {
+      const decoder = anthropicMessages.decoder(target(model), () => {});
+      const push = (type: string, more: JsonObject): void =>
+        decoder.push({ event: type, data: JSON.stringify({ type, ...more }) });
+      push("message_start", { message: { id: "m", content: [] } });
+      push("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
+      for (const text of pieces)
+        push("content_block_delta", { index: 0, delta: { type: "text_delta", text } });
+      push("content_block_stop", { index: 0 });
+      push("message_delta", { delta: { stop_reason: "end_turn" } });
+      push("message_stop", {});
+      return decoder.end();
+    },
+    responses(pieces, model) {
+      const decoder = openaiResponses.decoder(target(model), () => {});
+      const push = (type: string, more: JsonObject): void =>
+        decoder.push({ event: type, data: JSON.stringify({ type, ...more }) });
+      const text = pieces.join("");
+      for (const delta of pieces) push("response.output_text.delta", { output_index: 0, delta });
+      push("response.output_text.done", { output_index: 0, text });
+      const output = [{ type: "message", id: "msg_1", content: [{ type: "output_text", text }] }];
+      push("response.completed", { response: { status: "completed", output } });
+      return decoder.end();
+    },
+  };
+  const leaks: [text: string, model: string, parts: string[]][] = [
+    ["<think>a<b</think>\n\nc</think>", "m", ["reasoning: a<b", "text: c</think>"]],
+    ["<thin line", "m", ["text: <thin line"]],
+    [" <think></think>b", "m", ["text: b"]],
+    ["<think>a", "m", ["reasoning: a"]],
+    [
+      "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b",
+      "gpt-oss-20b",
+      ["reasoning: a", "text: b"],
+    ],
+    ["b<|end|>", "gpt-oss-20b", ["text: b"]],
+  ];
+
+  it.each(Object.keys(ways).flatMap((protocol) => leaks.map((leak) => [protocol, ...leak] as const)))(
+    "over %s, however it is cut: %s of %s",
+    (protocol, text, model, parts) => {
+      const many = text.length > 40 ? [[text], [...text], text.split(/(?=<)/)] : cuts(text);
+      for (const pieces of many) expect(shape(ways[protocol]?.(pieces, model) as never)).toEqual(parts);
+    },
+  );
 });

@@ -320,8 +320,6 @@ describe("columns", () => {
 
   it("reads gpt-oss's channels wherever it may be served, and nobody else's (F236)", () => {
     const closed = [
-      "openai",
-      "azure",
       "deepseek",
       "mistral",
       "xai",

@@ -14,12 +14,13 @@ import {
 } from "@rondo/core";
 import { holds, isNothing } from "../../answer/call-args.ts";
 import { answerLimit } from "../../answer/ends.ts";
-import { Answer } from "../../answer.ts";
+import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError, told } from "../flat-errors.ts";
+import { answerOf } from "../leaking-answer.ts";
 import { stopWord } from "../stop-word.ts";
 import { containerPart } from "./container.ts";
 import { anthropicStreamError } from "./errors.ts";
@@ -65,7 +66,7 @@ export class AnthropicAnswer {
   constructor(target: Target, emit: Emit) {
     this.#target = target;
     this.#emit = emit;
-    this.#answer = new Answer(target.origin, emit);
+    this.#answer = answerOf(target, emit, nameFromWire);
   }
 
   get complete(): boolean {

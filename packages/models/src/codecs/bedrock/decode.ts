@@ -13,7 +13,7 @@ import {
   type Usage,
 } from "@rondo/core";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
-import { Answer } from "../../answer.ts";
+import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { frameObject } from "../anthropic/decode.ts";
@@ -22,6 +22,7 @@ import { isErrorEvent } from "../bare-frames.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError } from "../flat-errors.ts";
+import { answerOf } from "../leaking-answer.ts";
 import { stopWord } from "../stop-word.ts";
 import { Base64Pieces } from "./base64-pieces.ts";
 import { bedrockStreamError } from "./errors.ts";
@@ -62,7 +63,7 @@ class BedrockAnswer implements Decoder {
   constructor(target: Target, emit: Emit) {
     this.#target = target;
     this.#emit = emit;
-    this.#answer = new Answer(target.origin, emit);
+    this.#answer = answerOf(target, emit, nameFromWire);
   }
 
   get complete(): boolean {

@@ -16,7 +16,7 @@ import {
   type Usage,
 } from "@rondo/core";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
-import { Answer } from "../../answer.ts";
+import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
@@ -24,7 +24,9 @@ import { numberIn, objectIn, parsedFrame, textIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { foreignStop } from "../foreign-stops.ts";
+import { answerOf } from "../leaking-answer.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
+import { nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";
 import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
 import { responsesUsage } from "../openai/usage.ts";
@@ -45,7 +47,7 @@ export class ResponsesDecoder implements Decoder {
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
-    this.#answer = new Answer(target.origin, emit);
+    this.#answer = answerOf(target, emit, (name) => nameTable(target.origin).own(name));
     this.#items = new ResponseItems(this.#answer, target, () => emit({ type: "progress" }));
   }
 

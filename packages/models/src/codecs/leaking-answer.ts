@@ -1,0 +1,154 @@
+// The room of answers whose texts are read: thinking and channels that a server's own parser left in them (F113, F236).
+//
+// Protocols with blocks of their own for thinking are spoken by local servers and gateways as well, before models of any
+// house. The text that opens an answer is read; once anything else has come before it, a tag in it is text.
+
+import type { ModelEvent } from "@rondo/core";
+import { Answer, type BlockKey } from "../answer.ts";
+import type { Target } from "../codec.ts";
+import { speaksHarmony } from "../prompted/harmony.ts";
+import { type HarmonyCalls, HarmonySplitter } from "./openai-chat/harmony.ts";
+import { type Say, ThinkSplitter } from "./openai-chat/think.ts";
+
+/**
+ * An answer of a target. Its first text is read where the server may leave something in it: by `thinkTags` of its quirks,
+ * and by the model's name.
+ * @param ownName a tool's name from what it is called on the wire
+ */
+export function answerOf(
+  target: Target,
+  emit: (event: ModelEvent) => void,
+  ownName: (name: string) => string,
+): Answer {
+  const { origin, compat } = target;
+  const speaks = speaksHarmony(origin.model);
+  const isRead = speaks || compat?.thinkTags === "leading" || compat?.thinkTags === "starts_inside";
+  return isRead ? new LeakingAnswer(target, emit, speaks ? ownName : undefined) : new Answer(origin, emit);
+}
+
+type Splitter = ThinkSplitter | HarmonySplitter;
+
+class LeakingAnswer extends Answer {
+  /** Set where channels are looked for. */
+  readonly #ownName: ((name: string) => string) | undefined;
+  readonly #startsInside: boolean;
+  /** The text that is read; null where there is none. */
+  #key: BlockKey | null | undefined;
+  #splitter: Splitter | undefined;
+  readonly #leaked: BlockKey[] = [];
+  #hasCalls = false;
+
+  constructor(
+    { origin, compat }: Target,
+    emit: (event: ModelEvent) => void,
+    ownName: ((name: string) => string) | undefined,
+  ) {
+    super(origin, emit);
+    this.#ownName = ownName;
+    this.#startsInside = compat?.thinkTags === "starts_inside";
+  }
+
+  override text(key: BlockKey, text: string): void {
+    if (!this.#isRead(key) || this.#isPlain) super.text(key, text);
+    else if (text !== "") this.#reading().push(text);
+  }
+
+  override moreText(key: BlockKey, kind: "text" | "reasoning"): (text: string) => void {
+    if (kind !== "text" || !this.#isRead(key)) return super.moreText(key, kind);
+    let more: ((text: string) => void) | undefined;
+    return (text) => {
+      if (this.#isPlain) more ??= super.moreText(key, kind);
+      if (more === undefined) this.text(key, text);
+      else more(text);
+    };
+  }
+
+  override textWhole(key: BlockKey, type: "text" | "reasoning" | "refusal", text: string): void {
+    if (type !== "text" || !this.#isRead(key)) super.textWhole(key, type, text);
+    else if (this.#splitter === undefined) this.text(key, text);
+    else if (text !== "") {
+      const told = { text: "", reasoning: "" };
+      const whole = this.#newSplitter((kind, piece) => {
+        told[kind] += piece;
+      }, noCalls);
+      whole.push(text);
+      whole.end();
+      if (told.reasoning !== "") super.textWhole(this.#thoughts, "reasoning", told.reasoning);
+      if (told.text !== "") super.textWhole(key, type, told.text);
+    }
+  }
+
+  override again(key: BlockKey): void {
+    super.again(key);
+    if (key !== this.#key) return;
+    super.again(this.#thoughts);
+    this.#splitter = undefined;
+  }
+
+  override call(...given: Parameters<Answer["call"]>): void {
+    this.#hasCalls = true;
+    super.call(...given);
+  }
+
+  override settleCalls(stray: boolean): boolean {
+    this.#end();
+    return super.settleCalls(stray);
+  }
+
+  override finish(...given: Parameters<Answer["finish"]>): ReturnType<Answer["finish"]> {
+    this.#end();
+    return super.finish(...given);
+  }
+
+  /** Nothing more comes. Told both ways, the calls proper are the calls. */
+  #end(): void {
+    if (this.#splitter !== undefined && !this.#isPlain) this.#splitter.end();
+    this.#key = null;
+    if (this.#hasCalls) for (const key of this.#leaked) this.drop(key);
+  }
+
+  /** Channels are looked for in the first text, whatever stands before it. */
+  #isRead(key: BlockKey): boolean {
+    if (this.#key === undefined) this.#key = this.empty || this.#ownName !== undefined ? key : null;
+    return key === this.#key;
+  }
+
+  /** Whether all that comes of the text is nothing else, to its end. */
+  get #isPlain(): boolean {
+    return this.#splitter instanceof ThinkSplitter && this.#splitter.isPlain;
+  }
+
+  get #thoughts(): BlockKey {
+    return `${this.#key} thoughts`;
+  }
+
+  #reading(): Splitter {
+    const say: Say = (kind, text) => {
+      if (kind === "reasoning") super.reasoning(this.#thoughts, text);
+      else super.text(this.#key ?? 0, text);
+    };
+    this.#splitter ??= this.#newSplitter(say, this.#leaks());
+    return this.#splitter;
+  }
+
+  #newSplitter(say: Say, calls: HarmonyCalls): Splitter {
+    return this.#ownName === undefined
+      ? new ThinkSplitter(say, this.#startsInside)
+      : new HarmonySplitter(say, calls);
+  }
+
+  #leaks(): HarmonyCalls {
+    const last = (): BlockKey => this.#leaked.at(-1) ?? "leaked";
+    return {
+      open: (name) => {
+        this.#leaked.push(`leaked ${this.#leaked.length + 1}`);
+        super.call(last(), { name: this.#ownName?.(name) ?? name });
+      },
+      args: (piece) => this.args(last(), piece),
+      close: () => this.callEnd(last()),
+    };
+  }
+}
+
+/** For a text whose calls were told as it came. */
+const noCalls: HarmonyCalls = { open() {}, args() {}, close() {} };
