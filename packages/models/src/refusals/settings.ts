@@ -40,6 +40,7 @@ const settings: { readonly [field: string]: Repair } = {
   enable_thinking: "settings.reasoning",
   thinking_budget: "settings.reasoning",
   "thinking budget": "settings.reasoning",
+  budget: "settings.reasoning",
   "thinking.enabled.budget_tokens": "settings.reasoning",
   "adaptive thinking": "settings.reasoning",
   effort: "settings.reasoning",
@@ -63,6 +64,7 @@ const value: RegExp = new RegExp(
     `\\bvalue of the (${named}) parameter is restricted to`,
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
+    `\\b(budget) \\d+ is invalid\\b`,
     // Pydantic's words, before the field and behind it: Anthropic, vLLM, Mistral.
     `(?<![\\w.])(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each )`,
     `\\binput should be [^:{}]{1,80}: (${named})(?:\\.|$)`,

@@ -19,7 +19,7 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   ["overloaded", /(?:service|provider|temporarily|upstream)unavailable/],
   [
     "context_overflow",
-    /context(?:window|length|size)?(?:exceeded|toolong|toolarge|overflow|error)|(?:prompt|input|messages?|conversation)(?:is|are)?toolong|maxprompttokens/,
+    /context(?:window|length|size)?(?:exceeded|toolong|toolarge|overflow|error)|(?:prompt|input|messages?|conversation)(?:is|are)?too(?:long|large)|maxprompttokens/,
   ],
   [
     "content_filter",

@@ -16,7 +16,7 @@ export function isOverflowText(text: string): boolean {
 }
 
 const overflowWords: RegExp = phrases(
-  /(?:prompts?|inputs?|request|conversation|messages)(?: tokens?| length)?(?: \([^)]{1,40}\))? (?:is |was |are )?too long/,
+  /(?:prompts?|inputs?|request|conversation|history|messages)(?: tokens?| length)*(?: \([^)]{1,40}\))? (?:is |was |are )?too long/,
   /max(?:imum)? (?:context|prompt|input|model|sequence)(?: tokens?)? (?:length|limit|characters)/,
   /maximum number of (?:input |prompt |total )?tokens/,
   /context length is only/,
@@ -58,6 +58,27 @@ const overflowWords: RegExp = phrases(
   /\bdefault_max_tokens \(-\d+\)/,
 );
 
+/**
+ * True when words that nobody has listed say the same: of tokens, or of a context, that they go beyond something. Only for a
+ * refusal about which nothing else tells more, and never for one of something smaller that has a length of its own.
+ */
+export const seemsOverflow = (text: string): boolean => {
+  if (smallerThings.test(text) || rateWords.test(text)) return false;
+  return new RegExp(
+    `(?:${counted})[^.{}]{0,80}?(?:${beyond})|(?:${beyond})[^.{}]{0,60}?(?:${counted})`,
+    "i",
+  ).test(text);
+};
+
+const counted: string =
+  /\b(?:tokens?|context|n_ctx|sequence length|conversation|history|prompt)\b|max_input_tokens|token ?数|上下文/
+    .source;
+const beyond: string =
+  /\bexceed(?:s|ed|ing)?\b|\bover (?:the|its)\b|\btoo (?:long|large|many|big|small)\b|\b(?:more|longer|larger|greater) than\b|\bat most\b|\bmust be (?:less|at most|smaller|<)|\bmaximum is\b|\bshorten\b|\d ?[>≥]=? ?(?:n_ctx:? ?)?\d|超过|超出|过长|最大/
+    .source;
+const smallerThings: RegExp =
+  /max_?(?:completion_|output_|new_)?tokens|(?:output|completion|reasoning|thinking) tokens?|\b(?:thinking|budget_tokens|stop|metadata|tools?|functions?|schema|images?|files?|documents?|audio|video|names?|ids?|cache\w*|logprobs|\w*bias|descriptions?|enum)\b|\w+\[\d+\]\.(?!content)\w/i;
+
 /** A rate limit, whatever else is said beside it: these words veto every pattern of an overflow. */
 export const rateWords: RegExp = phrases(
   /rate[ _-]?limit/,
@@ -66,6 +87,7 @@ export const rateWords: RegExp = phrases(
   /(?<!\blocal total )request limit reached/,
   /per[ _](?:minute|second|hour|day)\b/,
   /\b[TR]P[MD]\b/,
+  /速率|频率|每(?:分钟|秒|小时|天)|限流|过于频繁/,
   /(?:please )?wait before|\bplease wait\b/,
   /quota/,
   /try again (?:in \d|later)/,
@@ -167,6 +189,7 @@ export const passingLimitWords: RegExp = phrases(
   /\btoo many (?:concurrent )?requests\b/,
   /\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/,
   /exceeded your current request limit/,
+  /速率(?:限制|超)|频率(?:限制|超|过)|请求过于频繁|限流/,
 );
 
 /** What an account may not do, or not from this place in the world. */
@@ -180,7 +203,7 @@ export const permissionWords: RegExp = phrases(
 export const capabilityWords: RegExp = phrases(
   /\bunsupported param(?:eter)?: [`'"]?tools\b/,
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)/,
-  /(?:tools?|functions|tool use|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
+  /(?:tools?|functions|tool (?:use|calls?)|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
   /no endpoints found that (?:support|can handle)/,
   /requires --enable-auto-tool-choice/,
   /tools param requires --jinja/,

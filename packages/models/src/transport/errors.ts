@@ -7,6 +7,7 @@
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { refusesFiles } from "../refusals/files.ts";
+import { refusedSetting } from "../refusals/settings.ts";
 import { familyOf } from "./code-families.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { isFieldCode, isRequestCode, kindOfCode } from "./error-codes.ts";
@@ -28,6 +29,7 @@ import {
   permissionWords,
   planWords,
   rateWords,
+  seemsOverflow,
   templateWords,
   upstreamWords,
 } from "./error-words.ts";
@@ -221,6 +223,8 @@ function kindOfWords(
   // Whatever status Alibaba, or who stands before it, says it with.
   if (/request rate increased too quickly/i.test(text)) return "rate_limit";
   if (permissionWords.test(text)) return "permission";
+  if (status !== undefined && status !== 404 && seemsOverflow(text) && !hasOtherReason(text))
+    return "context_overflow";
   if (status === 413) return "payload_too_large";
   const family = byCode === undefined ? familyIn(facts) : undefined;
   if (family === "rate_limit") return limitKind(facts, []);
@@ -246,6 +250,10 @@ function kindOfWords(
  */
 const unlessBroken = (text: string): ErrorKind =>
   brokenWords.test(text) && !refusesFiles(text) ? "server_error" : "invalid_request";
+
+/** Whether words of something that is too much tell of the output, of a setting, or of a connection. */
+const hasOtherReason = (text: string): boolean =>
+  mostOutput(text) !== undefined || refusedSetting(text) !== undefined || brokenWords.test(text);
 
 /** What was said, without the addresses in it: where one pays is told beside a limit of a minute as well. */
 const wordsOf = ({ message }: ErrorFacts): string => message.replace(/\bhttps?:\/\/\S+/gi, "");

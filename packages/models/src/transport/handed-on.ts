@@ -23,6 +23,8 @@ const bodies: readonly string[] = [
   // SageMaker, of the model's own server.
   "OriginalMessage",
   "cause",
+  // Lemonade, in what it calls details.
+  "response",
 ];
 
 /** Members that hold a list of them, one for each attempt: the last one is why there was no further. */
@@ -49,7 +51,14 @@ export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | unde
 /** A body that stands beside what the gateway says itself. */
 export function besides(root: JsonObject, said: JsonObject): JsonObject | undefined {
   const gateway = objectIn(objectIn(root.providerMetadata)?.gateway);
-  const places = [said, objectIn(said.metadata), root, objectIn(gateway?.routing), gateway];
+  const places = [
+    said,
+    objectIn(said.metadata),
+    objectIn(said.details),
+    root,
+    objectIn(gateway?.routing),
+    gateway,
+  ];
   for (const place of places)
     for (const member of bodies) {
       const body = bodyIn(place?.[member]);

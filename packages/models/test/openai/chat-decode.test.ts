@@ -590,7 +590,7 @@ describe("text, reasoning and numbers", () => {
     [
       "a cache that the total has beside the prompt, which is no reasoning",
       { total_tokens: 23, cache_read_input_tokens: 6, cache_creation_input_tokens: 2 },
-      { outputTokens: 5, cachedInputTokens: 6, cacheWriteTokens: 2 },
+      { inputTokens: 18, outputTokens: 5, cachedInputTokens: 6, cacheWriteTokens: 2 },
     ],
   ])("usage has %s (F084)", (_, told, counted) => {
     const last = { choices: [], usage: { ...usage, ...told } };

@@ -14,8 +14,8 @@ export function chatUsage(given: Json | undefined): Count {
   const prompt = objectIn(usage.prompt_tokens_details);
   const completion = objectIn(usage.completion_tokens_details);
   return whole(usage, {
-    // Gateways to Claude may have its names.
-    inputTokens: countIn(usage.prompt_tokens) ?? countIn(usage.input_tokens),
+    // Gateways to Claude may have its names, and its way to count.
+    inputTokens: countIn(usage.prompt_tokens) ?? readOfClaude(usage),
     outputTokens: countIn(usage.completion_tokens) ?? countIn(usage.output_tokens),
     cachedInputTokens:
       countIn(prompt?.cached_tokens) ??
@@ -41,6 +41,13 @@ export function responsesUsage(given: Json | undefined): Count {
   });
 }
 
+/** Claude counts what it read from the cache, and wrote to it, beside the rest. */
+function readOfClaude(usage: JsonObject): number | undefined {
+  const fresh = countIn(usage.input_tokens);
+  const { cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
+  return fresh === undefined ? undefined : fresh + (countIn(read) ?? 0) + (countIn(written) ?? 0);
+}
+
 /** What was written to the cache, in OpenAI's word or in those of gateways to Claude (LiteLLM, Perplexity). */
 function written(usage: JsonObject, details: JsonObject | undefined): number | undefined {
   return (
@@ -53,14 +60,23 @@ function written(usage: JsonObject, details: JsonObject | undefined): number | u
 
 /**
  * Counts with the reasoning that the total has beside them: xAI tells how much that is, Gemini's OpenAI endpoint does
- * not. The cache, which some count beside the input, is no reasoning.
+ * not. The cache, which some count beside the input, is no reasoning: it was read.
  */
-function whole(usage: JsonObject, count: Count): Count {
+function whole(usage: JsonObject, told: Count): Count {
+  const count = besideCache(told);
   const { inputTokens, outputTokens, cachedInputTokens: read = 0, cacheWriteTokens: write = 0 } = count;
   const total = countIn(usage.total_tokens);
   if (inputTokens === undefined || outputTokens === undefined || total === undefined) return count;
   const beside = total - inputTokens - outputTokens;
-  const cached = [read, write, read + write].includes(beside);
-  if (beside <= 0 || beside !== (count.reasoningTokens ?? (cached ? 0 : beside))) return count;
+  if (beside <= 0 || beside !== (count.reasoningTokens ?? beside)) return count;
+  if (count.reasoningTokens === undefined && [read, write, read + write].includes(beside))
+    return { ...count, inputTokens: inputTokens + beside };
   return { ...count, outputTokens: outputTokens + beside, reasoningTokens: beside };
+}
+
+/** More that was read from the cache than was read at all shows that the cache is counted beside the input. */
+export function besideCache(count: Count): Count {
+  const { inputTokens, cachedInputTokens: read = 0, cacheWriteTokens: write = 0 } = count;
+  if (inputTokens === undefined || read <= inputTokens) return count;
+  return { ...count, inputTokens: inputTokens + read + write };
 }

@@ -59,7 +59,7 @@ function ownMs(key: string, value: Json, now: number): number | undefined {
 const asks = "(?:retry|try again|wait|resets?|available again)[^.\\d]{0,30}?";
 const inWords = new RegExp(`${asks}(?:in|after|for)? ~?(${lengthOfTime})`, "i");
 /** The header, where a gateway quotes it: a number without a unit. */
-const quoted = /\bretry[- ]after:? (\d+(?:\.\d+)?)(?![\d.]|[-:/]\d| ?[a-z])/i;
+const quoted = /\bretry[-_ ]after[\\"']*[:=]? ?[\\"']*(\d+(?:\.\d+)?)(?![\d.]|[-:/]\d| ?[a-z])/i;
 const inChinese = /(\d+(?:\.\d+)?) ?(秒|分钟|小时)(?:钟)?(?:之|以)?后[^。\d]{0,6}(?:再试|重试)/;
 const chineseUnits: { readonly [unit: string]: number } = { 秒: 1000, 分钟: 60_000, 小时: 3_600_000 };
 const atDate = new RegExp(
