@@ -18,7 +18,7 @@ import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { argsJson } from "../args-json.ts";
 import { isAccepted, textOfFile } from "../files.ts";
-import { knownType } from "../media-types.ts";
+import { knownType, typeOfFile } from "../media-types.ts";
 import type { Warn } from "../warn.ts";
 import { isBlank } from "./blank.ts";
 import { isContainer } from "./container.ts";
@@ -48,12 +48,13 @@ export const longestName = 128;
 
 /** The words that stand where a file cannot. */
 function placeholder({ name, mediaType, url }: FilePart): string {
-  return `[${[name, mediaType, url].filter((word) => word !== undefined).join(", ")}: not shown]`;
+  return `[${[name, knownType(mediaType), url].filter((word) => word !== undefined).join(", ")}: not shown]`;
 }
 
 /** The same for a file of a person's or of a tool's, with a warning. */
 export function fileNote(file: FilePart, { origin }: Target, warn: Warn): string {
-  const { data, mediaType, url } = file;
+  const { data, url } = file;
+  const mediaType = knownType(file.mediaType);
   if (typeof data === "object")
     warn(
       "file_not_loaded",
@@ -101,13 +102,13 @@ function withCallersMark(block: Block, opaque: JsonObject | undefined): Block {
 const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 function fileBlock(file: FilePart, target: Target, warn: Warn): Block {
-  const json = isAccepted(file.mediaType, target) ? fileJson(file) : undefined;
+  const json = isAccepted(typeOfFile(file), target) ? fileJson(file) : undefined;
   if (json !== undefined) return withCallersMark({ json }, file.opaque);
   return { json: jsonOf({ type: "text", text: fileNote(file, target, warn) }) };
 }
 
 function fileJson(file: FilePart): string | undefined {
-  const isImage = knownType(file.mediaType).startsWith("image/");
+  const isImage = typeOfFile(file).startsWith("image/");
   const source = fileSource(file);
   if (source === undefined) return undefined;
   if (isImage) {
@@ -130,7 +131,7 @@ function fileSource(file: FilePart): JsonObject | undefined {
   const id = textIn(file.opaque?.file_id);
   if (id !== undefined) return { type: "file", file_id: id };
   const { data, url } = file;
-  const mediaType = knownType(file.mediaType);
+  const mediaType = typeOfFile(file);
   const isImage = mediaType.startsWith("image/");
   if (isImage ? !imageTypes.has(mediaType) && mediaType !== "image/*" : !isDocument(mediaType))
     return undefined;

@@ -22,7 +22,7 @@ import { claudeVersion } from "../anthropic/traits.ts";
 import type { Answered } from "../anthropic/turns.ts";
 import { argsJson } from "../args-json.ts";
 import { isAccepted } from "../files.ts";
-import { knownType } from "../media-types.ts";
+import { typeOfFile } from "../media-types.ts";
 import type { Warn } from "../warn.ts";
 
 export const longestBedrockName = 64;
@@ -66,7 +66,7 @@ export function bedrockContent(
       const isDocument = json.startsWith('{"document"');
       if (isDocument) documents++;
       // Behind a document that it makes a text of, Amazon loses a cache point.
-      const isText = isDocument && knownType(part.mediaType) !== "application/pdf";
+      const isText = isDocument && typeOfFile(part) !== "application/pdf";
       blocks.push({ ...marked(json, part.opaque), ...(isText ? { unmarked: true } : {}) });
     }
   }
@@ -102,9 +102,9 @@ const formats: { readonly [mediaType: string]: readonly [kind: string, format: s
 };
 
 function fileJson(file: FilePart, target: Target, where: string): string | undefined {
-  const mediaType = knownType(file.mediaType);
+  const mediaType = typeOfFile(file);
   const known = ownMember(formats, mediaType);
-  if (known === undefined || !isAccepted(file.mediaType, target)) return undefined;
+  if (known === undefined || !isAccepted(mediaType, target)) return undefined;
   const [kind, format] = known;
   const source =
     typeof file.data === "string"

@@ -24,7 +24,7 @@ import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import { argsJson } from "../args-json.ts";
 import { isAccepted } from "../files.ts";
-import { knownType } from "../media-types.ts";
+import { knownType, typeOfFile } from "../media-types.ts";
 import { foreignSignature } from "../thought-signatures.ts";
 import type { Warn } from "../warn.ts";
 import { wireName } from "./names.ts";
@@ -298,7 +298,7 @@ export class GoogleTurns {
 
   /** A file as inlineData or fileData; as words where it cannot be sent. */
   #media(part: FilePart): JsonObject | string {
-    if (!isAccepted(part.mediaType, this.#target)) {
+    if (!isAccepted(typeOfFile(part), this.#target)) {
       this.#warn(
         "unsupported_file",
         `${this.#target.origin.model} takes no ${part.mediaType}; the file was left out`,
@@ -307,7 +307,7 @@ export class GoogleTurns {
     }
     // A name is sent on Vertex only: the Gemini API refuses the member.
     const name = this.#traits.vertex && part.name !== undefined ? { displayName: part.name } : {};
-    const mimeType = knownType(part.mediaType);
+    const mimeType = typeOfFile(part);
     if (typeof part.data === "string") return { inlineData: { mimeType, data: part.data, ...name } };
     const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(part.url ?? "");
     if (inline !== null)

@@ -21,7 +21,7 @@ import { bodyOf, KeptText } from "../../kept-text.ts";
 import { argsJson } from "../args-json.ts";
 import { isAccepted } from "../files.ts";
 import { History } from "../history.ts";
-import { knownType } from "../media-types.ts";
+import { typeOfFile } from "../media-types.ts";
 import { answeredNote } from "../openai/files.ts";
 import type { Warning } from "../warn.ts";
 
@@ -199,14 +199,15 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
       texts.push(part.text);
       continue;
     }
-    const accepted = isAccepted(part.mediaType, target);
-    if (accepted && knownType(part.mediaType).startsWith("image/") && typeof part.data === "string")
+    const mediaType = typeOfFile(part);
+    const accepted = isAccepted(mediaType, target);
+    if (accepted && mediaType.startsWith("image/") && typeof part.data === "string")
       images.push(part.data);
     else {
-      const what = part.name ?? part.mediaType;
+      const what = part.name ?? mediaType;
       const why = accepted
         ? "Ollama takes images as bytes only"
-        : `${target.origin.model} takes no ${part.mediaType}`;
+        : `${target.origin.model} takes no ${mediaType}`;
       texts.push(`[the file ${what} is not shown]`);
       warnings.push({
         code: "unsupported_file",

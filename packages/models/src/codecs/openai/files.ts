@@ -5,7 +5,7 @@
 import type { FilePart } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { isAccepted } from "../files.ts";
-import { knownType } from "../media-types.ts";
+import { knownType, typeOfFile } from "../media-types.ts";
 import type { WarningCode } from "../warn.ts";
 
 export interface WireFile {
@@ -33,7 +33,7 @@ export function answeredNote({ name, mediaType: given }: FilePart): FileNote {
 
 /** A file as it can be sent, or the note that stands for it. */
 export function wireFile(part: FilePart, target: Target): WireFile | FileNote {
-  const mediaType = knownType(part.mediaType);
+  const mediaType = typeOfFile(part);
   const name = part.name ?? `file.${extension(mediaType)}`;
   if (!isAccepted(mediaType, target))
     return {
