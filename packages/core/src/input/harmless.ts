@@ -12,7 +12,7 @@ export function harmlessResult(message: ToolMessage): ToolMessage {
 /** Half a surrogate pair makes a whole request invalid; a terminal's control sequences speak to terminals, and to readers of the history, behind the model's back. */
 export function harmless(part: ContentPart): ContentPart {
   if (part.type !== "text") return part;
-  const text = controls.test(part.text) ? cleanOutput(part.text) : part.text;
+  const text = controls.test(part.text) ? plain(part.text) : part.text;
   if (text === part.text && text.isWellFormed()) return part;
   return { ...part, text: text.toWellFormed() };
 }
@@ -22,3 +22,9 @@ export function harmless(part: ContentPart): ContentPart {
  * pattern, not a loop: in a young process, whose loops are still interpreted, it costs a sixth.
  */
 const controls = /\p{Cc}(?<![\t\n\r])|\r(?!\n)/u;
+
+/** A text without a newline, whose lines a carriage return ends: nothing in it was written over. */
+const returned = /^(?:\P{Cc}|[\t\r])*$/u;
+
+const plain = (text: string): string =>
+  returned.test(text) ? text.replaceAll("\r", "\n") : cleanOutput(text);
