@@ -88,6 +88,14 @@ const missingReasoning: RegExp =
 /** What an item says of itself beside its content, which strict servers do not take back. */
 const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase)\b/i;
 
+/** Fields that are sent unasked, and that a server may not know. */
+const unknownField: RegExp =
+  /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
+
+/** A result that is a list, as it is with files in it, where a text alone is taken. */
+const textResults: RegExp =
+  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput)\.output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
+
 /** What a refusal teaches of the server behind this protocol: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
   if (status !== 400 && status !== 422) return undefined;
@@ -99,6 +107,10 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
     return { ...target.compat, plainReasoning: true };
   if (!compat.plainSchemas && refusesToolSchema(words))
     return { ...target.compat, plainSchemas: true, strictTools: false };
+  if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
+  const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
+  if (field !== undefined && !compat.omit.includes(field))
+    return { ...target.compat, omit: [...compat.omit, field] };
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
   if (member !== undefined && !compat.omitInItems.includes(member))
     return { ...target.compat, omitInItems: [...compat.omitInItems, member] };

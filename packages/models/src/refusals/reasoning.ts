@@ -4,7 +4,7 @@
 // all of them. A reasoning that is missing ("must be passed back") is another complaint, which leaving out more would make
 // worse.
 
-/** Claude's words, which proxies hand on (F100, F102); OpenAI's, of items that are not whole or not theirs (F109, F111, F112), Copilot's and xAI's: what reasoning led to loses its id with it. */
+/** Claude's words, which proxies hand on (F100, F102); OpenAI's, of items that are not whole or not theirs (F109, F111, F112), Copilot's and xAI's, llama.cpp's: what reasoning led to loses its id with it. */
 const blocks: readonly RegExp[] = [
   /invalid [`'"\\]*signature[`'"\\]* in [`'"\\]*thinking/i,
   /thinking\.signature\W{1,4}field required/i,
@@ -19,11 +19,13 @@ const blocks: readonly RegExp[] = [
   /\binput\[\d+\]\.content[`'"\\]*: array too long[^{}]{0,80}maximum length 0\b/i,
   /invalid_encrypted_content|encrypted[ _]content[^{}]{0,120} (?:could not be (?:verified|decrypted|parsed)|did not match)/i,
   /thinking_signature_invalid|encrypted_content[`'"\\]* was not issued to this caller|conflicting authenticated continuation/i,
+  /\bcannot contain reasoning content\b|\breasoning ?content\b[^{}]{0,60}(?:not supported|unsupported|not allowed)/i,
   /\breasoning_details\b[^{}]{0,60} has an invalid type/i,
   /could not (?:decrypt|decode) [^{}]{0,40}(?:encrypted[ _]content|compaction blob)/i,
   /unknown parameter: [`'"\\]*input\[\d+\]\.encrypted_content\b/i,
   /\bitem id does not belong to this connection/i,
   /any variant of untagged enum ModelInput\b/,
+  /cannot determine type of [`'"\\]*item\b|\bitem\[[`'"\\]*content[`'"\\]*\] is (?:not an array|empty)/i,
 ];
 /** A member of a message that the server does not know (F105). The setting `reasoning` stands in no message. */
 const field: RegExp =

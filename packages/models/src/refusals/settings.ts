@@ -46,12 +46,13 @@ const settings: { readonly [field: string]: Repair } = {
   effort: "settings.reasoning",
   thinkingconfig: "settings.reasoning",
   parallel_tool_calls: "settings.parallelToolCalls",
+  disable_parallel_tool_use: "settings.parallelToolCalls",
 };
 
 const named: string = Object.keys(settings).join("|").replaceAll(".", "\\.");
 /** A field in quotes, after a colon, at the start of the words, or behind a word that a field follows. */
 const field: RegExp = new RegExp(
-  `(?:[\`'"]|: ?|^|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
+  `(?:[\`'"]|: ?|^|\\btool_choice\\.\\w+\\.|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
   "gi",
 );
 const refused: RegExp =

@@ -26,7 +26,7 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
     /content(?:filter|policy|blocked|moderat)|moderation|safety(?:error|block|violation)|policyviolation/,
   ],
   ["auth", /invalid(?:api|auth)?(?:key|token)|(?:token|key)(?:is)?expired|unauthori[sz]ed|unauthenticated/],
-  ["permission", /forbidden|(?:access|permission)denied/],
+  ["permission", /(?<!extra)forbidden|(?:access|permission)denied/],
   ["timeout", /timeout|timedout|deadlineexceeded/],
 ];
 
