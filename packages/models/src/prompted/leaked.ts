@@ -16,7 +16,7 @@ import type { Reading } from "./read-answer.ts";
 const families = loadOnce(() => import("./own-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
 /** What every family's marks begin with. */
-const mayBeMark = /^(?:[<[\]]|func|```)/;
+const mayBeMark = /^(?:[<[\]]|func|call:|declaration:|```)/;
 
 /** The tool that an answer without calls calls in its text; undefined where it is a text. */
 export async function leakedCall(

@@ -10,7 +10,7 @@ import { found } from "./scan.ts";
 
 const deepest = 64;
 const pythonName = /[A-Za-z_][\w.-]{0,127}(?=\s{0,9}\()/y;
-const gemmaName = /:?call:([\w.:-]{1,128})(?=\{)/y;
+const gemmaName = /:?(?:call|declaration):([\w.:-]{1,128})(?=\{)/y;
 const blank = /\s*/y;
 const key = /[A-Za-z_][\w.-]{0,127}/y;
 const number = /-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?(?![\w.])/y;

@@ -28,6 +28,8 @@ export const opening: RegExp = anyOf(
   /<｜tool[▁_]calls?[▁_]begin｜>/,
   /\[(?:TOOL_CALLS|TOOL_REQUEST)\]/,
   /\b(?:functools(?=\[)|function call(?=\{))/,
+  // Gemini's own, where it is served without the tokens around it.
+  /\b(?:call|declaration):default_api:(?=\w)/,
 );
 
 /** Whether a text begins with what opens calls. */
