@@ -167,11 +167,13 @@ export class AnthropicAnswer {
 
   #start(message: JsonObject): void {
     const id = textIn(message.id);
-    if (this.#started && id !== this.#messageId)
+    // Before a message has said anything, another may take its place: Kimi begins dozens while it waits.
+    const hasBegun = this.#started && this.#blocks.size > 0;
+    if (hasBegun && id !== this.#messageId)
       throw this.#joined(
         `a second message (${id ?? "without id"}) began inside message ${this.#messageId ?? "without id"}`,
       );
-    if (this.#started) {
+    if (hasBegun) {
       this.#before = new Set(this.#blocks.keys());
       return;
     }
