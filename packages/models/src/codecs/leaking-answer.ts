@@ -86,6 +86,8 @@ class LeakingAnswer extends Answer {
   }
 
   override call(...given: Parameters<Answer["call"]>): void {
+    // What was held back stands before it.
+    this.#splitter?.end();
     this.#hasCalls = true;
     super.call(...given);
   }

@@ -74,6 +74,7 @@ export class HarmonySplitter {
     this.#held = "";
     if (this.#state === "start" || this.#state === "plain") {
       const rest = this.#blank.join("") + (/^<\|(?:end|call|return)\|>$/.test(held) ? "" : held);
+      this.#blank = [];
       if (rest !== "") this.#say("text", rest);
     } else this.#body(held);
   }
