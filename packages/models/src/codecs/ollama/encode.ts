@@ -201,8 +201,7 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
     }
     const mediaType = typeOfFile(part);
     const accepted = isAccepted(mediaType, target);
-    if (accepted && mediaType.startsWith("image/") && typeof part.data === "string")
-      images.push(part.data);
+    if (accepted && mediaType.startsWith("image/") && typeof part.data === "string") images.push(part.data);
     else {
       const what = part.name ?? mediaType;
       const why = accepted
