@@ -62,13 +62,9 @@ const overflowWords: RegExp = phrases(
  * True when words that nobody has listed say the same: of tokens, or of a context, that they go beyond something. Only for a
  * refusal about which nothing else tells more, and never for one of something smaller that has a length of its own.
  */
-export const seemsOverflow = (text: string): boolean => {
-  if (smallerThings.test(text) || rateWords.test(text)) return false;
-  return new RegExp(
-    `(?:${counted})[^.{}]{0,80}?(?:${beyond})|(?:${beyond})[^.{}]{0,60}?(?:${counted})`,
-    "i",
-  ).test(text);
-};
+export function seemsOverflow(text: string): boolean {
+  return tooMuch.test(text) && !smallerThings.test(text) && !rateWords.test(text);
+}
 
 const counted: string =
   /\b(?:tokens?|context|n_ctx|sequence length|conversation|history|prompt)\b|max_input_tokens|token ?数|上下文/
@@ -76,8 +72,12 @@ const counted: string =
 const beyond: string =
   /\bexceed(?:s|ed|ing)?\b|\bover (?:the|its)\b|\btoo (?:long|large|many|big|small)\b|\b(?:more|longer|larger|greater) than\b|\bat most\b|\bmust be (?:less|at most|smaller|<)|\bmaximum is\b|\bshorten\b|\d ?[>≥]=? ?(?:n_ctx:? ?)?\d|超过|超出|过长|最大/
     .source;
+const tooMuch = new RegExp(
+  `(?:${counted})[^.{}]{0,80}?(?:${beyond})|(?:${beyond})[^.{}]{0,60}?(?:${counted})`,
+  "i",
+);
 const smallerThings: RegExp =
-  /max_?(?:completion_|output_|new_)?tokens|(?:output|completion|reasoning|thinking) tokens?|\b(?:thinking|budget_tokens|stop|metadata|tools?|functions?|schema|images?|files?|documents?|audio|video|names?|ids?|cache\w*|logprobs|\w*bias|descriptions?|enum)\b|\w+\[\d+\]\.(?!content)\w/i;
+  /max_?(?:completion_|output_|new_)?tokens|(?:output|completion|reasoning|thinking|invalid|expired|access|auth\w*|bearer|refresh) tokens?|\b(?:thinking|budget_tokens|stop|metadata|tools?|functions?|schema|images?|files?|documents?|audio|video|names?|ids?|cach\w*|logprobs|\w*bias|descriptions?|enum)\b|\w+\[\d+\]\.(?!content)\w/i;
 
 /** A rate limit, whatever else is said beside it: these words veto every pattern of an overflow. */
 export const rateWords: RegExp = phrases(
