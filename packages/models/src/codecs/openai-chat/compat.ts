@@ -110,7 +110,8 @@ export interface OpenaiChatCompat {
   toolsWithHistory: boolean;
   /**
    * Thinking that stands in the content as `<think>…</think>`: `leading` takes a block that opens the answer for
-   * reasoning, `starts_inside` is for templates that opened it before the answer began. Default: `none`; the texts of Responses, Messages and Converse are read by the same word (F113).
+   * reasoning, `starts_inside` is for templates that opened it before the answer began. Default: `none`; the texts of
+   * Responses, Messages and Converse are read by the same word (F113).
    */
   thinkTags: "none" | "leading" | "starts_inside";
   /** Channels of gpt-oss that leak into the content are read: `analysis` is reasoning, a finished call is a call. Default: false (F236). */
