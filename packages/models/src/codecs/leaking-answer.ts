@@ -57,7 +57,8 @@ class LeakingAnswer extends Answer {
     if (kind !== "text" || !this.#isRead(key)) return super.moreText(key, kind);
     let more: ((text: string) => void) | undefined;
     return (text) => {
-      if (this.#isPlain) more ??= super.moreText(key, kind);
+      // Most texts are plain from their first word on, and may be thousands of pieces.
+      more ??= this.#isPlain ? super.moreText(key, kind) : undefined;
       if (more === undefined) this.text(key, text);
       else more(text);
     };
