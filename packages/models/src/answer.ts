@@ -13,7 +13,7 @@ import {
   type Opaque,
   type Origin,
   type Part,
-  RondoError,
+  type RondoError,
   type Stop,
   type Usage,
 } from "@rondo/core";
@@ -34,6 +34,7 @@ import {
 import { holds, isNothing } from "./answer/call-args.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/calls-told.ts";
 import { type AnswerEnd, cutAtLimit } from "./answer/ends.ts";
+import { brokenOff, leftNoRoom, streamTruncated } from "./answer/failures.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
@@ -91,6 +92,11 @@ export class Answer {
     const block = this.#textBlock(key, kind);
     const type = kind === "text" ? "text_delta" : "reasoning_delta";
     return (text) => this.#addText(block, type, text);
+  }
+
+  /** Whether all that comes of a block from now on is of its kind: then what `moreText` gives may be kept. */
+  isSettled(_key: BlockKey, _kind: "text" | "reasoning"): boolean {
+    return true;
   }
 
   #addText(block: TextBlock, type: "text_delta" | "reasoning_delta", text: string): void {
@@ -295,7 +301,8 @@ export class Answer {
     const isBroken = content.some((part) => part.type === "tool_call" && part.argsError !== undefined);
     if (isBroken && stopKind(wire, content) === "tool_use" && (this.#usage.outputTokens ?? 0) >= limit)
       return this.finish({ ...end, ...cutAtLimit });
-    if (wire === "context_overflow" && !content.some(isSaid)) throw this.#leftNoRoom(end);
+    if (wire === "context_overflow" && !content.some(isSaid))
+      throw this.failed(leftNoRoom(this.#origin, end));
     return this.#message(content, {
       kind: stopKind(wire, content),
       wire,
@@ -316,43 +323,19 @@ export class Answer {
     return usage === undefined ? message : { ...message, usage };
   }
 
-  /** The model, as errors name it. */
-  get #who(): string {
-    return `${this.#origin.provider}/${this.#origin.model}`;
-  }
-
   /** The error for a stream that ended without its finish signal. */
   truncated(protocol: string): RondoError {
-    return this.failed(
-      new RondoError(
-        "stream_truncated",
-        `the ${protocol} stream of ${this.#who} ended without its finish signal`,
-      ),
-    );
+    return this.failed(streamTruncated(this.#origin, protocol));
+  }
+
+  /** The error for an answer that its server broke off and says so. */
+  brokenOff(word: string): RondoError {
+    return this.failed(brokenOff(this.#origin, word));
   }
 
   /** An error that ended the answer, with `partial` and `usage`. */
   failed(error: RondoError, kind: "error" | "aborted" = "error"): RondoError {
     return errorWith(error, { partial: this.partial(kind), usage: this.usage });
-  }
-
-  /** The error if the conversation leaves no room for any answer: like one that is refused for its length, it must become smaller. */
-  #leftNoRoom({ raw }: AnswerEnd): RondoError {
-    return this.failed(
-      new RondoError("context_overflow", `the conversation leaves ${this.#who} no room for an answer`, {
-        ...(raw === undefined ? {} : { raw: { finish_reason: raw } }),
-      }),
-    );
-  }
-
-  /** The error for an answer that its server broke off and says so. */
-  brokenOff(word: string): RondoError {
-    return this.failed(
-      new RondoError("server_error", `${this.#who} broke its answer off with "${word}"`, {
-        retryable: true,
-        raw: { finish_reason: word },
-      }),
-    );
   }
 
   #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock {

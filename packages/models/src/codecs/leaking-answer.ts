@@ -49,19 +49,16 @@ class LeakingAnswer extends Answer {
   }
 
   override text(key: BlockKey, text: string): void {
-    if (!this.#isRead(key) || this.#isPlain) super.text(key, text);
+    if (this.isSettled(key, "text")) super.text(key, text);
     else if (text !== "") this.#reading().push(text);
   }
 
   override moreText(key: BlockKey, kind: "text" | "reasoning"): (text: string) => void {
-    if (kind !== "text" || !this.#isRead(key)) return super.moreText(key, kind);
-    let more: ((text: string) => void) | undefined;
-    return (text) => {
-      // Most texts are plain from their first word on, and may be thousands of pieces.
-      more ??= this.#isPlain ? super.moreText(key, kind) : undefined;
-      if (more === undefined) this.text(key, text);
-      else more(text);
-    };
+    return this.isSettled(key, kind) ? super.moreText(key, kind) : (text) => this.text(key, text);
+  }
+
+  override isSettled(key: BlockKey, kind: "text" | "reasoning"): boolean {
+    return kind !== "text" || !this.#isRead(key) || this.#isPlain;
   }
 
   override textWhole(key: BlockKey, type: "text" | "reasoning" | "refusal", text: string): void {

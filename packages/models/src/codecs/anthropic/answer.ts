@@ -314,17 +314,20 @@ export class AnthropicAnswer {
     this.#saying(this.#more(index, open, "input_json_delta"), told);
   }
 
-  /** How a block's deltas of a kind are taken: made once, as long as they are of that kind. */
+  /** How a block's deltas of a kind are taken: kept for as long as they are of that kind. */
   #more(
     index: number,
     open: Open,
     type: "text_delta" | "thinking_delta" | "input_json_delta",
   ): (text: string) => void {
     if (open.more?.type === type) return open.more.say;
-    const say =
-      type === "input_json_delta"
-        ? this.#answer.moreArgs(index)
-        : this.#answer.moreText(index, type === "text_delta" ? "text" : "reasoning");
+    if (type === "input_json_delta") return this.#keep(open, type, this.#answer.moreArgs(index));
+    const kind = type === "text_delta" ? "text" : "reasoning";
+    const say = this.#answer.moreText(index, kind);
+    return this.#answer.isSettled(index, kind) ? this.#keep(open, type, say) : say;
+  }
+
+  #keep(open: Open, type: string, say: (text: string) => void): (text: string) => void {
     open.more = { type, say };
     return say;
   }
