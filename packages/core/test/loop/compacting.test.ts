@@ -3,6 +3,7 @@
 
 import {
   contextFacts,
+  type EndReason,
   type ErrorData,
   type Message,
   type Rule,
@@ -102,7 +103,7 @@ describe("a failed summary is waited for", () => {
   });
 });
 
-describe("what ends the run between two summaries", () => {
+describe("what ends the run before a summary", () => {
   type Said = ReturnType<NonNullable<Rule["decide"]>>;
   const said = { do: "stop", reason: "cost_budget", evidence: {} } as const;
   /** A limit, which can tell what is left, or a rule of another kind. */
@@ -138,18 +139,26 @@ describe("what ends the run between two summaries", () => {
     expect(waitForSummary(at(again), saying(said, false))).toBeDefined();
   });
 
-  test("is not asked before the first summary: the rules were heard just then", () => {
-    expect(askForSummary(at({}), saying(said))).toBeDefined();
+  const within = (change: Partial<Run>): State => {
+    const state = at({});
+    return { ...state, run: { ...(state.run as Run), ...change } };
+  };
+
+  test("is asked before the first summary as well: nobody was, where a compaction was asked for", () => {
+    expect(askForSummary(at({}), saying(said))).toBeUndefined();
+  });
+
+  test("is not asked about the one call that a run for a compaction alone was begun for", () => {
+    expect(askForSummary(within({ only: "compaction" }), saying(said))).toBeDefined();
+    expect(askForSummary(within({ only: "compaction", modelCalls: 1 }), saying(said))).toBeUndefined();
   });
 
   test("is a landing too, unless it is for its steps: a summary takes none", () => {
-    const landed = (reason: string): State => {
-      const state = at({});
-      const landing = { reason, rule: "some_rule", evidence: {} } as NonNullable<Run["landing"]>;
-      return { ...state, run: { ...(state.run as Run), landing } };
-    };
+    const landed = (reason: EndReason): State =>
+      within({ landing: { reason, rule: "some_rule", evidence: {} } });
     expect(askForSummary(landed("deadline"), rules)).toBeUndefined();
     expect(askForSummary(landed("max_steps"), rules)).toBeDefined();
+    expect(askForSummary(landed("max_steps"), saying(said))).toBeUndefined();
   });
 });
 

@@ -72,7 +72,7 @@ function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit
   };
 }
 
-/** Asks a model for the next summary, unless what the ones before cost was the last that could be spent. */
+/** Asks a model for the next summary, unless nothing may be spent on it. */
 export function askForSummary(state: State, rules: Rules): Action | undefined {
   const ask = summaryOf(state, rules);
   if (ask === undefined || spentOn(state, rules) !== undefined) return undefined;
@@ -81,13 +81,14 @@ export function askForSummary(state: State, rules: Rules): Action | undefined {
 }
 
 /**
- * Why no summary is asked for any more: the run ends already, or the summaries so far have reached a limit. Rules are heard
- * before a compaction and behind it: one in many parts could spend a budget many times over in between.
+ * Why no summary is asked for any more: the run ends already, or has reached a limit. Rules are heard before a compaction
+ * that the run decides on, but one may also be asked for, or be needed after a failure; and one in many parts could spend a
+ * budget many times over. A run for a compaction alone keeps no call for a landing, and has the one it was begun for.
  */
 function spentOn(state: State, rules: Rules): string | undefined {
-  const { compacting, landing } = runOf(state);
-  if (landing !== undefined) return landing.reason === "max_steps" ? undefined : landing.reason;
-  if (compacting === undefined || compacting.summaries.length + compacting.failures === 0) return undefined;
+  const { landing, modelCalls, only } = runOf(state);
+  if (landing !== undefined && landing.reason !== "max_steps") return landing.reason;
+  if (only === "compaction" && modelCalls === 0) return undefined;
   return firstSaid(rules, state, "decide", (rule, memory) => {
     const ends = rule.left === undefined ? undefined : heard("decide", rule.decide(memory, state));
     return ends?.do === "land" || ends?.do === "stop" ? ends.reason : undefined;

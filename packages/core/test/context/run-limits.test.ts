@@ -1,0 +1,89 @@
+// Summaries and the limits of a run: one is a model call like any other.
+
+import { budget, maxSteps, type Rule } from "@rondo/core";
+import { call, hold, type SeenRequest, say, scripted, type Turn, usage } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { isSummary, opened, reader, recordsOf, words } from "./run-support.ts";
+import { answer, text as textPart, user } from "./support.ts";
+
+const summary = "The pages were read; nothing in them matters for the task any more.";
+const context = { window: 10_000, trim: null } as const;
+
+/** A conversation of so many thousand tokens, that ends with a question. */
+const talk = (thousands: number) => [
+  ...Array.from({ length: thousands }, (_, at) => [
+    user(words(500, `question ${at}`)),
+    answer(textPart(words(500, `answer ${at}`))),
+  ]).flat(),
+  user("And now?"),
+];
+
+/** Reads on until nobody lets it. */
+const reading = (request: SeenRequest): Turn => {
+  if (isSummary(request)) return say(summary);
+  return request.toolChoice === "none" ? say("as far as I came") : call("read");
+};
+
+/** A run over this conversation under these limits, in which somebody asks for a compaction while its first call is under way. */
+async function asked(talked: number, rules: Rule[], costs: Turn = []) {
+  const gate = hold();
+  const model = scripted((request, nth) => [nth === 1 ? [gate, call("read")] : reading(request), costs]);
+  const { session } = await opened({ model, context, tools: [reader(500)], rules });
+  const running = session.send(talk(talked));
+  await gate.reached;
+  const compacted = session.compact();
+  gate.release();
+  await compacted;
+  return { end: (await running).end, calls: model.calls, summaries: model.requests.filter(isSummary).length };
+}
+
+describe("a limit on model calls", () => {
+  test("counts summaries, and none is made of the call that is kept for the landing", async () => {
+    for (const modelCalls of [1, 2, 3]) {
+      const model = scripted(reading);
+      const tools = [reader(500)];
+      const { session } = await opened({ model, context, tools, rules: [budget({ modelCalls })] });
+      const { end, text } = await session.send(talk(9));
+      expect([model.calls, end?.reason, text], `${modelCalls} calls`).toEqual([
+        modelCalls,
+        "max_steps",
+        "as far as I came",
+      ]);
+    }
+  });
+
+  test("holds where somebody asks for a compaction on the way", async () => {
+    const { end, calls } = await asked(6, [budget({ modelCalls: 2 })]);
+    expect(end).toMatchObject({ reason: "max_steps", landed: true });
+    expect(calls).toBe(2);
+  });
+
+  test("lets a run that is for a compaction alone make its one call, and no second", async () => {
+    const gate = hold();
+    const model = scripted((request, nth) => {
+      if (nth === 2) return [gate, say("")];
+      return isSummary(request) ? say(summary) : say("an answer");
+    });
+    const { session, records } = await opened({ model, context, budget: { modelCalls: 1 } });
+    await session.send(talk(6));
+    const compacting = session.compact();
+    await gate.reached;
+    gate.release();
+    await compacting;
+    expect(recordsOf(records(), "summary_finished")).toHaveLength(1);
+  });
+
+  test("is another than one on steps, which makes room for its landing", async () => {
+    const model = scripted(reading);
+    const { session } = await opened({ model, context, tools: [reader(2_500)], rules: [maxSteps(1)] });
+    expect((await session.send(talk(6))).end).toMatchObject({ reason: "max_steps", landed: true });
+    expect(model.requests.map(isSummary)).toContain(true);
+  });
+});
+
+test("a compaction that somebody asks for costs nothing more where the tokens are spent", async () => {
+  const costs = usage({ inputTokens: 5_000, outputTokens: 10 });
+  const { end, summaries } = await asked(6, [budget({ tokens: 5_000 })], costs);
+  expect(end).toMatchObject({ reason: "token_budget", landed: true });
+  expect(summaries).toBe(0);
+});
