@@ -157,8 +157,8 @@ export class Session<Output = unknown> {
 
   /**
    * Starts a run without a new message: the model goes on from the conversation as it stands, after an error, or when
-   * another agent takes it over.
-   * @throws RondoError `invalid_request` if no steered message waits and there is no conversation, or its last message is the model's: use `send`
+   * another agent takes it over; or with the messages that wait.
+   * @throws RondoError `invalid_request` if no message waits and there is no conversation, or its last message is the model's: use `send`
    */
   async continue(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     const looking = this.#driving.lookAgain();

@@ -79,6 +79,58 @@ describe("continue", () => {
     expect(shortly((await session.continue()).messages)).toEqual(["user: And now?", "assistant: Good."]);
   });
 
+  test("takes more work that was queued meanwhile, also after the conversation was forgotten", async () => {
+    const model = scripted([say("Hello."), say("Good."), say("Done.")]);
+    const session = await new Agent({ model }).open("s");
+    await session.send("Hi.");
+    session.followUp("And now?");
+    expect(shortly((await session.continue()).messages).slice(2)).toEqual([
+      "user: And now?",
+      "assistant: Good.",
+    ]);
+    await session.clear();
+    session.followUp("Begin again.");
+    expect(shortly((await session.continue()).messages)).toEqual(["user: Begin again.", "assistant: Done."]);
+  });
+
+  test("hears what was steered in before what was queued to come after it", async () => {
+    const session = await new Agent({ model: scripted([say("One."), say("Two."), say("Three.")]) }).open("s");
+    await session.send("Hi.");
+    session.followUp("Later.");
+    session.steer("Now.");
+    expect(shortly((await session.continue()).messages).slice(2)).toEqual([
+      "user: Now.",
+      "assistant: Two.",
+      "user: Later.",
+      "assistant: Three.",
+    ]);
+  });
+
+  test.each([true, false])(
+    "asks nothing where the word was taken back before it was read (said before: %s)",
+    async (before) => {
+      const model = scripted([say("Hello."), say("never said")]);
+      const journal = memoryJournal();
+      const session = await new Agent({ model, journal }).open("s");
+      if (before) await session.send("Hi.");
+      session.steer("And now?", "word");
+      await session.settled();
+      // The process dies when the run has begun, and the next one is told to forget it.
+      const died = before ? journal.read("s").length : 1;
+      await session.continue();
+      const left = memoryJournal();
+      left.append("s", 0, journal.read("s").slice(0, died + 1));
+      const other = scripted([say("never said")]);
+      const next = await new Agent({ model: other, journal: left }).open("s");
+      expect(next.status).toBe("interrupted");
+      expect(await next.withdraw("word")).toBe(true);
+      const { end, text, messages } = await next.resume();
+      expect([end?.reason, end?.rule, text, other.calls]).toEqual(["completed", "continue", "", 0]);
+      expect(messages).toHaveLength(before ? 2 : 0);
+      expect((await next.replay()).difference).toBeUndefined();
+    },
+  );
+
   test("is refused in a new session, and while a run is active", async () => {
     const gate = hold();
     const session = await new Agent({ model: scripted([[gate, say("Hello.")]]) }).open("s");

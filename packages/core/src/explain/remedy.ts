@@ -31,6 +31,9 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
     text: "a call of a tool in the last answer, or more work queued, would have made it go on",
   }),
   clearing: () => ({ text: "the run was for that alone" }),
+  continue: () => ({
+    text: "a message that waits, or one that the model has not answered yet, would have given it something to do",
+  }),
   max_steps: ({ evidence }) => limit("maxSteps", evidence.max, "with more steps it would have gone on"),
   budget: ({ reason, evidence }) => {
     if (evidence.usd === "unknown")

@@ -35,6 +35,7 @@ import {
   endBroken,
   endClearing,
   endCompaction,
+  endGoingOn,
   endStopped,
   givenUpModel,
   outputMode,
@@ -52,6 +53,7 @@ import {
   startCalls,
 } from "./deciding/starting.ts";
 import {
+  hasNothingToAnswer,
   inFlight,
   isOpen,
   isThinking,
@@ -144,6 +146,12 @@ export const table: Table = {
         if (only === undefined) return undefined;
         return only === "clearing" ? endClearing() : (deliverAll(state) ?? endCompaction(state, rules));
       },
+    ),
+    row(
+      "a run was to go on without a new message, and the model has nothing to answer",
+      "deliver what waits, or end the run",
+      ["ready", "idle"],
+      (state) => (hasNothingToAnswer(state) ? (deliverAll(state) ?? endGoingOn()) : undefined),
     ),
     row("a rule's time has come", "record what it decided", ["ready", "idle"], timedDecision),
     row("a retry waits for its time", "wait", ["ready", "cancelling"], waitForRetry),

@@ -204,10 +204,14 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
       answer: undefined,
       checked: undefined,
       only: record.only,
+      goesOn: isGoingOn(record) ? true : undefined,
       ...(record.parent === undefined ? {} : { parent: record.parent }),
     },
   };
 }
+
+const isGoingOn = ({ input, history, only }: RecordOf<"run_started">): boolean =>
+  input.length === 0 && history === undefined && only === undefined;
 
 function queue(state: State, record: RecordOf<"queued">): State {
   if (state.seen.has(record.id)) return state;

@@ -120,6 +120,8 @@ export interface Run {
   readonly maxOutputTokens?: number;
   /** The run only does this, and then ends. */
   readonly only?: "compaction" | "clearing" | undefined;
+  /** It was begun without a new message: from the conversation as it stands, and with what waits. */
+  readonly goesOn?: true | undefined;
   readonly compacting?: Compacting | undefined;
   /** A request was too large, and no answer has come since. `helped`: the history has been made smaller. */
   readonly reduced?: { error: ErrorData; helped: boolean } | undefined;
@@ -266,6 +268,13 @@ export function settleCancel(run: Run): Run {
   if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
   // A cancelled run has no time left for making room.
   return { ...run, cancelledAt: undefined, compacting: undefined };
+}
+
+/** Whether a run was begun without a new message, and its model has none to answer yet: what is to be answered waits, or was taken back. */
+export function hasNothingToAnswer({ run, history }: State): boolean {
+  if (run?.goesOn !== true || run.steps > 0 || run.paused) return false;
+  const last = history.at(-1)?.role;
+  return last === undefined || last === "assistant";
 }
 
 /** The calls that have started and have no result. */

@@ -3,9 +3,9 @@
 import { invalidRequest } from "../errors.ts";
 import type { State } from "../loop/state.ts";
 
-/** @throws RondoError `invalid_request` if no steered message waits and there is no conversation, or its last message is the model's */
+/** @throws RondoError `invalid_request` if no message waits and there is no conversation, or its last message is the model's */
 export function checkGoesOn(session: string, { history, inbox }: State): void {
-  if (inbox.some(({ lane }) => lane === "steer")) return;
+  if (inbox.length > 0) return;
   const last = history.at(-1)?.role;
   if (last === undefined)
     throw invalidRequest(`session ${session} has no conversation to go on with: send() it a task`);

@@ -9,6 +9,7 @@ import {
   emptyState,
   type Fact,
   formatVersion,
+  type Lane,
   type LogRecord,
   messageOf,
   phaseOf,
@@ -47,6 +48,8 @@ export interface Subject {
   fuel: Fuel;
   /** What the run is for, when it is for one thing alone. */
   only?: "compaction" | "clearing";
+  /** It goes on without a new message, and this waits for it: steered, to be done after it. */
+  waiting?: readonly Lane[];
   table?: Table;
   reduce?: typeof reduce;
   /** What the model may answer. Default: that of the loop's own check. */
@@ -186,14 +189,18 @@ function shallowest(work: readonly Node[], random: () => number): number {
 /** Where every path begins. */
 export function startOf(subject: Subject, report: Report): Node {
   const node: Node = { state: emptyState, shadow: noShadow, fuel: subject.fuel, path: undefined };
-  const fact: Fact = {
+  const { options, only, waiting } = subject;
+  const queued = (waiting ?? []).map(
+    (lane): Fact => ({ type: "queued", id: lane, lane, message: userText(lane) }),
+  );
+  const begun: Fact = {
     type: "run_started",
     format: formatVersion,
-    input: [userText("task")],
-    options: subject.options,
-    ...(subject.only === undefined ? {} : { only: subject.only }),
+    input: waiting === undefined ? [userText("task")] : [],
+    options,
+    ...(only === undefined ? {} : { only }),
   };
-  return append(node, [fact], "start", 1, { subject, report }, undefined).node;
+  return append(node, [...queued, begun], "start", 1, { subject, report }, undefined).node;
 }
 
 /** What may happen next: the loop's own action, and each answer of the world. */

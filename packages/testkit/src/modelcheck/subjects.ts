@@ -91,6 +91,10 @@ export function subjects(): Subject[] {
       { maxSteps: 4, onTruncated: "ignore_calls" },
     ),
     { ...subject("for a compaction alone", { context: small }, {}, all), only: "compaction" },
+    {
+      ...subject("going on with what waits", {}, { maxSteps: 3 }, { ...all, withdraw: 2 }),
+      waiting: ["follow_up", "steer"],
+    },
     subject(
       "asked to compact",
       { context: contextFacts({ window: 2_000 }), hooks: ["prepareStep", "onFinish"] },

@@ -124,6 +124,12 @@ export function endClearing(): Action {
   return record({ type: "run_ended", end: { ...why, landed: false, resumable: true }, text: "" });
 }
 
+/** Ends a run that was to go on with a message that was taken back before it was delivered. */
+export function endGoingOn(): Action {
+  const why: Why = { reason: "completed", rule: "continue", evidence: {} };
+  return record({ type: "run_ended", end: { ...why, landed: false, resumable: true }, text: "" });
+}
+
 /** Ends a run that was for a compaction alone. */
 export function endCompaction(state: State, rules: Rules): Action {
   const helped = state.compacted?.helped ?? false;
