@@ -284,6 +284,7 @@ function startModel(run: Run, record: RecordOf<"model_started">): Run {
     step: record.step,
     attempt: record.attempt,
     ...(pruned ? { pruned } : {}),
+    ...(run.landing === undefined ? {} : { lands: true as const }),
   };
   return { ...run, notBefore: undefined, failure: undefined, stepBegun: true, call };
 }

@@ -70,6 +70,8 @@ export interface Turn {
   readonly calls: readonly Call[];
   /** The request it answers was pruned: it held less than the history. */
   readonly pruned?: boolean;
+  /** The request it answers was that of a landing. */
+  readonly lands?: true;
   /** `text`: that of the paused answers before it, followed by its own. */
   readonly judged?: { follows: Follows; store: boolean; text: string } & Because;
 }
@@ -143,7 +145,9 @@ export interface Run {
   readonly abort?: { at: number; reason: string; error?: ErrorData; rule?: string };
   /** Since when the work in flight is cancelled. */
   readonly cancelledAt?: number | undefined;
-  readonly call?: { startedAt: number; step: number; attempt: number; pruned?: boolean } | undefined;
+  readonly call?:
+    | { startedAt: number; step: number; attempt: number; pruned?: boolean; lands?: true }
+    | undefined;
   readonly failure?:
     | { error: ErrorData; partial?: AssistantMessage; shown?: true; at: number; rand: number }
     | undefined;

@@ -148,7 +148,7 @@ describe("a landing turn", () => {
 
   test("is the last, whatever is in it: its calls are refused", () => {
     const act = withRules(judging({ follows: { do: "act" }, ...because }));
-    expect(landed({ turn: turn() }, act)).toStrictEqual({
+    expect(landed({ turn: turn({ lands: true }) }, act)).toStrictEqual({
       type: "turn_judged",
       verdicts: [limit, limit],
       follows: { do: "stop", reason: "max_steps" },
@@ -158,10 +158,27 @@ describe("a landing turn", () => {
     });
   });
 
+  test("is another than one that was asked for before: that is the last where it is an answer", () => {
+    const before = (change: object, more: object = {}): unknown => landed({ turn: turn(change) }, none, more);
+    const goesOn = { follows: { do: "act" }, store: true, rule: "steps" };
+    expect(before({})).toMatchObject({ ...goesOn, verdicts: [limit, limit] });
+    expect(before({ message: words(" "), calls: [] })).toMatchObject({ ...goesOn, store: false });
+    const last = { follows: { do: "stop", reason: "max_steps" } };
+    expect(before({ calls: [] })).toMatchObject(last);
+    expect(
+      before({ message: answerOf([], { stop: { kind: "refusal" } as never }), calls: [] }),
+    ).toMatchObject(last);
+    expect(before({ calls: [] }, { output: { schema: {}, decodeRetries: 0 } })).toMatchObject(goesOn);
+    expect(before({}, { landing: { keepOut: true } })).toMatchObject(goesOn);
+  });
+
   test("is stored where it says something that may stand in the history", () => {
     const stored = (message: object, change: object = {}): unknown =>
-      (landed({ turn: turn({ message: message as never, calls: [] }) }, none, change) as { store: boolean })
-        .store;
+      (
+        landed({ turn: turn({ message: message as never, calls: [], lands: true }) }, none, change) as {
+          store: boolean;
+        }
+      ).store;
     expect(stored(words("so"))).toBe(true);
     expect(stored(words(" \n"))).toBe(false);
     expect(stored(answerOf([]))).toBe(false);

@@ -64,7 +64,10 @@ function firstJudgement(state: State, rules: Rules): Judged {
   return { follows, rule: "default", evidence: {} };
 }
 
-/** The answer of a landing turn is the last one, whatever is in it; a failed one may be tried again by the retry rule. */
+/**
+ * The answer of a landing turn is the last one, whatever is in it; a failed one may be tried again by the retry rule. One
+ * that had been asked for before the landing, and came all the same, is the last one only where it is an answer.
+ */
 function landedJudgement(state: State, rules: Rules): Judged | undefined {
   const run = runOf(state);
   if (run.landing === undefined) return undefined;
@@ -77,14 +80,16 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
   const told = output === undefined && refused ? refused : undefined;
   const text = rules.texts.landed(reason, said) ?? told;
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
-  if (run.failure === undefined)
+  if (run.failure === undefined) {
+    const isLast = run.turn?.lands === true || (output === undefined && answers(run));
     return {
-      follows: stop,
+      follows: isLast ? stop : { do: "act" },
       rule,
       evidence,
-      store: storable(run) && landing?.keepOut !== true,
+      store: storable(run) && (!isLast || landing?.keepOut !== true),
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
+  }
   const retried = firstSaid(rules, state, "judge", (one, memory): Judged | undefined => {
     const judgement = run.failures < 2 ? heard("judge", one.judge(memory, state, rules.texts)) : undefined;
     return judgement?.follows.do === "ask_again"
@@ -97,6 +102,12 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
     return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
   return { follows: { do: "stop", reason, error }, rule, evidence };
 }
+
+/** Whether what the model said can be the end of a run: words, and nothing that it waits for; or that it refuses. */
+const answers = ({ turn }: Run): boolean =>
+  turn !== undefined &&
+  turn.calls.length === 0 &&
+  (textOf(turn.message).trim() !== "" || isRefused(turn.message));
 
 /** Whether an answer may stand in the history: something in it, and nothing refused. */
 function storable({ turn }: Run): boolean {

@@ -30,6 +30,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
   const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
   const { hooks, tools } = optionsOf(state);
   const hookless = !hooks.includes("afterTool");
+  const { pruned, lands } = run.call;
   const calls = callsOf(message).map((part, at): Call => {
     const check = record.checks[at] ?? { ok: false, error: "not checked", code: "invalid_args" };
     const tool = toolNamed(tools, part.name);
@@ -62,7 +63,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
       spend: spendMore(state, run, record.message.usage),
       notes: [],
       spoken: [],
-      turn: { seq: record.seq, message, calls, ...(run.call.pruned === true ? { pruned: true } : {}) },
+      turn: { seq: record.seq, message, calls, ...(pruned ? { pruned } : {}), ...(lands ? { lands } : {}) },
     }),
   };
 }

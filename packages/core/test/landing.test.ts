@@ -1,0 +1,57 @@
+// A limit is met while the model is at work, and its answer comes all the same, before it was given up.
+
+import { Agent, type AgentOptions, budget, type RunResult } from "@rondo/core";
+import { call, empty, hold, type ScriptedModel, say, scripted, type Turn, think } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { echo, jumpingClock, shortly } from "./support.ts";
+
+/** A run whose time is up while this answer is on its way. */
+async function late(
+  turn: Turn,
+  options: Partial<AgentOptions> = {},
+): Promise<{ result: RunResult; model: ScriptedModel }> {
+  const gate = hold();
+  const model = scripted([[gate, turn], say('{"so":"far"}')], { ignoreSignal: true });
+  const rules = [budget({ ms: 1_000 })];
+  const clock = jumpingClock(0.5);
+  const agent = new Agent({ model, tools: [echo("look")], rules, clock, ...options });
+  const result = await agent.run("Look.", {
+    onEvent: ({ type }) => type === "limit" && gate.release(),
+  });
+  return { result, model };
+}
+
+describe("an answer that comes while its run lands", () => {
+  test("is the run's own where it is words alone", async () => {
+    const { result, model } = await late(say("It rains."));
+    expect([result.text, result.end?.reason, model.calls]).toEqual(["It rains.", "deadline", 1]);
+  });
+
+  test.each([
+    [
+      "calls a tool",
+      [say("I look."), call("look")],
+      ["assistant: I look. look()", "tool: look was not executed: the run has reached its limit (deadline)."],
+    ],
+    ["says nothing", empty(), []],
+    ["only thinks", think("hm"), []],
+  ] as const)(
+    "is none where it %s: the model is asked once more, without tools",
+    async (_what, turn, between) => {
+      const { result, model } = await late(turn as Turn);
+      expect([result.text, result.end?.reason, result.end?.landed]).toEqual([
+        '{"so":"far"}',
+        "deadline",
+        true,
+      ]);
+      expect([model.calls, model.lastRequest.toolChoice]).toEqual([2, "none"]);
+      expect(shortly(result.messages)).toEqual(["user: Look.", ...between, 'assistant: {"so":"far"}']);
+    },
+  );
+
+  test("is none where a typed output is wanted, which it was not asked for", async () => {
+    const output = { type: "object", properties: { so: { type: "string" } }, required: ["so"] } as const;
+    const { result, model } = await late(say("It rains."), { output });
+    expect([result.output, result.end?.reason, model.calls]).toEqual([{ so: "far" }, "deadline", 2]);
+  });
+});
