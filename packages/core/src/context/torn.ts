@@ -11,9 +11,10 @@ import { closeOpenCalls } from "./repair/pairing.ts";
 /** The messages with the answers their results belong to; the same messages where nothing was torn. */
 export function untorn(given: readonly Message[], history: MessageList): readonly Message[] {
   const there = new Set(given);
+  const answers = given.some(({ role }) => role === "tool") ? answersIn(history) : undefined;
   const whole: Message[] = [];
   for (const message of given) {
-    const asking = message.role === "tool" ? answerOf(message, history) : undefined;
+    const asking = answers?.get(message);
     if (asking !== undefined && !there.has(asking)) {
       there.add(asking);
       whole.push(asking);
@@ -23,11 +24,15 @@ export function untorn(given: readonly Message[], history: MessageList): readonl
   return closeOpenCalls(whole.length === given.length ? given : whole);
 }
 
-/** The answer whose call a result of the history answers. */
-function answerOf(result: Message, history: MessageList): Message | undefined {
-  let at = history.length - 1;
-  while (at >= 0 && history.at(at) !== result) at -= 1;
-  while (at >= 0 && history.at(at)?.role === "tool") at -= 1;
-  const before = at < 0 ? undefined : history.at(at);
-  return before?.role === "assistant" && callsOf(before).length > 0 ? before : undefined;
+/** For each result of the history the answer whose call it answers. One walk for all of them: a hook may keep every result there is. */
+function answersIn(history: MessageList): ReadonlyMap<Message, Message> {
+  const answers = new Map<Message, Message>();
+  let asking: Message | undefined;
+  for (const message of history) {
+    if (message.role !== "tool") asking = isAsking(message) ? message : undefined;
+    else if (asking !== undefined) answers.set(message, asking);
+  }
+  return answers;
 }
+
+const isAsking = (message: Message): boolean => message.role === "assistant" && callsOf(message).length > 0;
