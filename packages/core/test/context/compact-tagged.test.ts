@@ -359,6 +359,19 @@ describe("what is left of the history", () => {
     expect(history.slice(2).map(textOf)).toEqual(["go", "one\n\ntwo\n\nthree", "Continue."]);
   });
 
+  test("D8.43 the word to go on with stays where nothing was answered to it before the next compaction", () => {
+    const once = compact(
+      [user("old"), answer("done"), user("go"), answer("one", "c1"), result("c1", "x")],
+      tagged(),
+    );
+    const twice = compact(once ?? [], tagged({ minGain: null }));
+    expect(twice?.slice(2).map(textOf)).toEqual(["go", "one", "Continue."]);
+    const plan = planCompaction(once ?? [], tagged({ minGain: null }), { estimator: quarter });
+    expect(plan && compacted(once ?? [], plan, [reply], tagged({ minGain: null }))?.at(-1)).toBe(
+      once?.at(-1),
+    );
+  });
+
   test("D8.43 a turn that goes on for long does not fill the window: what was compacted before keeps a share of it, or goes", () => {
     const step = (at: number): Message[] => [
       answer(`${at} ${"x".repeat(400)}`, `c${at}`),

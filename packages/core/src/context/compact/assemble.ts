@@ -203,8 +203,10 @@ function textsOf(history: MessageList, tail: readonly Kept[], memories: Readonly
   const end = texts.at(-1);
   const last = end && messageAt(end, history);
   // The model is to go on; many refuse a conversation that ends with their own words.
-  if (history.at(history.length - 1)?.role === "tool" && last?.role === "assistant")
-    texts.push({ put: userText(repairTexts.proceed) });
+  const newest = history.length - 1;
+  if (last?.role !== "assistant") return texts;
+  if (isGoOn(history, newest, memories)) texts.push({ at: newest });
+  else if (history.at(newest)?.role === "tool") texts.push({ put: userText(repairTexts.proceed) });
   return texts;
 }
 
