@@ -3,6 +3,8 @@
 // Facts, stated neutrally: never an instruction that could end a turn early or send a model astray. Presets replace
 // single entries.
 
+import type { Effect } from "../tool/effect.ts";
+
 export interface Texts {
   /** `argsError`: what else is wrong with the call, when its arguments could not be read either. */
   unknownTool(name: string, known: readonly string[], argsError?: string): string;
@@ -21,8 +23,9 @@ export interface Texts {
   /** `approved`: somebody had said yes to the call; why the run ends before it all the same, e.g. `deadline`. */
   skippedForEnd(name: string, approved?: string): string;
   notExecuted(name: string): string;
-  aborted(name: string): string;
-  timeout(name: string, ms: number): string;
+  /** `effect`: what the tool does to the world; of one that only reads no effect is in doubt. */
+  aborted(name: string, effect?: Effect): string;
+  timeout(name: string, ms: number, effect?: Effect): string;
   outcomeUnknown(name: string): string;
   limitRefusal(name: string, reason: string): string;
   /** What is said behind the answer of a sub-agent that landed at a limit. */
@@ -48,6 +51,9 @@ const clip = (text: string, limit: number): string =>
     ? text.toWellFormed()
     : `${text.slice(0, limit).toWellFormed()}… (${text.length} characters in all)`;
 
+/** What is said of a call that was given up. */
+const doubt = (effect?: Effect): string => (effect === "read" ? "" : "; whether it had an effect is unknown");
+
 export const defaultTexts: Texts = {
   unknownTool: (name, known) =>
     `Error: unknown tool ${JSON.stringify(clip(name, 100))}. Available tools: ${known.length === 0 ? "none" : known.join(", ")}.`,
@@ -69,8 +75,8 @@ export const defaultTexts: Texts = {
       ? `${name} was skipped: the run ended before it.`
       : `${name} was approved, and did not run: the run was over before that (${approved}).`,
   notExecuted: (name) => `${name} was not executed.`,
-  aborted: (name) => `${name} was aborted before it finished; whether it had an effect is unknown.`,
-  timeout: (name, ms) => `Error: ${name} timed out after ${ms} ms; whether it had an effect is unknown.`,
+  aborted: (name, effect) => `${name} was aborted before it finished${doubt(effect)}.`,
+  timeout: (name, ms, effect) => `Error: ${name} timed out after ${ms} ms${doubt(effect)}.`,
   outcomeUnknown: (name) =>
     `${name} was interrupted: its outcome is unknown. It may or may not have had its effect; verify before repeating it.`,
   childLanded: (reason) => `[The agent stopped at a limit (${reason}): this is as far as it came.]`,

@@ -134,7 +134,7 @@ describe("a tool", () => {
     const nodes = Object.assign(new Error("The operation was aborted", { cause: signal.reason }), {
       name: "AbortError",
     });
-    const cutOff = failed(defaultTexts.aborted("look"), "aborted");
+    const cutOff = failed(defaultTexts.aborted("look", "read"), "aborted");
     const passedOn = [
       () => signal.throwIfAborted(),
       () => Promise.reject(signal.reason),

@@ -62,10 +62,10 @@ const foundOut = ({ reconciled }: Call): CallResult | undefined =>
 
 /** What a call gets that nobody waits for any more. A crash is no abort: what is known of it is told all the same. */
 export function abandonedResult(call: Call, _state: State, { texts }: Rules): CallResult {
-  const { interrupted, name } = call;
+  const { interrupted, name, tool } = call;
   if (interrupted) return foundOut(call) ?? result("outcome_unknown", texts.outcomeUnknown(name));
   return hasBegun(call)
-    ? result("aborted", texts.aborted(name))
+    ? result("aborted", texts.aborted(name, tool?.effect))
     : result("not_executed", texts.notExecuted(name));
 }
 
@@ -77,7 +77,7 @@ export function unstartedResult(call: Call, { texts }: Rules): CallResult {
     return result("aborted", `${name} was not started: the run was cancelled`);
   return tool?.effect === "write"
     ? result("outcome_unknown", texts.outcomeUnknown(name))
-    : result("aborted", texts.aborted(name));
+    : result("aborted", texts.aborted(name, tool?.effect));
 }
 
 /** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
@@ -127,7 +127,7 @@ export const endedResult: ResultOf = (call, state, { texts }) => {
   const approved = call.permission?.approved ? (stopping ?? landing)?.reason : undefined;
   return isFresh(call)
     ? result("skipped", texts.skippedForEnd(call.name, approved))
-    : result("aborted", texts.aborted(call.name));
+    : result("aborted", texts.aborted(call.name, call.tool?.effect));
 };
 
 /**
@@ -152,7 +152,7 @@ const hadItsTurn = (call: Call): boolean => !isFresh(call) || call.result !== un
 /** The result of a call that has run past its time. */
 export const timedOutResult: ResultOf = (call, { now }, { texts }) =>
   call.startedAt !== undefined && now >= timeoutAt(call)
-    ? result("timeout", texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
+    ? result("timeout", texts.timeout(call.name, call.tool?.timeoutMs ?? 0, call.tool?.effect))
     : undefined;
 
 /** The result of a call that has not started, and that a rule speaks against. */

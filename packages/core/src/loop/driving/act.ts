@@ -46,7 +46,8 @@ export async function act(
     if (areWordsMissing(thrown)) throw thrown;
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
     const { signal } = context;
-    if (isPassedOn(thrown, signal)) return { ...renderThrown(texts.aborted(tool.name)), code: "aborted" };
+    if (isPassedOn(thrown, signal))
+      return { ...renderThrown(texts.aborted(tool.name, tool.effect)), code: "aborted" };
     const inWords = thrownIn(thrown);
     reportThrown(inWords, failures);
     const result = resultOfThrown(tool.name, inWords, failures);
