@@ -170,6 +170,7 @@ describe("a landing turn", () => {
     ).toMatchObject(last);
     expect(before({ calls: [] }, { output: { schema: {}, decodeRetries: 0 } })).toMatchObject(goesOn);
     expect(before({}, { landing: { keepOut: true } })).toMatchObject(goesOn);
+    expect(before({ calls: [] }, { landing: { keepOut: true } })).toMatchObject({ ...last, store: true });
   });
 
   test("is stored where it says something that may stand in the history", () => {

@@ -81,12 +81,13 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
   const text = rules.texts.landed(reason, said) ?? told;
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
   if (run.failure === undefined) {
-    const isLast = run.turn?.lands === true || (output === undefined && answers(run));
+    const lands = run.turn?.lands === true;
+    const isLast = lands || (output === undefined && answers(run));
     return {
       follows: isLast ? stop : { do: "act" },
       rule,
       evidence,
-      store: storable(run) && (!isLast || landing?.keepOut !== true),
+      store: storable(run) && !(lands && landing?.keepOut === true),
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   }
