@@ -212,12 +212,16 @@ export class Session<Output = unknown> {
     return this.#driving.goOn(undefined, options.signal);
   }
 
-  /** Sends a message to the run: delivered once, before its next model call; after its end, in the next run. @param id default: a new one; a second message with the same id is dropped */
+  /**
+   * Sends a message to the run: delivered once, before its next model call; after its end, in the next run. It returns before the
+   * journal has the message: while a run is driven this is written at the run's next turn, else `settled()` resolves once it is.
+   * @param id default: a new one; a second message with the same id is dropped
+   */
   steer(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("steer", message, id);
   }
 
-  /** Queues more work: delivered once, when the run would end; after its end, when the next run would. */
+  /** Queues more work: delivered once, when the run would end; after its end, when the next run would. It is written as one of `steer` is. */
   followUp(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("follow_up", message, id);
   }
