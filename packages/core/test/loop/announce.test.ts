@@ -274,6 +274,9 @@ describe("of a judgement", () => {
     expect(judged({ failure }, { do: "ask_again", reduce: "compact" })).toStrictEqual([
       { type: "compaction_start", ...because },
     ]);
+    // One that was asked for has begun already, and both have one end.
+    const compacting = { rule: "asked", evidence: {}, summaries: [], failures: 0 };
+    expect(judged({ failure, compacting }, { do: "ask_again", reduce: "compact" })).toStrictEqual([]);
     expect(judged({ failure }, { do: "stop", reason: "error" })).toStrictEqual([]);
   });
 

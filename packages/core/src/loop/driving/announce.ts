@@ -222,7 +222,8 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
   if (follows.do === "land") return [{ type: "limit", rule, reason: follows.reason, evidence, lands: true }];
   if (follows.do === "stop") return limitMet(record, follows.reason, runOf(before));
   if (follows.do === "ask_again" && follows.reduce === "compact")
-    return [{ type: "compaction_start", rule, evidence }];
+    // One that is under way does not begin again.
+    return before.run?.compacting === undefined ? [{ type: "compaction_start", rule, evidence }] : [];
   if (follows.do !== "ask_again") return [];
   if (failure !== undefined) {
     const { error } = failure;
