@@ -128,7 +128,9 @@ export {
 export { checkAppend, checkFrom, checkSessionId, checkSize, type SizeBounds } from "./journal/checks.ts";
 export { type FollowOptions, follow } from "./journal/follow.ts";
 export {
+  afterDeleted,
   checkToken,
+  checkUnheld,
   isHeld,
   type LeaseState,
   releaseLease,
@@ -142,6 +144,7 @@ export {
   Watchers,
 } from "./journal/memory.ts";
 export { type Migrations, RecordJudge, RecordReader } from "./journal/migrations.ts";
+export { isSubAgentOf, withSubAgents } from "./journal/sub-agents.ts";
 export type { LeaseOptions } from "./journal/writer.ts";
 export type * from "./journal.ts";
 export { canonical } from "./json/digest.ts";

@@ -5,6 +5,7 @@
 // A lease gives one writer a session for a while; its token fences off the holder before.
 
 import type { BlobStore } from "./journal/blobs.ts";
+import type { isSubAgentOf } from "./journal/sub-agents.ts";
 import type { LogRecord } from "./loop/records.ts";
 
 /** What `list` returns of a session. */
@@ -70,6 +71,14 @@ export interface Journal {
    * the append has not failed. @returns a function that stops the calls
    */
   watch?(session: string, heard: () => void): () => void;
+  /**
+   * Deletes a session for good: its records, the whole texts in `blobs`, and the sessions of its sub-agents ({@link isSubAgentOf}) likewise.
+   * Whoever watches hears of it; whoever follows is told that the records are gone. A session of its name may begin anew, and no
+   * token of a lease is given twice. What a crash leaves of it is still listed, and deleted by the next call. A journal without it keeps what it has.
+   * @returns the sessions that are gone, it and its sub-agents'; none where there was none
+   * @throws RondoError `conflict` naming who holds one of them: nothing is deleted then
+   */
+  delete?(session: string): string[] | Promise<string[]>;
   close?(): void | Promise<void>;
   /** Keeps the whole texts of cut results beside the records. Absent: they are kept elsewhere. */
   readonly blobs?: BlobStore;

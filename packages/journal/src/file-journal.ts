@@ -30,6 +30,7 @@ export interface FileJournal extends Journal {
   lease(session: string, request: LeaseRequest): Lease;
   /** Hears what other processes append, too. */
   watch(session: string, heard: () => void): () => void;
+  delete(session: string): string[];
   /** The whole texts of cut results: of SQLite in the same file, of JSONL in the folder's own folder `texts`. */
   readonly blobs: BlobStore;
   /** Lets go of the files. May be called twice. */

@@ -8,6 +8,7 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
+  afterDeleted,
   checkAppend,
   checkFrom,
   checkSessionId,
@@ -24,12 +25,13 @@ import { callable, checkGiven, count, membersOf, orNull } from "@rondo/core/chec
 import { type FileBlobs, textsFolder, textsIn } from "./file-blobs.ts";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FolderLock } from "./folder-lock.ts";
+import { eraseLease, eraseSession, sessionsToErase } from "./jsonl/erase.ts";
 import { fileError } from "./jsonl/errors.ts";
 import { appendDurably, cutDurably, readIfThere, replaceFile, syncFolder, withFile } from "./jsonl/files.ts";
 import { KnownSessions } from "./jsonl/known.ts";
 import { groupLine, headerLine } from "./jsonl/lines.ts";
 import { type Listed, listSession } from "./jsonl/list.ts";
-import { nameOf, newestSegments, suffix } from "./jsonl/names.ts";
+import { leaseSuffix, nameOf, newestSegments, suffix } from "./jsonl/names.ts";
 import { finishRotation, rotate } from "./jsonl/rotation.ts";
 import type { Newest, SessionFiles } from "./jsonl/session.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
@@ -173,10 +175,11 @@ class FolderJournal implements JsonlJournal {
 
   lease(session: string, request: LeaseRequest): Lease {
     checkSessionId(session);
-    const path = this.#path(session, ".lease");
+    const path = this.#path(session, leaseSuffix);
     return this.#leases.take(session, request, {
       locked: (doing, act) => this.#perform(path, doing, () => this.#lock.hold(act)),
-      held: () => this.#lease(session),
+      held: () => this.#lease(path),
+      highestGone: () => this.#lease(this.#leaseOfDeleted)?.token ?? 0,
       store: (lease) => replaceFile(path, `${JSON.stringify(lease)}\n`),
       isClosed: () => this.#closed,
     });
@@ -184,6 +187,37 @@ class FolderJournal implements JsonlJournal {
 
   watch(session: string, heard: () => void): () => void {
     return this.#watchers.add(session, heard);
+  }
+
+  delete(session: string): string[] {
+    checkSessionId(session);
+    const path = this.#path(session);
+    const gone = this.#perform(path, "delete", () => this.#lock.hold(() => this.#delete(session)));
+    for (const id of gone) this.#watchers.tell(id);
+    return gone;
+  }
+
+  #delete(session: string): string[] {
+    const all = sessionsToErase(this.#folder, session).map((id) => {
+      const held = this.#lease(this.#path(id, leaseSuffix));
+      this.#leases.checkUnheld(id, held);
+      return { id, token: held?.token ?? 0 };
+    });
+    const gone = all.filter(({ id }) => {
+      this.#sessions.of(id).forget();
+      return eraseSession(this.#folder, id);
+    });
+    const before = this.#lease(this.#leaseOfDeleted)?.token ?? 0;
+    const highest = Math.max(before, ...all.map(({ token }) => token));
+    const lease: StoredLease = { ...afterDeleted(highest), process: null };
+    if (highest > before) replaceFile(this.#leaseOfDeleted, `${JSON.stringify(lease)}\n`);
+    for (const { id } of all) eraseLease(this.#folder, id);
+    return gone.map(({ id }) => id);
+  }
+
+  /** Stands for the leases of all sessions that were deleted: no session has an empty name. */
+  get #leaseOfDeleted(): string {
+    return join(this.#folder, leaseSuffix);
   }
 
   close(): void {
@@ -196,7 +230,7 @@ class FolderJournal implements JsonlJournal {
   /** Stores a group, in the segment after the newest one where that is full. */
   #store(group: Group, token: number | undefined): void {
     const { session, seq, records } = group;
-    this.#leases.check(session, this.#lease(session), token);
+    this.#leases.check(session, this.#lease(this.#path(session, leaseSuffix)), token);
     const known = this.#sessions.of(session);
     const put = (): "stored" | "rotated" | undefined =>
       known.newest(
@@ -253,8 +287,8 @@ class FolderJournal implements JsonlJournal {
   }
 
   /** Undefined when it was never taken, or went with the power: then every holder went with it. */
-  #lease(session: string): StoredLease | undefined {
-    const text = readIfThere(this.#path(session, ".lease"));
+  #lease(path: string): StoredLease | undefined {
+    const text = readIfThere(path);
     if (text === undefined) return undefined;
     try {
       const { token, owner, at, ttlMs, process: mark } = JSON.parse(text) as StoredLease;
@@ -282,6 +316,8 @@ class FolderJournal implements JsonlJournal {
     const hasChanged = (session: string): boolean => {
       const files = this.#sessions.of(session);
       let segment = newest.get(session) ?? 1;
+      // It may have been deleted, and begun anew.
+      if (!existsSync(files.path(segment))) segment = 1;
       while (existsSync(files.path(segment + 1))) segment += 1;
       newest.set(session, segment);
       const before = seen.get(session);

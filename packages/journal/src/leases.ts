@@ -3,7 +3,9 @@
 // A holder that is known to be gone, or that this process let go of, holds nobody up, whatever the file says.
 
 import {
+  afterDeleted,
   checkToken,
+  checkUnheld,
   type Lease,
   type LeaseRequest,
   type LeaseState,
@@ -24,6 +26,8 @@ export interface LeasePlace {
   /** Acts while nobody else can change it. Errors are put into words. */
   locked<T>(doing: string, act: () => T): T;
   held(): StoredLease | undefined;
+  /** The highest token that a session had which was deleted. 0: none was. */
+  highestGone(): number;
   store(lease: StoredLease): void;
   isClosed(): boolean;
 }
@@ -45,7 +49,13 @@ export class FileLeases {
       checkToken(session, inWords(held), token, this.#now(), this.#isFree(session, held));
   }
 
-  take(session: string, request: LeaseRequest, { locked, held, store, isClosed }: LeasePlace): Lease {
+  /** @throws RondoError `conflict` when somebody holds the session, which is to be deleted */
+  checkUnheld(session: string, held: StoredLease | undefined): void {
+    checkUnheld(session, inWords(held), this.#now(), this.#isFree(session, held));
+  }
+
+  take(session: string, request: LeaseRequest, place: LeasePlace): Lease {
+    const { locked, held, store, isClosed } = place;
     const change = (
       doing: string,
       next: (known: StoredLease | undefined) => LeaseState | undefined,
@@ -59,7 +69,13 @@ export class FileLeases {
         return state.token;
       });
     const token = change("take a lease in", (known) =>
-      takeLease(session, inWords(known), request, this.#now(), this.#isFree(session, known)),
+      takeLease(
+        session,
+        inWords(known) ?? afterDeleted(place.highestGone()),
+        request,
+        this.#now(),
+        this.#isFree(session, known),
+      ),
     );
     const own = { place: this.#place, session, token };
     takeUp(own);

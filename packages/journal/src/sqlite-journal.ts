@@ -5,7 +5,7 @@
 
 import { basename, dirname } from "node:path";
 import {
-  type BlobStore,
+  afterDeleted,
   checkAppend,
   checkFrom,
   checkSessionId,
@@ -17,6 +17,7 @@ import {
   RondoError,
   type SessionInfo,
   type SizeBounds,
+  withSubAgents,
 } from "@rondo/core";
 import { checkGiven, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
@@ -67,11 +68,14 @@ interface LeaseRow {
   ttl: number;
 }
 
+/** Stands for the leases of all sessions that were deleted; no session is called so. */
+const ofDeleted = "";
+
 /** Journals in memory all have one name, and are not one. */
 let inMemory = 0;
 
 class WritableJournal implements SqliteJournal {
-  readonly blobs: BlobStore;
+  readonly blobs: SqliteBlobs;
   readonly #file: string;
   readonly #db: ReturnType<typeof openDatabase>;
   readonly #open: OpenFile;
@@ -122,8 +126,8 @@ class WritableJournal implements SqliteJournal {
     return this.#leases.take(session, request, {
       locked: (doing, act) => this.#perform(doing, () => this.#transact(act)),
       held: () => this.#lease(session),
-      store: ({ token, owner, process, at, ttlMs }) =>
-        void this.#statements.leased.run(session, token, owner ?? null, process, at, ttlMs),
+      highestGone: () => this.#lease(ofDeleted)?.token ?? 0,
+      store: (lease) => this.#storeLease(session, lease),
       isClosed: () => this.#closed,
     });
   }
@@ -146,6 +150,18 @@ class WritableJournal implements SqliteJournal {
       this.#checkToRead();
       return this.#sessions.list();
     });
+  }
+
+  delete(session: string): string[] {
+    checkSessionId(session);
+    const gone = this.#perform("delete from", () => {
+      const deleted = this.#transact(() => this.#delete(session));
+      // What was deleted stands in the log until that is put into the file: where others read just now, the next one does it.
+      this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      return deleted;
+    });
+    for (const id of gone) this.#watchers.tell(id);
+    return gone;
   }
 
   close(): void {
@@ -216,6 +232,27 @@ class WritableJournal implements SqliteJournal {
     return { ...rest, ttlMs: ttl, ...(owner === null ? {} : { owner }) };
   }
 
+  #storeLease(session: string, { token, owner, process, at, ttlMs }: StoredLease): void {
+    this.#statements.leased.run(session, token, owner ?? null, process, at, ttlMs);
+  }
+
+  #delete(session: string): string[] {
+    const { named, recordsGone, sessionGone, leaseGone } = this.#statements;
+    const below = named.all(`${session}:`, `${session};`).map(({ id }) => String(id));
+    const all = withSubAgents([session, ...below], session);
+    for (const id of all) this.#leases.checkUnheld(id, this.#lease(id));
+    let highest = this.#lease(ofDeleted)?.token ?? 0;
+    const gone = all.filter((id) => {
+      highest = Math.max(highest, this.#lease(id)?.token ?? 0);
+      leaseGone.run(id);
+      this.blobs.forget(id);
+      recordsGone.run(id);
+      return sessionGone.run(id).changes > 0;
+    });
+    if (highest > 0) this.#storeLease(ofDeleted, { ...afterDeleted(highest), process: null });
+    return gone;
+  }
+
   #store(
     session: string,
     expectedSeq: number,
@@ -264,7 +301,19 @@ type Statement = ReturnType<ReturnType<typeof openDatabase>["prepare"]>;
 function prepare(
   db: ReturnType<typeof openDatabase>,
 ): Record<
-  "begin" | "commit" | "rollback" | "begun" | "grown" | "record" | "lease" | "leased" | "dataVersion",
+  | "begin"
+  | "commit"
+  | "rollback"
+  | "begun"
+  | "grown"
+  | "record"
+  | "lease"
+  | "leased"
+  | "named"
+  | "recordsGone"
+  | "sessionGone"
+  | "leaseGone"
+  | "dataVersion",
   Statement
 > {
   return {
@@ -280,6 +329,12 @@ function prepare(
     leased: db.prepare(
       "INSERT OR REPLACE INTO leases (session, token, owner, process, at, ttl) VALUES (?, ?, ?, ?, ?, ?)",
     ),
+    named: db.prepare(
+      "SELECT id FROM sessions WHERE id > ?1 AND id < ?2 UNION SELECT session FROM leases WHERE session > ?1 AND session < ?2",
+    ),
+    recordsGone: db.prepare("DELETE FROM records WHERE session = (SELECT key FROM sessions WHERE id = ?)"),
+    sessionGone: db.prepare("DELETE FROM sessions WHERE id = ?"),
+    leaseGone: db.prepare("DELETE FROM leases WHERE session = ?"),
     dataVersion: db.prepare("PRAGMA data_version"),
   };
 }

@@ -1,7 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Journal, type Lease, type MemoryJournal, memoryJournal, RondoError } from "@rondo/core";
+import {
+  isSubAgentOf,
+  type Journal,
+  type Lease,
+  type MemoryJournal,
+  memoryBlobs,
+  memoryJournal,
+  RondoError,
+} from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { type JournalUnderTest, sampleRecord, testJournal } from "@rondo/testkit";
 import fc from "fast-check";
@@ -12,14 +20,21 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 const subjects: JournalUnderTest[] = [
-  { name: "memory", leases: true, watches: true, open: () => memoryJournal({ leases: true }) },
-  { name: "memory without leases", watches: true, open: () => memoryJournal() },
-  { name: "SQLite in memory", leases: true, watches: true, open: () => sqliteJournal(":memory:") },
+  { name: "memory", leases: true, watches: true, deletes: true, open: () => memoryJournal({ leases: true }) },
+  { name: "memory without leases", watches: true, deletes: true, open: () => memoryJournal() },
+  {
+    name: "SQLite in memory",
+    leases: true,
+    watches: true,
+    deletes: true,
+    open: () => sqliteJournal(":memory:"),
+  },
   {
     name: "SQLite",
     durable: true,
     leases: true,
     watches: true,
+    deletes: true,
     open: (place) => sqliteJournal(join(folder, `${place}.db`)),
   },
   {
@@ -27,6 +42,7 @@ const subjects: JournalUnderTest[] = [
     durable: true,
     leases: true,
     watches: true,
+    deletes: true,
     open: (place) => jsonlJournal(join(folder, place)),
   },
   {
@@ -34,6 +50,7 @@ const subjects: JournalUnderTest[] = [
     durable: true,
     leases: true,
     watches: true,
+    deletes: true,
     // Most groups are larger than this, so nearly each has a file of its own.
     open: (place) => jsonlJournal(join(folder, `small-${place}`), { rotateBytes: 200 }),
   },
@@ -110,6 +127,26 @@ describe("the suite itself", () => {
     "says nothing when it renews what is lost": (good) => ({
       lease: (session, request) => ({ ...(good.lease?.(session, request) as Lease), renew: () => {} }),
     }),
+    "says that it deleted, and keeps all": () => ({ delete: (session) => [session] }),
+    "keeps the texts of what it deleted": () => ({ blobs: memoryBlobs() }),
+    "leaves the sessions of sub-agents": (good) => ({
+      delete: (session) => {
+        const left = good.list().filter(({ id }) => isSubAgentOf(id, session));
+        const records = left.map(({ id }) => good.read(id));
+        const gone = good.delete(session);
+        for (const [i, { id }] of left.entries()) good.append(id, 0, records[i] ?? []);
+        return gone;
+      },
+    }),
+    "deletes what is held": (good) => ({
+      delete: (session) => {
+        for (const { id } of good.list()) {
+          const lease = good.lease?.(id, { owner: "me", ttlMs: 1_000, takeOver: true }) as Lease;
+          void lease.release();
+        }
+        return good.delete(session);
+      },
+    }),
     "goes on telling who has stopped to listen": (good) => ({
       watch: (session, heard) => {
         good.watch(session, heard);
@@ -153,8 +190,8 @@ describe("the suite itself", () => {
         return { ...good, ...break_(good) };
       };
       const outcomes = await Promise.allSettled(
-        testJournal({ name: fault, open, leases: true, watches: true, patienceMs: 300 }).map((entry) =>
-          entry.run(),
+        testJournal({ name: fault, open, leases: true, watches: true, deletes: true, patienceMs: 300 }).map(
+          (entry) => entry.run(),
         ),
       );
       expect(outcomes.some((outcome) => outcome.status === "rejected")).toBe(true);

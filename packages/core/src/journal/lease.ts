@@ -31,6 +31,7 @@ export function isHeld(state: LeaseState | undefined, now: number, gone: boolean
 
 /**
  * The state after a lease was taken.
+ * @param state undefined where none was ever taken. After a session was deleted it must not be: then {@link afterDeleted}
  * @throws RondoError `conflict` when another holds it
  */
 export function takeLease(
@@ -48,6 +49,9 @@ export function takeLease(
     throw heldBy(session, state, "wait for it");
   return { token: (state?.token ?? 0) + 1, owner, at: now, ttlMs };
 }
+
+/** The state of a lease that nobody took yet, in a journal in which leases of deleted sessions had tokens up to one. */
+export const afterDeleted = (highest: number): LeaseState => ({ token: highest, at: 0, ttlMs: 0 });
 
 /**
  * The state after its holder renewed it, which it may also when its time has run out and nobody else came.
@@ -97,10 +101,29 @@ export function checkToken(
   );
 }
 
-function heldBy(session: string, { owner, at, ttlMs }: LeaseState, wait: string): RondoError {
+/**
+ * Whether a session may be deleted now: while anybody holds it, it may not.
+ * @throws RondoError `conflict` naming who holds it
+ */
+export function checkUnheld(
+  session: string,
+  state: LeaseState | undefined,
+  now: number,
+  gone: boolean = false,
+): void {
+  if (state !== undefined && isHeld(state, now, gone))
+    throw new RondoError(
+      "conflict",
+      `${heldText(session, state)}: nothing was deleted; wait for its run to end or abort it, and delete it then`,
+    );
+}
+
+function heldBy(session: string, state: LeaseState, wait: string): RondoError {
   return new RondoError(
     "conflict",
-    `session ${JSON.stringify(session)} is held by ${owner} until ${new Date(at + ttlMs).toISOString()} or longer: ` +
-      `${wait}, follow() it as a reader, or open it with takeOver to fence that writer off`,
+    `${heldText(session, state)}: ${wait}, follow() it as a reader, or open it with takeOver to fence that writer off`,
   );
 }
+
+const heldText = (session: string, { owner, at, ttlMs }: LeaseState): string =>
+  `session ${JSON.stringify(session)} is held by ${owner} until ${new Date(at + ttlMs).toISOString()} or longer`;

@@ -7,7 +7,16 @@ import type { Journal, Lease, LeaseRequest, SessionInfo } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { type BlobStore, memoryBlobs } from "./blobs.ts";
 import { checkAppend, checkFrom, checkSessionId } from "./checks.ts";
-import { checkToken, type LeaseState, releaseLease, renewLease, takeLease } from "./lease.ts";
+import {
+  afterDeleted,
+  checkToken,
+  checkUnheld,
+  type LeaseState,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "./lease.ts";
+import { withSubAgents } from "./sub-agents.ts";
 
 /** A journal in memory, for tests and for runs that need not outlive their process. All its methods are synchronous. */
 export interface MemoryJournal extends Journal {
@@ -15,6 +24,7 @@ export interface MemoryJournal extends Journal {
   read(session: string, from?: number): LogRecord[];
   list(): SessionInfo[];
   watch(session: string, heard: () => void): () => void;
+  delete(session: string): string[];
   readonly blobs: BlobStore;
 }
 
@@ -37,9 +47,11 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
   const sessions = new Map<string, LogRecord[]>();
   const leases = new Map<string, LeaseState>();
   const watchers = new Watchers();
+  const blobs = memoryBlobs();
+  let highestGone = 0;
   const lease = (session: string, request: LeaseRequest): Lease => {
     checkSessionId(session);
-    const taken = takeLease(session, leases.get(session), request, now());
+    const taken = takeLease(session, leases.get(session) ?? afterDeleted(highestGone), request, now());
     const { token } = taken;
     leases.set(session, taken);
     return {
@@ -52,7 +64,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
     };
   };
   return {
-    blobs: memoryBlobs(),
+    blobs,
     append(session, expectedSeq, records, token): void {
       const held = sessions.get(session);
       checkToken(session, leases.get(session), token, now());
@@ -81,6 +93,19 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
     watch(session, heard): () => void {
       checkSessionId(session);
       return watchers.add(session, heard);
+    },
+    delete(session): string[] {
+      checkSessionId(session);
+      const all = withSubAgents([session, ...sessions.keys(), ...leases.keys()], session);
+      for (const id of all) checkUnheld(id, leases.get(id), now());
+      const gone = all.filter((id) => sessions.delete(id));
+      for (const id of all) {
+        highestGone = Math.max(highestGone, leases.get(id)?.token ?? 0);
+        leases.delete(id);
+        void blobs.delete(id);
+      }
+      for (const id of gone) watchers.tell(id);
+      return gone;
     },
   };
 }

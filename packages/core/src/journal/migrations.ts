@@ -58,7 +58,7 @@ export class RecordJudge {
     // What stands before the first run was written with it, or just before.
     else if (this.#format === undefined && this.#searched !== group) {
       this.#searched = group;
-      this.#format = group.find(isStart())?.format;
+      this.#format = group.find(isStart)?.format;
     }
     const format = this.#format ?? this.#today;
     if (!Number.isSafeInteger(format))
@@ -117,8 +117,11 @@ export class RecordReader {
   /** The same, at once where the journal gives them at once. */
   readNow(): LogRecord[] | Promise<LogRecord[]> {
     if (this.#judge !== undefined) return whenThere(this.#readOn(), (records) => this.#take(records));
-    return whenThere(this.#formatBefore(), (format) => {
-      this.#judge = new RecordJudge(format, this.#steps, this.#format);
+    return whenThere(this.#before(), (before) => {
+      const last = before.at(-1);
+      // Who waits for a record that is far from being written yet has nothing to hold it against.
+      if (last?.seq === this.#at - 1) this.#last = markOf(last);
+      this.#judge = new RecordJudge(before.findLast(isStart)?.format, this.#steps, this.#format);
       return this.readNow();
     });
   }
@@ -131,11 +134,12 @@ export class RecordReader {
     return current;
   }
 
-  /** What a run in the middle of the session was written in stands before it. */
-  #formatBefore(): number | undefined | Promise<number | undefined> {
-    if (this.#at === 0) return undefined;
-    const all = readRecords(this.#journal, this.#session);
-    return whenThere(all, (records) => records.findLast(isStart(this.#at))?.format);
+  /** What stands before the first record that is wanted: the format that a run in the middle of the session was written in, too. */
+  #before(): LogRecord[] | Promise<LogRecord[]> {
+    if (this.#at === 0) return [];
+    return whenThere(readRecords(this.#journal, this.#session), (records) =>
+      records.filter(({ seq }) => seq < this.#at),
+    );
   }
 
   #readOn(): LogRecord[] | Promise<LogRecord[]> {
@@ -170,7 +174,4 @@ export class RecordReader {
 /** The chance in a record is its own. */
 const markOf = ({ seq, type, at, rand }: LogRecord): string => JSON.stringify([seq, type, at, rand]);
 
-const isStart =
-  (before: number = Number.POSITIVE_INFINITY) =>
-  (record: LogRecord): record is RecordOf<"run_started"> =>
-    record.type === "run_started" && record.seq < before;
+const isStart = (record: LogRecord): record is RecordOf<"run_started"> => record.type === "run_started";

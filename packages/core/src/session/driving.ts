@@ -1,8 +1,7 @@
 // The room of driving: who drives a session's run, under which lease, and what happens to facts that come meanwhile.
 //
-// A drive is one or several stretches of work, each under a lease. A driver that has parked is not done at once: it must
-// release its lease. Facts that come in that moment are held, written once the lease is released, and acted on by another
-// stretch of the same drive. So a message that is sent while the status is `running` always takes effect.
+// A drive is one or several stretches of work, each under a lease. A driver that has parked must release its lease. Facts that
+// come in that moment are held, and then acted on by another stretch: what is sent while the status is `running` takes effect.
 //
 // Others may write to the session while nobody drives it here. So before something is said or done here, their new records
 // are read: a message is written after them, and an operation acts on the session as it then is.
@@ -149,9 +148,11 @@ export class Driving<Output> {
   /** Reads what others have written, if they have; returns the state to go on from. A promise only if the journal gives one. */
   #readNews(): GoOn | Promise<GoOn> {
     const { failed, written } = this.#driver;
-    return whenThere(failed === undefined && this.#writer.isAt(this.state.seq), (isUpToDate) =>
-      isUpToDate ? () => {} : whenThere(this.#known.readOn(written), (read) => () => this.#startFrom(read)),
-    );
+    const isAsLong = failed === undefined && this.#writer.isAt(this.state.seq);
+    const isUpToDate = whenThere(isAsLong, (is) => is && this.#known.endsAs(written));
+    const readOn = (): GoOn | Promise<GoOn> =>
+      whenThere(this.#known.readOn(written), (read) => () => this.#startFrom(read));
+    return whenThere(isUpToDate, (is) => (is ? () => {} : readOn()));
   }
 
   #startFrom(read: State): void {

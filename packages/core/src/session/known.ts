@@ -1,9 +1,10 @@
 // The room of what is known: a session as it stands in its journal, as far as this process has read it.
 //
-// A session object is not notified of what others write. Before it acts, it compares lengths, and reads on from where it stopped
-// if others have written. The state that comes of that is made only of records that the journal has.
+// A session object is not notified of what others write. Before it acts, it compares lengths and the last record, and reads on
+// from where it stopped if others have written. The state that comes of that is made only of records that the journal has.
 
 import { RondoError } from "../errors.ts";
+import { readRecords } from "../journal/failure.ts";
 import { RecordReader } from "../journal/migrations.ts";
 import { readBack } from "../journal/read-back.ts";
 import { whenThere } from "../journal/when-there.ts";
@@ -19,6 +20,8 @@ export class Known {
   readonly #parts: SessionParts;
   readonly #reader: RecordReader;
   #state = emptyState;
+  /** The last record that was read. */
+  #last: LogRecord | undefined;
   #reading: Promise<State> | undefined;
   #failed: RondoError | undefined;
 
@@ -44,6 +47,17 @@ export class Known {
     return this.#reading;
   }
 
+  /**
+   * Whether it ends in the record that it is known to end in. One of its name that was begun anew may be as long.
+   * @param written the last record that was written here, if one was
+   */
+  endsAs(written: LogRecord | undefined): boolean | Promise<boolean> {
+    const last = (written?.seq ?? -1) > (this.#last?.seq ?? -1) ? written : this.#last;
+    if (last === undefined) return true;
+    const { journal, id } = this.#parts;
+    return whenThere(readRecords(journal, id, last.seq), ([there]) => there?.rand === last.rand);
+  }
+
   #fold(records: readonly LogRecord[], written: LogRecord | undefined): State {
     const { id, resolved } = this.#parts;
     if (written !== undefined && written.seq >= this.#state.seq) {
@@ -57,6 +71,7 @@ export class Known {
         throw this.#failed;
       }
     }
+    this.#last = records.at(-1) ?? this.#last;
     const { rules } = resolved;
     const at = records.findLastIndex(({ type }) => type === "model_started");
     const since = Math.max(0, at);

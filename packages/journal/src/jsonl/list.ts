@@ -96,6 +96,20 @@ function listFile(file: number): Told {
   };
 }
 
+/** The session that a file says it is of; undefined where its head is gone. */
+export function idOf(file: number): string | undefined {
+  let id: string | undefined;
+  try {
+    scan(file, { line: 1, offset: 0, seq: 0 }, fstatSync(file).size, (line) => {
+      if (line.what === "header") id = line.header.id;
+      throw new Enough();
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof Enough)) throw thrown;
+  }
+  return id;
+}
+
 /** The records of the last group that is whole, looked for from the end. */
 function lastGroup(file: number, size: number, least: number): Group | undefined {
   let from = size;

@@ -9,6 +9,8 @@ import { join } from "node:path";
 
 export const suffix = ".jsonl";
 
+export const leaseSuffix = ".lease";
+
 /** What a segment is called until the one before it is sealed. */
 export const pendingSuffix = ".tmp";
 
@@ -30,6 +32,13 @@ export function nameOf(session: string): string {
   // `=` is in no name that is written out.
   const digest = createHash("sha256").update(session).digest("hex");
   return `${name.slice(0, 100).replace(/%.?$/, "")}=${digest}`;
+}
+
+/** The session whose file is called so; undefined where its id is too long to be written out. */
+export function sessionOf(name: string): string | undefined {
+  if (name.includes("=")) return undefined;
+  const bytes = name.replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number(`0x${hex}`)));
+  return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
 /** The file of a session's segment: `name.jsonl`, `name.2.jsonl`, … No name of a session holds a dot. */

@@ -86,13 +86,15 @@ export class SqliteBlobs implements BlobStore {
   }
 
   delete(session: string): void {
-    this.#perform("delete texts in", () => {
-      if (!this.#hasTables) return;
-      this.#transaction(({ drop, forget }) => {
-        drop.run(session);
-        forget.run(session);
-      });
-    });
+    this.#perform("delete texts in", () => this.#transact(() => this.forget(session)));
+  }
+
+  /** The same, in a transaction that is open. */
+  forget(session: string): void {
+    if (!this.#hasTables) return;
+    const { drop, forget } = this.#statements;
+    drop.run(session);
+    forget.run(session);
   }
 
   #transaction<T>(act: (statements: Record<Name, StatementSync>) => T): T {

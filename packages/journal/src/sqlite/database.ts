@@ -35,6 +35,8 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
     useWal(db, busyTimeoutMs);
     // A commit is on the disk when it returns.
     db.exec("PRAGMA synchronous = FULL");
+    // What is deleted is not to be found in the file any more.
+    db.exec("PRAGMA secure_delete = ON");
     return db;
   } catch (thrown) {
     db.close();

@@ -88,6 +88,7 @@ export function onlyReading(file: string, busyTimeoutMs: number, why: string): F
     append: () => refuse("append to"),
     lease: () => refuse("take a lease in"),
     watch: (session, heard) => watchers.add(session, heard),
+    delete: () => refuse("delete from"),
     blobs: {
       put: () => refuse("keep a text in"),
       get: (session, ref) =>

@@ -13,6 +13,7 @@ import {
   subjectCheck,
   thenLetGo,
 } from "./check.ts";
+import { deleteCases, deleteLeaseCases, durableDeleteCases } from "./journals/deleting.ts";
 import { durableLeaseCases, durableWatchCases, leaseCases, watchCases } from "./journals/holding.ts";
 import {
   type Body,
@@ -38,13 +39,23 @@ export interface JournalUnderTest {
   leases?: boolean;
   /** It can be watched. Default false. */
   watches?: boolean;
+  /** Sessions can be deleted. Default false. */
+  deletes?: boolean;
   /** How long a watcher or follower is waited for, in milliseconds. Default 10,000. */
   patienceMs?: number;
 }
 
 const checkSubject = subjectCheck<JournalUnderTest>(
   "testJournal",
-  { name: text, open: callable, durable: flag, leases: flag, watches: flag, patienceMs: finite },
+  {
+    name: text,
+    open: callable,
+    durable: flag,
+    leases: flag,
+    watches: flag,
+    deletes: flag,
+    patienceMs: finite,
+  },
   ["name", "open"],
 );
 
@@ -62,9 +73,12 @@ export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Che
     ...cases,
     ...(subject.leases === true ? leaseCases : []),
     ...(subject.watches === true ? watchCases : []),
+    ...(subject.deletes === true ? deleteCases : []),
+    ...(subject.deletes === true && subject.leases === true ? deleteLeaseCases : []),
     ...(subject.durable === true ? durableCases : []),
     ...(subject.durable === true && subject.leases === true ? durableLeaseCases : []),
     ...(subject.durable === true && subject.watches === true ? durableWatchCases : []),
+    ...(subject.durable === true && subject.deletes === true ? durableDeleteCases : []),
   ];
   const checks = wanted.map(([name, body], number): [string, () => Promise<void>] => [
     name,

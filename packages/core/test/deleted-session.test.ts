@@ -1,0 +1,54 @@
+// A session that is deleted while somebody has it open, or follows it.
+
+import { Agent, memoryJournal } from "@rondo/core";
+import { say, scripted } from "@rondo/testkit";
+import { expect, it } from "vitest";
+
+const agentOn = (journal: ReturnType<typeof memoryJournal>): Agent =>
+  new Agent({ model: scripted(() => say("Hello.")), journal });
+
+const gone = { kind: "storage", message: expect.stringContaining("was deleted") };
+
+it("whoever has it open is told that it is gone, and may open a new one of its name", async () => {
+  const journal = memoryJournal();
+  const agent = agentOn(journal);
+  const session = await agent.open("s");
+  await session.send("one");
+  expect(journal.delete("s")).toEqual(["s"]);
+  await expect(session.send("two")).rejects.toMatchObject(gone);
+  const anew = await agent.open("s");
+  expect(anew.messages).toEqual([]);
+  expect((await anew.send("three")).messages).toHaveLength(2);
+});
+
+it("one that is begun anew in its place is not gone on with by who had the old one open, however long it is by then", async () => {
+  const journal = memoryJournal();
+  const agent = agentOn(journal);
+  const wrote = await agent.open("s");
+  await wrote.send("one");
+  const read = await agent.open("s");
+  journal.delete("s");
+  const anew = await agent.open("s");
+  await anew.send("another");
+  expect(journal.read("s")).toHaveLength(wrote.state.seq);
+  for (const session of [wrote, read]) await expect(session.send("two")).rejects.toMatchObject(gone);
+  expect(anew.messages).toHaveLength(2);
+  expect((await anew.send("more")).messages).toHaveLength(4);
+});
+
+it("a run that is driven without a lease is told so at its next record, and writes nothing more", async () => {
+  const journal = memoryJournal();
+  const agent = new Agent({
+    model: scripted(() => {
+      journal.delete("s");
+      return say("Hello.");
+    }),
+    journal,
+  });
+  const session = await agent.open("s");
+  await expect(session.send("one")).rejects.toMatchObject({
+    kind: "conflict",
+    message: expect.stringContaining("some of them were deleted"),
+  });
+  expect(journal.list()).toEqual([]);
+});
