@@ -288,7 +288,7 @@ export class RestateSession<Output = unknown> {
 
   /**
    * Records as they land, and live events from the workers that the client knows. Never ends by itself.
-   * @throws RondoError `invalid_request` for a number that no record has
+   * @throws RondoError `invalid_request` for a number that no record has; `storage` once the session is deleted
    */
   follow(options: FollowSessionOptions = {}): AsyncGenerator<Followed, void, undefined> {
     if (options.from !== undefined) checkFrom(options.from);

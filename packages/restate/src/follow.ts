@@ -4,7 +4,7 @@
 // comes first. Live events come from workers alone, and only while they happen: one that is missed because a worker
 // died or nobody asked for it in time is gone, the record of what it led to is not.
 
-import { type LogRecord, type RondoEvent, systemClock } from "@rondo/core";
+import { type LogRecord, RondoError, type RondoEvent, systemClock } from "@rondo/core";
 import { cursorOf, hubOf, textOf } from "./follow/cursor.ts";
 import { Listener } from "./follow/listener.ts";
 import type { LiveWorkers } from "./follow/live-workers.ts";
@@ -25,7 +25,7 @@ export interface FollowSessionOptions {
   lookMs?: number;
 }
 
-/** Never ends by itself. Whoever leaves off while nothing comes is let go at once. */
+/** Never ends by itself, but with an error where the session is deleted. Whoever leaves off while nothing comes is let go at once. */
 export function followSession(
   server: Server,
   session: string,
@@ -62,6 +62,8 @@ async function* tell(
   // Who comes back hears the workers first: they have what came since in its order, deltas between the records.
   let looks = given === undefined || workers.addresses.length === 0;
   const listeners: Listener[] = [];
+  /** How many records it has been seen with. */
+  let known = 0;
   try {
     for (const worker of workers.addresses)
       listeners.push(
@@ -72,7 +74,13 @@ async function* tell(
     while (!left.aborted) {
       if (looks) {
         looks = false;
-        const { records } = await readAll(server, session, cursor.seq, left);
+        const { records, length } = await readAll(server, session, cursor.seq, left);
+        if (length < known)
+          throw new RondoError(
+            "storage",
+            `session ${JSON.stringify(session)} was deleted while it was followed: follow it again, from 0, to hear of what begins anew`,
+          );
+        known = length;
         for (const record of records) {
           cursor.seq = record.seq + 1;
           yield { cursor: textOf(cursor), record };

@@ -15,12 +15,20 @@ import {
   type LogRecord,
   RondoError,
   type SessionInfo,
+  withSubAgents,
 } from "@rondo/core";
 import { above0, checkGiven, membersOf, text } from "@rondo/core/checks";
 import { Ingress, type IngressOptions, ingressChecks } from "./ingress.ts";
 import { indexShards, servicesOf } from "./names.ts";
 import { Looking, readAll, readPage, type Server } from "./reading.ts";
-import { type AppendRequest, type LeaseAsk, type Listed, maxMessageBytes, type Refusable } from "./wire.ts";
+import {
+  type AppendRequest,
+  type DeleteAsk,
+  type LeaseAsk,
+  type Listed,
+  maxMessageBytes,
+  type Refusable,
+} from "./wire.ts";
 
 export interface RestateJournalOptions extends IngressOptions {
   /** What the worker's services are called in front. Default: `rondo`. */
@@ -40,6 +48,8 @@ export interface RestateJournal extends Journal {
   list(): Promise<SessionInfo[]>;
   lease(session: string, request: LeaseRequest): Promise<Lease>;
   watch(session: string, heard: () => void): () => void;
+  /** Of a session the server keeps two numbers under its id, and what it keeps of invocations for as long as it is told to. */
+  delete(session: string): Promise<string[]>;
   /** Stops looking. The server stays as it is. */
   close(): void;
 }
@@ -58,8 +68,24 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
   const open = (): void => {
     if (closed) throw new RondoError("invalid_request", "this journal is closed");
   };
-  const asked = async <T>(session: string, handler: string, request: AppendRequest | LeaseAsk): Promise<T> =>
+  const asked = async <T>(
+    session: string,
+    handler: string,
+    request: AppendRequest | LeaseAsk | DeleteAsk,
+  ): Promise<T> =>
     taken(await ingress.call<Refusable<T>>(services.session, session, handler, request, { once: true }));
+  const list = async (): Promise<SessionInfo[]> => {
+    open();
+    const shards = await Promise.all(
+      Array.from({ length: indexShards }, (_, shard) =>
+        ingress.call<Listed[]>(services.index, String(shard), "list", null),
+      ),
+    );
+    return shards
+      .flat()
+      .sort((a, b) => b.updatedAt - a.updatedAt || b.born - a.born)
+      .map(({ born: _, ...info }) => info);
+  };
 
   return {
     async append(session, expectedSeq, records, token) {
@@ -79,17 +105,22 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
       checkSessionId(session);
       return (await readAll(server, session, from)).records;
     },
-    async list() {
+    list,
+    async delete(session) {
       open();
-      const shards = await Promise.all(
-        Array.from({ length: indexShards }, (_, shard) =>
-          ingress.call<Listed[]>(services.index, String(shard), "list", null),
-        ),
-      );
-      return shards
-        .flat()
-        .sort((a, b) => b.updatedAt - a.updatedAt || b.born - a.born)
-        .map(({ born: _, ...info }) => info);
+      checkSessionId(session);
+      const listed = (await list()).map(({ id }) => id);
+      const all = withSubAgents([session, ...listed], session);
+      const ask = (id: string, what: DeleteAsk["what"]): Promise<boolean> => asked(id, "delete", { what });
+      for (const id of all) {
+        await refuseDriven(server, id, undefined);
+        await ask(id, "check");
+      }
+      const gone: string[] = [];
+      // It comes last: what a crash leaves is listed, and found by its name.
+      for (const id of all) if (await ask(id, "delete")) gone.push(id);
+      for (const id of gone) watchers.tell(id);
+      return gone;
     },
     async lease(session, { owner, ttlMs, takeOver = false }) {
       open();

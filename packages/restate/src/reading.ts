@@ -25,19 +25,19 @@ export const readPage = (
     signal === undefined ? {} : { signal },
   );
 
-/** All records from one on, page by page. */
+/** All records from one on, page by page. `length`: how many the session has. */
 export async function readAll(
   server: Server,
   session: string,
   from: number,
   signal?: AbortSignal,
-): Promise<{ records: LogRecord[]; driven: boolean }> {
+): Promise<{ records: LogRecord[]; driven: boolean; length: number }> {
   const records: LogRecord[] = [];
   for (let at: number | undefined = from; ; ) {
     const page: Page = await readPage(server, session, at, signal);
     for (const record of linesOf(page.text)) records.push(record);
     at = page.next;
-    if (at === undefined) return { records, driven: page.driven === true };
+    if (at === undefined) return { records, driven: page.driven === true, length: page.seq };
   }
 }
 

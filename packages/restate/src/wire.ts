@@ -144,6 +144,11 @@ export interface LeaseAsk {
   token?: number;
 }
 
+export interface DeleteAsk {
+  /** `check`: only whether it may be deleted. */
+  what: "check" | "delete";
+}
+
 /** What an exclusive handler that may refuse answers. */
 export type Refusable<T> = { ok: T } | { error: ErrorData };
 

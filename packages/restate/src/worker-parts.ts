@@ -48,6 +48,8 @@ export interface WorkerParts {
   hub: Hub;
   workplaces: Workplaces;
   agentAt(path: string): AgentAt;
+  /** Where the agents keep whole texts, as far as it is known without asking a sub-agent's tool. */
+  stores: ReadonlySet<BlobStore>;
   /** Never settles, while the worker is being closed. */
   gate(): Promise<never> | undefined;
 }

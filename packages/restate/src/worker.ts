@@ -93,6 +93,7 @@ export function restateWorker(options: RestateWorkerOptions): RestateWorker {
     hub: new Hub(id),
     workplaces: new Workplaces(id),
     agentAt: agentFinder(agents, blobs),
+    stores: new Set([blobs, ...Object.values(agents).flatMap((agent) => agent.parts.blobs ?? [])]),
     gate: () => (closing ? never : undefined),
   };
   const handle = handlerOf(parts, options);

@@ -1,9 +1,9 @@
 // The journal's conformance suite against a real server.
 
-import { Agent } from "@rondo/core";
-import { say, scripted, testJournal } from "@rondo/testkit";
-import { afterAll, beforeAll, describe, it } from "vitest";
-import { type RestateWorker, register, restateJournal, restateWorker } from "../src/index.ts";
+import { Agent, memoryBlobs, subAgent, tool } from "@rondo/core";
+import { call, say, scripted, testJournal } from "@rondo/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RestateWorker, register, restateClient, restateJournal, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
 
 describe.skipIf(whyNoServer !== undefined)(
@@ -38,8 +38,73 @@ describe.skipIf(whyNoServer !== undefined)(
       durable: true,
       leases: true,
       watches: true,
+      deletes: true,
       patienceMs: 30_000,
     }))
       it(name, run);
+
+    it("a session that a worker drove is deleted with its sub-agents', and begins anew for those who know it", async () => {
+      const namespace = "erased";
+      const texts = memoryBlobs();
+      const { promise: asked, resolve: hear } = Promise.withResolvers<void>();
+      const { promise: answer, resolve: goOn } = Promise.withResolvers<string>();
+      const waits = tool({
+        name: "waits",
+        description: "waits",
+        inputSchema: { type: "object" },
+        execute: () => {
+          hear();
+          return answer;
+        },
+      });
+      const child = new Agent({
+        model: scripted(({ messages }) => (messages.at(-1)?.role === "tool" ? say("helped") : call("waits"))),
+        tools: [waits],
+      });
+      const helper = subAgent({ name: "helper", description: "helps", agent: child });
+      const model = scripted(({ messages }) =>
+        messages.at(-1)?.role === "tool" ? say("Done.") : call("helper", { task: "t" }),
+      );
+      const worker = restateWorker({
+        agents: { agent: new Agent({ model, tools: [helper] }) },
+        namespace,
+        blobs: texts,
+      });
+      workers.set(namespace, worker);
+      await register({ admin: server.admin, worker: await worker.listen() });
+      const journal = restateJournal({ ingress: server.ingress, namespace, lookMs: 20 });
+      const session = restateClient({ ingress: server.ingress, namespace, agent: "agent" }).session("anna");
+      const first = session.send("go");
+      await asked;
+      await expect(journal.delete("anna")).rejects.toMatchObject({ kind: "conflict" });
+      goOn("waited");
+      expect((await first).text).toBe("Done.");
+      const told: string[] = [];
+      const { promise: hasRead, resolve: read } = Promise.withResolvers<void>();
+      const following = (async () => {
+        for await (const thing of session.follow({ lookMs: 20 }))
+          if ("record" in thing && told.push(thing.record.type) === 1) read();
+      })();
+      const end = expect(following).rejects.toMatchObject({ kind: "storage" });
+      await hasRead;
+      const text = await texts.put("anna:2.0", "whole", { callId: "c", tool: "t", isError: false });
+      expect(await journal.delete("anna")).toEqual(["anna:2.0", "anna"]);
+      await end;
+      expect(await texts.get("anna:2.0", text.ok ? text.ref : "")).toBeUndefined();
+      expect([await journal.list(), await session.messages(), await session.status()]).toEqual([
+        [],
+        [],
+        "idle",
+      ]);
+      await session.steer("word");
+      expect((await session.send("again")).text).toBe("Done.");
+      expect((await session.messages()).map(({ role }) => role)).toEqual(
+        expect.arrayContaining(["user", "assistant", "tool"]),
+      );
+      expect((await journal.list()).map(({ id }) => id).sort()).toEqual([
+        "anna",
+        expect.stringContaining("anna:"),
+      ]);
+    });
   },
 );

@@ -6,8 +6,7 @@ import { readLines } from "../src/state/page.ts";
 import { type KeyValues, lineOf } from "../src/state/pieces.ts";
 import { RecordStore } from "../src/state/store.ts";
 
-function memory(): KeyValues {
-  const state = new Map<string, string>();
+function memory(state: Map<string, string> = new Map()): KeyValues {
   return {
     get: async (keys) => keys.map((key) => state.get(key) ?? null),
     keys: async () => [...state.keys()],
@@ -49,4 +48,19 @@ test("whoever asks for records of before the first is shown the first ones, and 
   const lines = sampleRecords(0, 3).map(lineOf);
   store.append(lines, false);
   expect((await readLines(kv, await kv.keys(), -1)).lines).toEqual(lines);
+});
+
+test("a reader of a session that is deleted between the reading of its keys and of their values reads none", async () => {
+  const state = new Map<string, string>();
+  const kv = memory(state);
+  const { store } = await RecordStore.load(kv, []);
+  for (const line of sampleRecords(0, 60).map(lineOf)) store.append([line], false);
+  const torn: KeyValues = {
+    ...kv,
+    get: (keys) => {
+      state.clear();
+      return kv.get(keys);
+    },
+  };
+  expect(await readLines(torn, await kv.keys(), 0)).toEqual({ seq: 0, lines: [], driven: false });
 });

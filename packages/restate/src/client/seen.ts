@@ -36,9 +36,15 @@ export class Seen {
   /** Reads what came since. @returns whether somebody drives the session */
   refresh(): Promise<boolean> {
     this.#reading ??= (async () => {
-      const { records, driven } = await readAll(this.#server, this.#id, this.#state.seq);
-      await this.#add(records);
-      return driven;
+      const { seq } = this.#state;
+      let read = await readAll(this.#server, this.#id, seq);
+      if (read.length < seq) {
+        // It was deleted, and may have begun anew.
+        read = await readAll(this.#server, this.#id, 0);
+        this.#state = emptyState;
+      }
+      await this.#add(read.records);
+      return read.driven;
     })().finally(() => {
       this.#reading = undefined;
     });

@@ -45,6 +45,12 @@ export function inboxObject(services: Services): restate.VirtualObjectDefinition
         });
         return { n: mail.n, at };
       },
+      forget: async (ctx: restate.ObjectContext): Promise<void> => {
+        const { count } = await load(ctx);
+        // Counted on: a session that begins anew knows which mails it has taken.
+        if (count > 0) ctx.set("waiting", { count, awakeable: null, mails: [] } satisfies Waiting);
+        else ctx.clear("waiting");
+      },
       listen: async (ctx: restate.ObjectContext, { awakeable, taken }: ListenRequest): Promise<void> => {
         const waiting = await load(ctx);
         const known = new Taken(taken);

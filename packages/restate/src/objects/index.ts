@@ -24,6 +24,7 @@ export function indexObject(services: Services): restate.VirtualObjectDefinition
         const born = known?.born ?? (await ctx.date.now());
         ctx.set(key, { ...newest, createdAt, born } satisfies Listed);
       },
+      forget: async (ctx: restate.ObjectContext, id: string): Promise<void> => ctx.clear(prefix + id),
       list: restate.handlers.object.shared(async (ctx: restate.ObjectSharedContext): Promise<Listed[]> => {
         const keys = (await ctx.stateKeys()).filter((key) => key.startsWith(prefix));
         const listed = await restate.RestatePromise.all(

@@ -1,6 +1,6 @@
 // The room of the session object: one virtual object per session, so that one invocation writes it at a time.
 //
-// `run`, `take` and `child` drive; `append` and `lease` are for those who use the session as a journal; `read` is for
+// `run`, `take` and `child` drive; `append`, `lease` and `delete` are for those who use the session as a journal; `read` is for
 // everybody, at any time. An invocation is one turn of the user, or what is left of one after it waited for somebody:
 // so what is gone through again after a crash stays short, and old code can be retired once its invocations are over.
 //
@@ -13,11 +13,12 @@ import { type LeaseState, RondoError, type State } from "@rondo/core";
 import { awaitingApproval } from "@rondo/core/driving";
 import type { ChildCame } from "../drive/child-calls.ts";
 import { drive, type Outcome, runStarted } from "../drive/session.ts";
-import { append, lease, readPage, refusable } from "../state/session-journal.ts";
+import { append, erase, lease, readPage, refusable } from "../state/session-journal.ts";
 import { Taken } from "../state/taken.ts";
 import {
   type AppendRequest,
   type ChildRequest,
+  type DeleteAsk,
   type Driven,
   type EndRequest,
   type LeaseAsk,
@@ -89,6 +90,8 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
         refusable(() => append(ctx, services.index, request)),
       lease: (ctx: restate.ObjectContext, ask: LeaseAsk): Promise<Refusable<LeaseState | null>> =>
         refusable(() => lease(ctx, ask)),
+      delete: (ctx: restate.ObjectContext, ask: DeleteAsk): Promise<Refusable<boolean>> =>
+        refusable(() => erase(ctx, worker, ask)),
       read: shared(
         (ctx: restate.ObjectSharedContext, { from }: ReadRequest): Promise<Page> => readPage(ctx, from),
       ),

@@ -2,7 +2,7 @@
 //
 // Only the pieces that hold them are looked at, some at a time: a session may be larger than what a worker has room for. It
 // may be written to meanwhile, and keys are not read at one instant: a piece of before may stand beside one of after, with
-// a gap between them. Then all is read again.
+// a gap between them, and one that was deleted has pieces no more. Then all is read again.
 
 import { chunkKey, endOf, freshTail, type KeyValues, layoutOf, type Piece, pieceOf } from "./pieces.ts";
 
@@ -67,6 +67,8 @@ async function piecesFrom(
   const end = [...(last === undefined ? [] : [chunkKey(last)]), ...slots];
   let batch = needed.splice(0, firstChunks);
   const texts = await kv.get([...batch.map(chunkKey), ...end]);
+  // It was deleted since its keys were read.
+  if (texts.includes(null)) return undefined;
   const pieces = texts.slice(0, batch.length).map(pieceOf);
   const atEnd = texts.slice(batch.length);
   const lastChunk = last === undefined ? [] : atEnd.slice(0, 1).map(pieceOf);
@@ -79,7 +81,9 @@ async function piecesFrom(
     if (room <= 0) break;
     const likely = Math.ceil(room / Math.max(1, size / pieces.length));
     batch = needed.splice(0, Math.min(likely, mostChunks));
-    pieces.push(...(await kv.get(batch.map(chunkKey))).map(pieceOf));
+    const more = await kv.get(batch.map(chunkKey));
+    if (more.includes(null)) return undefined;
+    pieces.push(...more.map(pieceOf));
   }
   const next = needed[0];
   const wanted = next === undefined ? [...pieces, ...ending] : pieces;

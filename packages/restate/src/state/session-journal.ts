@@ -2,16 +2,28 @@
 
 import type * as restate from "@restatedev/restate-sdk";
 import {
+  afterDeleted,
   checkAppend,
   checkToken,
+  checkUnheld,
   type LeaseState,
+  messageOf,
   RondoError,
   releaseLease,
   renewLease,
   takeLease,
 } from "@rondo/core";
 import { shardOf } from "../names.ts";
-import { type AppendRequest, type LeaseAsk, linesOf, type Page, pageBytes, type Refusable } from "../wire.ts";
+import {
+  type AppendRequest,
+  type DeleteAsk,
+  type LeaseAsk,
+  linesOf,
+  type Page,
+  pageBytes,
+  type Refusable,
+} from "../wire.ts";
+import type { WorkerParts } from "../worker-parts.ts";
 import { jsonOf, kvOf } from "./kv.ts";
 import { readLines } from "./page.ts";
 import { lineOf } from "./pieces.ts";
@@ -79,6 +91,49 @@ export async function lease(
         : releaseLease(held, token);
   if (state !== undefined && state !== held) ctx.set("lease", state);
   return state ?? null;
+}
+
+/**
+ * Deletes the session. Two numbers stay: up to which mails were taken, for the inbox counts on, and which token was given last.
+ * @returns whether there was anything of it
+ */
+export async function erase(
+  ctx: restate.ObjectContext,
+  { services: { index, inbox }, stores }: Pick<WorkerParts, "services" | "stores">,
+  { what }: DeleteAsk,
+): Promise<boolean> {
+  const kv = kvOf(ctx);
+  const keys = await kv.keys();
+  const held = keys.includes("lease") ? await ctx.get<LeaseState>("lease") : null;
+  checkUnheld(ctx.key, held ?? undefined, await ctx.date.now());
+  const isThere = (await RecordStore.open(kv, keys)).seq > 0;
+  if (what === "check") return isThere;
+  const kept = await ctx.run("delete texts", async () => {
+    try {
+      for (const store of stores) await store.delete(ctx.key);
+      return null;
+    } catch (thrown) {
+      return messageOf(thrown);
+    }
+  });
+  if (kept !== null)
+    throw new RondoError(
+      "storage",
+      `session ${JSON.stringify(ctx.key)} was not deleted: its whole texts cannot be: ${kept}; delete it again once they can`,
+    );
+  for (const key of keys) if (key !== "mail" && key !== "lease") ctx.clear(key);
+  if (held !== null) ctx.set("lease", afterDeleted(held.token));
+  ctx.genericSend({ service: inbox, method: "forget", key: ctx.key, parameter: null, inputSerde: jsonOf() });
+  // Awaited: whoever lists after this must not find it.
+  await ctx.genericCall({
+    service: index,
+    method: "forget",
+    key: shardOf(ctx.key),
+    parameter: ctx.key,
+    inputSerde: jsonOf(),
+    outputSerde: jsonOf(),
+  });
+  return isThere;
 }
 
 /** A refusal is an answer: Restate would try an error again, for ever. */
