@@ -4,6 +4,7 @@ import { hintAt } from "@rondo/core/checks";
 import { allow, revoke } from "./commands/allow.ts";
 import { answer, approve, deny } from "./commands/approve.ts";
 import { chat } from "./commands/chat.ts";
+import { deleteRun } from "./commands/delete.ts";
 import { diffRuns } from "./commands/diff.ts";
 import { explainRun } from "./commands/explain.ts";
 import { fork } from "./commands/fork.ts";
@@ -37,6 +38,7 @@ const commands: readonly Command[] = [
   replayRun,
   fork,
   diffRuns,
+  deleteRun,
   journal,
   models,
 ];

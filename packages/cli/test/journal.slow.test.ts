@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { sqliteJournal } from "@rondo/journal";
+import { sampleRecord } from "@rondo/testkit";
 import { expect, it } from "vitest";
 import { place, rondo, runWith } from "./command.ts";
 
@@ -52,6 +54,47 @@ it("checks a JSONL journal: says what is torn and what is damaged, and repairs t
   expect(damaged.code).toBe(1);
   expect(damaged.stdout).toMatch(/damage: .*line 2 .*checksum/);
   expect(readFileSync(file, "utf8")).toBe(text.replace('"seq":0', '"seq":1'));
+});
+
+it("deletes a run by its whole id alone, and says what is gone", async () => {
+  const at = place();
+  await runWith(at, "answers");
+  await runWith(at, "answers");
+  const ids = (await rondo(at, ["runs", "--json"])).stdout
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+  const [id = "", other = ""] = ids;
+  const journal = sqliteJournal(at.journal);
+  journal.append(`${id}:3.0`, 0, [sampleRecord(0)]);
+  const lease = journal.lease(id, { owner: "somebody", ttlMs: 60_000 });
+  expect(await rondo(at, ["delete", id])).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("is held by somebody"),
+  });
+  await lease.release();
+  journal.close();
+  for (const [word, code, words] of [
+    ["last", 1, `nothing was deleted: give the whole id, rondo delete ${id}`],
+    [id.slice(0, -1), 1, "nothing was deleted: give the whole id"],
+    ["no-such", 1, 'there is no run "no-such"'],
+    [undefined, 2, "which run?"],
+  ] as const)
+    expect(await rondo(at, ["delete", ...(word === undefined ? [] : [word])])).toMatchObject({
+      code,
+      stdout: "",
+      stderr: expect.stringContaining(words),
+    });
+  expect(await rondo(at, ["delete", id])).toMatchObject({
+    code: 0,
+    stdout: `deleted: ${id}, and 1 run of its sub-agents; nothing brings it back\n`,
+  });
+  const left = await rondo(at, ["runs"]);
+  expect(left.stdout).toContain(other);
+  expect(left.stdout).not.toContain(id);
+  const last = await rondo(at, ["delete", other, "--json"]);
+  expect(JSON.parse(last.stdout)).toEqual({ deleted: [other] });
 });
 
 it("checks a SQLite journal, the usual one by default, and knows what it is asked", async () => {

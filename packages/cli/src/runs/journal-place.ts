@@ -17,7 +17,7 @@ import { rondo } from "../line/called.ts";
 type Environment = { readonly [name: string]: string | undefined };
 
 /** A journal that is open, and is to be closed. */
-export type OpenJournal = Journal & { close(): void | Promise<void> };
+export type OpenJournal = Journal & Required<Pick<Journal, "close" | "delete">>;
 
 export interface JournalPlace {
   /** A SQLite file, or the folder of a JSONL journal; absolute. For Restate the address of its ingress. */

@@ -1,0 +1,42 @@
+// The room of `rondo delete`: runs that are to be gone for good.
+//
+// Nothing brings them back, so a run is named by its whole id, and not by the beginning of it or by `last`.
+
+import { Failure, UsageError } from "../console/failure.ts";
+import { jsonLine, plainText } from "../console/plain-text.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { rondo } from "../line/called.ts";
+import { type Command, journalOption } from "../line/command.ts";
+import { counted } from "../render/usage.ts";
+import { withJournal } from "../runs/find-run.ts";
+
+export const deleteRun: Command = {
+  name: "delete",
+  words: "RUN",
+  does: "Delete a run for good, named by its whole id: its records, its kept texts, the runs of its sub-agents; not its forks",
+  maxWords: 1,
+  options: {
+    json: { type: "boolean", does: "Print the ids of what was deleted as one JSON object" },
+    ...journalOption,
+  },
+  async act(args, console) {
+    const [id] = args.words;
+    if (id === undefined || id.trim() === "")
+      throw new UsageError(`which run? Give its whole id; \`${rondo} runs\` lists them`);
+    return withJournal(args, console, async ({ journal, flag, find }) => {
+      const deleted = await journal.delete(id);
+      if (deleted.length === 0) {
+        const found = await find(id);
+        throw new Failure(
+          `nothing was deleted: give the whole id, ${rondo} delete ${plainText(found.id)}${flag}`,
+        );
+      }
+      const below = deleted.filter((one) => one !== id).length;
+      const also = below === 0 ? "" : `, and ${counted(below, "run")} of its sub-agents`;
+      console.line(
+        args.has("json") ? jsonLine({ deleted }) : `deleted: ${plainText(id)}${also}; nothing brings it back`,
+      );
+      return exitCodes.completed;
+    });
+  },
+};
