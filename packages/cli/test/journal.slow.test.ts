@@ -1,10 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteJournal } from "@rondo/journal";
 import { sampleRecord } from "@rondo/testkit";
 import { expect, it } from "vitest";
-import { place, rondo, runWith } from "./command.ts";
+import { nodeArgs, place, rondo, runWith } from "./command.ts";
 
 it("keeps runs as text when it is told jsonl:DIR, and finds them there again", async () => {
   const at = place();
@@ -122,3 +123,26 @@ it("checks a SQLite journal, the usual one by default, and knows what it is aske
   const none = await rondo(at, ["journal", "check", join(at.root, "none.db")]);
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no journal") });
 });
+
+it.for(["", "jsonl:"])(
+  "a full disk keeps no command from reading that only reads (%s)",
+  async (kind, { skip }) => {
+    const at = place();
+    const mount = join(dirname(at.root), "small");
+    const script = [
+      'mkdir -p "$0" && mount -t tmpfs -o size=1m none "$0" || exit 9',
+      '"$@" run "answers" >/dev/null 2>&1; head -c 2000000 /dev/zero >"$0/ballast" 2>/dev/null',
+      'for words in runs "show last" "explain last" "replay last" "diff last last" "allow last" "journal check"; do',
+      '"$@" $words >/dev/null 2>"$0.err" || { echo "$words:"; cat "$0.err"; }',
+      "done",
+    ].join("\n");
+    const done = spawnSync("unshare", ["-rm", "sh", "-c", script, mount, process.execPath, ...nodeArgs], {
+      cwd: at.root,
+      env: { ...at.env, RONDO_JOURNAL: `${kind}${join(mount, "journal")}` },
+      encoding: "utf8",
+    });
+    if (done.error !== undefined || done.status === 9 || done.stderr.includes("unshare"))
+      return skip("this machine does not let a test mount a small disk");
+    expect([done.stdout, done.stderr]).toEqual(["", ""]);
+  },
+);

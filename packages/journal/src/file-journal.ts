@@ -10,13 +10,24 @@ import type {
   SessionInfo,
   SizeBounds,
 } from "@rondo/core";
-import { above0, type Check, type ChecksOf, callable, from0, membersOf, needed } from "@rondo/core/checks";
+import {
+  above0,
+  type Check,
+  type ChecksOf,
+  callable,
+  flag,
+  from0,
+  membersOf,
+  needed,
+} from "@rondo/core/checks";
 
 export interface FileJournalOptions extends SizeBounds {
   /** How long to wait for another process's append, in milliseconds. Default 5,000. The wait blocks the thread. */
   busyTimeoutMs?: number;
   /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
+  /** Only read it: nothing is made or changed, also on a disk that is full, and whatever writes is refused. It must be there. Default: false. */
+  readOnly?: boolean;
   /** How much whole text of cut results is kept beside the records. */
   blobs?: BlobLimits;
 }
@@ -49,5 +60,6 @@ export const fileJournalChecks: ChecksOf<FileJournalOptions> = {
   maxSessionBytes: above0,
   busyTimeoutMs: waitable,
   now: callable,
+  readOnly: flag,
   blobs: membersOf<BlobLimits>({ blobBytes: from0, sessionBytes: from0 }),
 };

@@ -37,6 +37,7 @@ import type { Newest, SessionFiles } from "./jsonl/session.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
+import { openedToRead, refusals } from "./refusals.ts";
 import { FileWatchers, looksOf, watchFiles } from "./watch-files.ts";
 
 export interface JsonlJournalOptions extends FileJournalOptions {
@@ -61,25 +62,45 @@ const optionChecks = membersOf<JsonlJournalOptions>({
 });
 
 /**
- * The journal in `folder`, which is made where it is missing. Several processes may use one folder.
+ * The journal in `folder`, which is made where it is missing (not with `readOnly`). Several processes may use one folder.
  * @throws RondoError `invalid_request` naming the folder when it is none or cannot be used, or the option that cannot be
  */
 export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions = {}): JsonlJournal {
   const path = placeOf(folder, "a JSONL journal", "folder");
   checkGiven(optionChecks, options);
+  const { readOnly = false, busyTimeoutMs = 5_000 } = options;
   try {
-    makeFolder(path, 0o700);
+    if (!readOnly) makeFolder(path, 0o700);
     // A folder that can only be read is good for reading.
     accessSync(path, constants.R_OK | constants.X_OK);
     readdirSync(path);
   } catch (thrown) {
     throw new RondoError(
       "invalid_request",
-      `cannot open the journal ${path}: ${messageOf(thrown)}; it must be a folder that can be read, or can be made`,
+      `cannot open the journal ${path}: ${messageOf(thrown)}; it must be a folder that can be read${readOnly ? "" : ", or can be made"}`,
       { cause: thrown },
     );
   }
-  return new FolderJournal(path, options.busyTimeoutMs ?? 5_000, options);
+  const journal = new FolderJournal(path, busyTimeoutMs, options);
+  return readOnly ? onlyReading(journal, path) : journal;
+}
+
+function onlyReading(journal: JsonlJournal, folder: string): JsonlJournal {
+  const refuse = refusals(folder, openedToRead);
+  return {
+    read: (session, from) => journal.read(session, from),
+    list: () => journal.list(),
+    watch: (session, heard) => journal.watch(session, heard),
+    close: () => journal.close(),
+    append: refuse.append,
+    lease: refuse.lease,
+    delete: refuse.delete,
+    blobs: {
+      get: (session, ref) => journal.blobs.get(session, ref),
+      put: async () => refuse.put(),
+      delete: async () => refuse.deleteTexts(),
+    },
+  };
 }
 
 /** What one append stores. */

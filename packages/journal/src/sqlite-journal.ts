@@ -24,6 +24,7 @@ import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./place.ts";
 import { highestFormat } from "./record-format.ts";
+import { openedToRead } from "./refusals.ts";
 import { type Perform, SqliteBlobs, type Transact } from "./sqlite/blobs.ts";
 import { openDatabase } from "./sqlite/database.ts";
 import { sqliteError } from "./sqlite/errors.ts";
@@ -42,16 +43,22 @@ const optionChecks = membersOf<SqliteJournalOptions>(fileJournalChecks);
 
 /**
  * Opens the journal in `file`, or makes it, with its folder. Several processes may have one file open. One that cannot be
- * written can be read, and refuses everything else.
+ * written, or is opened `readOnly`, can be read, and refuses everything else.
  * @param file a path, a `file:` URL, or `:memory:`.
- * @throws RondoError `invalid_request` naming the file when it is not a journal, is one of a newer version, or cannot
+ * @throws RondoError `invalid_request` naming the file when it is not a journal, is not there to be read only, is one of a newer version, or cannot
  *   be read; such a file is left untouched. `storage` when the disk fails.
  */
 export function sqliteJournal(file: string | URL, options: SqliteJournalOptions = {}): SqliteJournal {
   const path = file === ":memory:" ? file : placeOf(file, "a SQLite journal", "file");
   checkGiven(optionChecks, options);
-  const whyOnlyRead = path === ":memory:" ? undefined : checkFile(path);
-  const { busyTimeoutMs = 5_000 } = options;
+  const { busyTimeoutMs = 5_000, readOnly = false } = options;
+  if (readOnly && path === ":memory:")
+    throw new RondoError(
+      "invalid_request",
+      'sqliteJournal: readOnly needs a file; ":memory:" holds nothing yet',
+    );
+  const whyNotWritten = path === ":memory:" ? undefined : checkFile(path, readOnly);
+  const whyOnlyRead = readOnly ? openedToRead : whyNotWritten;
   if (whyOnlyRead !== undefined) return onlyReading(path, busyTimeoutMs, whyOnlyRead);
   try {
     return new WritableJournal(path, busyTimeoutMs, options);

@@ -123,7 +123,7 @@ export function readJson(option: string, text: string): ReturnType<typeof parseA
 async function list(given: string | undefined, args: Arguments, console: Console): Promise<ExitCode> {
   for (const option of ["args", "like", "uses", "until"])
     if (args.has(option)) throw new UsageError(`--${option} says which calls of a tool: name the TOOL`);
-  return withJournal(args, console, async ({ find }) => {
+  return withJournal(args, console, "to read", async ({ find }) => {
     const { id, records } = await find(given);
     const now = Date.now();
     const grants = stateOf(records).grants.filter((grant) => isLiveGrant(grant, now));

@@ -73,7 +73,7 @@ async function resumed(given: string, args: Arguments, console: Console): Promis
     if (args.has(option))
       throw new UsageError(`--${option} and --resume exclude each other: a run goes on as it was started`);
   const place = journalPlace(args, console.env);
-  const journal = await openKnownJournal(place, console);
+  const journal = await openKnownJournal(place, console, "to write");
   try {
     const found = await findRun(given, journal, place);
     const started = checkStart(found, args.has("force"));

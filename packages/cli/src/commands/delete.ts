@@ -23,7 +23,7 @@ export const deleteRun: Command = {
     const [id] = args.words;
     if (id === undefined || id.trim() === "")
       throw new UsageError(`which run? Give its whole id; \`${rondo} runs\` lists them`);
-    return withJournal(args, console, async ({ journal, flag, find }) => {
+    return withJournal(args, console, "to write", async ({ journal, flag, find }) => {
       const deleted = await journal.delete(id);
       if (deleted.length === 0) {
         const found = await find(id);

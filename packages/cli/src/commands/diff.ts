@@ -22,7 +22,7 @@ export const diffRuns: Command = {
   async act(args, console) {
     if (args.words.length < 2)
       throw new UsageError("rondo diff takes two runs, e.g. rondo diff abc123 last; `rondo runs` lists them");
-    return withJournal(args, console, async ({ find }) => {
+    return withJournal(args, console, "to read", async ({ find }) => {
       const a = await find(args.words[0]);
       const b = await find(args.words[1]);
       const { paint, width } = console;

@@ -26,7 +26,7 @@ export const explainRun: Command = {
     const given = args.words[1];
     if (given !== undefined && !/^\d+$/.test(given))
       throw new UsageError(`a step is a whole number, not ${JSON.stringify(given)}`);
-    return withJournal(args, console, async ({ find, flag }) => {
+    return withJournal(args, console, "to read", async ({ find, flag }) => {
       const found = await find(args.words[0]);
       const today = todayOf(found);
       const rules = "resolved" in today ? today.resolved.rules : noRules;

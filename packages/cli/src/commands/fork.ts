@@ -53,7 +53,7 @@ export const fork: Command = {
 async function act(args: Arguments, console: Console): Promise<ExitCode> {
   const show = shownBy(args);
   const point = pointOf(args);
-  return withJournal(args, console, async ({ journal, flag, find }) => {
+  return withJournal(args, console, "to write", async ({ journal, flag, find }) => {
     const found = await find(args.words[0]);
     const { invocation, changed } = forked(found, args);
     const chosen =

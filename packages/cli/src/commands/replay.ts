@@ -22,7 +22,7 @@ export const replayRun: Command = {
     ...journalOption,
   },
   act: (args, console) =>
-    withJournal(args, console, async ({ find }) => {
+    withJournal(args, console, "to read", async ({ find }) => {
       const found = await find(args.words[0]);
       const today = todayOf(found);
       const known = "resolved" in today;

@@ -42,7 +42,7 @@ export const runs: Command = {
       unreadable += 1;
       console.warn(message);
     };
-    const journal = await openKnownJournal(place, { warn });
+    const journal = await openKnownJournal(place, { warn }, "to read");
     try {
       const sessions = await journal.list();
       const own = underParents(sessions.map(({ id }) => id));

@@ -17,7 +17,7 @@ export const show: Command = {
     ...journalOption,
   },
   act: (args, console) =>
-    withJournal(args, console, async ({ find }) => {
+    withJournal(args, console, "to read", async ({ find }) => {
       const { records } = await find(args.words[0]);
       const { paint, width } = console;
       if (args.has("json")) for (const record of records) console.line(jsonLine(record));

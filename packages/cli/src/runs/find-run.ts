@@ -13,6 +13,7 @@ import {
   journalPlace,
   type OpenJournal,
   openKnownJournal,
+  type Purpose,
 } from "./journal-place.ts";
 import { parentIn } from "./sub-agents.ts";
 
@@ -33,10 +34,11 @@ export interface KnownJournal {
 export async function withJournal<Done>(
   args: Arguments,
   console: Console,
+  purpose: Purpose,
   act: (known: KnownJournal) => Promise<Done>,
 ): Promise<Done> {
   const place = journalPlace(args, console.env);
-  const journal = await openKnownJournal(place, console);
+  const journal = await openKnownJournal(place, console, purpose);
   try {
     return await act({ journal, flag: journalFlag(place), find: (given) => findRun(given, journal, place) });
   } finally {

@@ -58,7 +58,7 @@ export function withRun<Done>(
   act: (run: OpenRun) => Promise<Done>,
   check: (found: FoundRun, flag: string) => void = () => {},
 ): Promise<Done> {
-  return withJournal(args, console, async ({ journal, flag, find }) => {
+  return withJournal(args, console, "to write", async ({ journal, flag, find }) => {
     const found = await find(given);
     check(found, flag);
     const started = checkStart(found, args.has("force"));

@@ -145,20 +145,28 @@ function isFolder(path: string): boolean {
 /** Who hears what is not an error, but should be known. */
 type Hearer = Pick<Console, "warn">;
 
+/** What a journal is opened for: a command that only reads works on a full disk as well. */
+export type Purpose = "to read" | "to write";
+
 /** Opens the journal, making it if need be, with its folder. @throws RondoError that names the file */
-export async function openJournal({ file, kind }: JournalPlace, hearer: Hearer): Promise<OpenJournal> {
+export async function openJournal(
+  { file, kind }: JournalPlace,
+  hearer: Hearer,
+  purpose: Purpose = "to write",
+): Promise<OpenJournal> {
+  const readOnly = purpose === "to read";
   const warn = (message: string): void => hearer.warn(message);
   if (kind === "sqlite") {
     if (isFolder(file))
       throw new Failure(
         `${file} is a folder; write jsonl:${file} for a journal of text files, or name a file`,
       );
-    return sqliteJournal(file);
+    return sqliteJournal(file, { readOnly });
   }
   if (kind === "restate") return onRestate(file, warn);
   if (existsSync(file) && !isFolder(file))
     throw new Failure(`${file} is no folder; write ${file} alone for a SQLite file, or name a folder`);
-  return jsonlJournal(file, { warn });
+  return jsonlJournal(file, { readOnly, warn });
 }
 
 /** A namespace other than the default stands behind the address: `restate:http://127.0.0.1:8080/shop`. */
@@ -180,8 +188,12 @@ async function onRestate(address: string, warn: Hearer["warn"]): Promise<OpenJou
 }
 
 /** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */
-export async function openKnownJournal(place: JournalPlace, hearer: Hearer): Promise<OpenJournal> {
-  if (place.kind === "restate" || existsSync(place.file)) return openJournal(place, hearer);
+export async function openKnownJournal(
+  place: JournalPlace,
+  hearer: Hearer,
+  purpose: Purpose,
+): Promise<OpenJournal> {
+  if (place.kind === "restate" || existsSync(place.file)) return openJournal(place, hearer, purpose);
   const where =
     place.named === "option"
       ? "name another with --journal"

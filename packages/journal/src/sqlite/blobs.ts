@@ -86,7 +86,9 @@ export class SqliteBlobs implements BlobStore {
   }
 
   delete(session: string): void {
-    this.#perform("delete texts in", () => this.#transact(() => this.forget(session)));
+    this.#perform("delete texts in", () => {
+      if (this.#hasTables) this.#transact(() => this.forget(session));
+    });
   }
 
   /** The same, in a transaction that is open. */

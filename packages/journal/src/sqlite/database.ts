@@ -48,7 +48,7 @@ function pragma(db: DatabaseSync, name: "application_id" | "user_version"): numb
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
 }
 
-function isBlank(db: DatabaseSync): boolean {
+export function isBlank(db: DatabaseSync): boolean {
   if (pragma(db, "application_id") !== 0) return false;
   return db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
 }

@@ -48,16 +48,18 @@ export const applicationId: number = 0x52_6f_6e_64;
 
 /**
  * Makes sure that the file is a journal of ours, or is not there yet (then its folder is made).
+ * @param onlyRead it must be there, and nothing is made
  * @returns why it can only be read; undefined when it can be written
  * @throws RondoError `invalid_request` naming the file, which is left untouched.
  */
-export function checkFile(file: string): string | undefined {
+export function checkFile(file: string, onlyRead: boolean = false): string | undefined {
   const refuse = (why: string, cause?: unknown): never => {
     throw new RondoError("invalid_request", `cannot open the journal ${file}: ${why}`, { cause });
   };
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat === undefined) makeFolder(dirname(file), 0o700);
+    if (stat === undefined && onlyRead) refuse("it is not there");
+    else if (stat === undefined) makeFolder(dirname(file), 0o700);
     else if (stat.isDirectory()) refuse("it is a folder; name a file in it");
     else if (!stat.isFile()) refuse("it is not a regular file");
     const isBlank = stat === undefined || stat.size === 0;
@@ -70,8 +72,8 @@ export function checkFile(file: string): string | undefined {
       );
     let whyOnlyRead: string | undefined;
     // Files appear beside it while it is open (-wal, -shm).
-    for (const path of stat === undefined ? [dirname(file)] : [dirname(file), file]) {
-      const thrown = cannot(path, constants.R_OK | constants.W_OK);
+    for (const path of onlyRead ? [file] : stat === undefined ? [dirname(file)] : [dirname(file), file]) {
+      const thrown = cannot(path, onlyRead ? constants.R_OK : constants.R_OK | constants.W_OK);
       if (thrown === undefined) continue;
       whyOnlyRead = `${path} cannot be read and written (${messageOf(thrown)}); ${remedyFor(thrown)}`;
       if (isBlank || cannot(file, constants.R_OK) !== undefined) refuse(whyOnlyRead, thrown);

@@ -10,9 +10,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { checkFrom, checkSessionId, type LogRecord, RondoError, type SessionInfo } from "@rondo/core";
 import type { FileJournal } from "../file-journal.ts";
+import { refusals } from "../refusals.ts";
 import { FileWatchers, looksOf, watchFiles } from "../watch-files.ts";
 import { hasTexts, textIn, textQuery } from "./blobs.ts";
-import { loadSqlite, pause } from "./database.ts";
+import { isBlank, loadSqlite, pause } from "./database.ts";
 import { sqliteError } from "./errors.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -75,25 +76,26 @@ export function onlyReading(file: string, busyTimeoutMs: number, why: string): F
       throw sqliteError(file, doing, thrown);
     }
   };
-  const refuse = (doing: string): never => {
-    throw new RondoError("invalid_request", `cannot ${doing} the journal ${file}: ${why}`);
-  };
+  /** A file that nothing was written to yet has no tables. */
+  const sessionsIn = (db: DatabaseSync): Sessions | undefined =>
+    isBlank(db) ? undefined : new Sessions(db, file);
+  const refuse = refusals(file, why);
   return {
     read(session, from = 0): LogRecord[] {
       checkFrom(from);
       checkSessionId(session);
-      return perform("read", (db) => new Sessions(db, file).read(session, from));
+      return perform("read", (db) => sessionsIn(db)?.read(session, from) ?? []);
     },
-    list: (): SessionInfo[] => perform("list", (db) => new Sessions(db, file).list()),
-    append: () => refuse("append to"),
-    lease: () => refuse("take a lease in"),
+    list: (): SessionInfo[] => perform("list", (db) => sessionsIn(db)?.list() ?? []),
+    append: refuse.append,
+    lease: refuse.lease,
     watch: (session, heard) => watchers.add(session, heard),
-    delete: () => refuse("delete from"),
+    delete: refuse.delete,
     blobs: {
-      put: () => refuse("keep a text in"),
+      put: refuse.put,
       get: (session, ref) =>
         perform("read a text in", (db) => (hasTexts(db) ? textIn(textQuery(db), session, ref) : undefined)),
-      delete: () => refuse("delete texts in"),
+      delete: refuse.deleteTexts,
     },
     close(): void {
       closed = true;
