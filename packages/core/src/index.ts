@@ -246,6 +246,7 @@ export {
 } from "./rules/stop/policy.ts";
 export { type RunView, type StopOptions, type StopRule, stopWhen } from "./rules/stop-when.ts";
 export { defaultTexts, type Texts } from "./rules/texts.ts";
+export { foreignSchema } from "./schema/foreign.ts";
 export type { UnknownKeys } from "./schema/unknown-keys.ts";
 export {
   type CheckHow,

@@ -9,6 +9,7 @@ import { invalidRequest, messageOf, RondoError } from "./errors.ts";
 import { isObject } from "./json/object.ts";
 import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
+import { hasPatterns, isForeign, linear, patternIn, withoutPatterns } from "./schema/foreign.ts";
 import type { ArgumentsOf } from "./schema/inferred.ts";
 import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
 import { leftOut, soundSchema, toCheckBy } from "./schema/sound.ts";
@@ -61,8 +62,14 @@ export function compileSchema(
   wants: "object" | "any" = "object",
 ): CompiledSchema {
   const { json, lost } = jsonSchemaOf(schema, owner, wants);
-  const checked = isStandard(schema) ? json : toCheckBy(json);
-  const verdict = isStandard(schema) ? standardVerdict(schema) : interpretedVerdict(checked, owner);
+  const isLate = isForeign(schema) && hasPatterns(json);
+  const byHere = isStandard(schema) ? json : toCheckBy(json);
+  const checked = isLate ? withoutPatterns(byHere) : byHere;
+  const verdict = isStandard(schema)
+    ? standardVerdict(schema)
+    : isLate
+      ? foreignVerdict(byHere, owner)
+      : interpretedVerdict(checked, owner);
   // A schema that names no members at all takes any.
   const names = isStandard(schema) || (schema as JsonObject).properties !== undefined;
   return {
@@ -156,6 +163,15 @@ function interpretedVerdict(json: JsonObject, owner: string): (value: Json) => V
   };
 }
 
+/** The same where patterns are another's: made when the first value comes, for that needs another engine. */
+function foreignVerdict(json: JsonObject, owner: string): (value: Json) => Promise<Verdict> {
+  let made: Promise<(value: Json) => Verdict> | undefined;
+  return async (value) => {
+    made ??= linear(json).then((schema) => interpretedVerdict(schema, owner));
+    return (await made)(value);
+  };
+}
+
 interface Misfit {
   keyword: string;
   instanceLocation: string;
@@ -180,6 +196,8 @@ function leafErrors(errors: readonly Misfit[]): string {
 /** The validator's words. Of a limit that is none itself it says that 0 is less than 0. */
 function saidOf({ keyword, error }: Misfit): string {
   if (keyword === "false") return "not allowed";
+  const pattern = keyword === "format" ? patternIn(error) : undefined;
+  if (pattern !== undefined) return `String does not match pattern ${pattern}`;
   return keyword === "exclusiveMinimum"
     ? error.replace(" is less than ", " is less than or equal to ")
     : error;
