@@ -12,6 +12,8 @@ export { type WriteFileOptions, writeFile } from "./files/write-file.ts";
 export { type FileToolsOptions, fileTools } from "./files.ts";
 export type { HttpToolsOptions } from "./http/options.ts";
 export { httpTools } from "./http-tools.ts";
+export type { McpCallOptions, McpClient, McpTool } from "./mcp/client.ts";
+export { type McpToolsOptions, mcpTools } from "./mcp-tools.ts";
 export { type NoteProgressOptions, noteProgress } from "./note-progress.ts";
 export { type FileToolOptions, type FileToolSet, fileToolSet } from "./options.ts";
 export { runCommand } from "./run-command.ts";

@@ -1,0 +1,70 @@
+// The room of MCP's client, as far as tools need one: by its shape, so that nothing of the SDK is imported.
+
+import type { JsonObject } from "@rondo/core";
+import { able } from "@rondo/core/checks";
+
+/** A tool as a server lists it. */
+export interface McpTool {
+  name: string;
+  description?: string | undefined;
+  inputSchema: object;
+  annotations?: { readOnlyHint?: boolean | undefined; idempotentHint?: boolean | undefined } | undefined;
+}
+
+/** How a call is made: when it is given up, by whose clock, and who hears of its progress. */
+export interface McpCallOptions {
+  signal: AbortSignal;
+  /** Milliseconds. */
+  timeout: number;
+  onprogress(told: { progress: number; message?: string | undefined }): void;
+}
+
+/** A connected client: `Client` of `@modelcontextprotocol/sdk`, or whatever has these two functions. */
+export interface McpClient {
+  listTools(page?: { cursor: string }): Promise<{ tools: McpTool[]; nextCursor?: string | undefined }>;
+  /** One that takes two parameters (`Client` of `@modelcontextprotocol/client`) is given the options second. */
+  callTool(
+    params: { name: string; arguments: JsonObject },
+    resultSchema: undefined,
+    options: McpCallOptions,
+  ): Promise<object>;
+}
+
+export const mcpClient: ReturnType<typeof able> = able(
+  "a connected client of MCP (listTools, callTool)",
+  "listTools",
+  "callTool",
+);
+
+/** More pages than a server has that comes to an end. */
+const mostPages = 1_000;
+
+/** All tools that a server has, page by page. A server that never comes to an end is left where it is. */
+export async function toolsOf(client: McpClient): Promise<McpTool[]> {
+  const tools: McpTool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page += 1) {
+    const listed = await (cursor === undefined ? client.listTools() : client.listTools({ cursor }));
+    tools.push(...listed.tools);
+    // One that is given again leads in a circle.
+    if (listed.nextCursor === undefined || listed.nextCursor === cursor) break;
+    cursor = listed.nextCursor;
+  }
+  return tools;
+}
+
+/** Calls a tool. @returns what the server answered, unread */
+export function called(
+  client: McpClient,
+  name: string,
+  args: JsonObject,
+  options: McpCallOptions,
+): Promise<object> {
+  const params = { name, arguments: args };
+  if (client.callTool.length !== 2) return client.callTool(params, undefined, options);
+  return (client as unknown as OptionsSecond).callTool(params, options);
+}
+
+interface OptionsSecond {
+  callTool(params: { name: string; arguments: JsonObject }, options: McpCallOptions): Promise<object>;
+}

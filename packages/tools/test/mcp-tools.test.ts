@@ -1,0 +1,215 @@
+// Tools of an MCP server, by the client of the official SDK, over its transport in memory.
+
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { Agent, type RondoError, type RondoEvent, textOf } from "@rondo/core";
+import { call, say, scripted } from "@rondo/testkit";
+import { type McpCallOptions, type McpClient, mcpTools } from "@rondo/tools";
+import { afterEach, describe, expect, it } from "vitest";
+
+interface Served {
+  name: string;
+  description?: string;
+  inputSchema?: object;
+  annotations?: object;
+}
+type Answer = (
+  args: Record<string, unknown>,
+  extra: { signal: AbortSignal; progress(told: string): Promise<void> },
+) => unknown;
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+/** A client that is connected to a server of these tools, so many a page. */
+async function connected(
+  tools: readonly Served[],
+  answer: Answer,
+  perPage = 2,
+): Promise<{ client: Client; server: Server }> {
+  const server = new Server({ name: "test", version: "1" }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+    const from = Number(params?.cursor ?? 0);
+    const page = tools
+      .slice(from, from + perPage)
+      .map((one) => ({ inputSchema: { type: "object" as const }, ...one }));
+    const end = from + perPage;
+    return { tools: page as never, ...(end < tools.length ? { nextCursor: String(end) } : {}) };
+  });
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const { progressToken } = params._meta ?? {};
+    const progress = (message: string): Promise<void> =>
+      extra.sendNotification({
+        method: "notifications/progress",
+        params: { progressToken: progressToken ?? "", progress: 1, message },
+      });
+    return (await answer(
+      { tool: params.name, ...params.arguments },
+      { signal: extra.signal, progress },
+    )) as never;
+  });
+  const client = new Client({ name: "rondo", version: "1" });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(theirs), client.connect(ours)]);
+  open.push(client);
+  return { client, server };
+}
+
+const text = (said: string): object => ({ content: [{ type: "text", text: said }] });
+
+describe("the tools of a connected client", () => {
+  it("are all of its server's, under names that providers take and that are told apart", async () => {
+    const names = ["time.now", "time_now", "x".repeat(80), `${"x".repeat(80)}y`, "読む"];
+    const { client } = await connected(
+      names.map((name) => ({ name })),
+      () => text(""),
+    );
+    const bare = await mcpTools(client);
+    expect(bare.map(({ name }) => name)).toEqual([
+      "time_now",
+      "time_now_2",
+      "x".repeat(64),
+      `${"x".repeat(62)}_2`,
+      "__",
+    ]);
+    const named = await mcpTools(client, { server: "clock" });
+    expect(named.map(({ name }) => name).slice(0, 2)).toEqual(["clock_time_now", "clock_time_now_2"]);
+  });
+
+  it("ask and write, unless the server is trusted with what it says of them", async () => {
+    const { client } = await connected(
+      [
+        { name: "look", annotations: { readOnlyHint: true } },
+        { name: "set", annotations: { idempotentHint: true } },
+        { name: "add" },
+      ],
+      () => text(""),
+    );
+    const told = async (options?: Parameters<typeof mcpTools>[1]): Promise<string[]> =>
+      (await mcpTools(client, options)).map(({ effect, permission }) => `${effect} ${permission}`);
+    expect(await told()).toEqual(["write ask", "write ask", "write ask"]);
+    expect(await told({ trusted: true })).toEqual(["read allow", "idempotent ask", "write ask"]);
+    expect(await told({ permission: "allow" })).toEqual(["write allow", "write allow", "write allow"]);
+  });
+
+  it("run in an agent: arguments go there, text, files, structured content and errors come back", async () => {
+    const { client } = await connected([{ name: "echo" }], ({ tool, kind }) => {
+      expect(tool).toBe("echo");
+      if (kind === "text") return text("said");
+      if (kind === "json") return { content: [], structuredContent: { hour: 12 } };
+      if (kind === "image") return { content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] };
+      if (kind === "link") return { content: [{ type: "resource_link", uri: "file:///a", name: "a" }] };
+      if (kind === "blob") return { content: [{ type: "resource", resource: { uri: "x:y", blob: "AAAA" } }] };
+      if (kind === "error") return { ...text("it failed"), isError: true };
+      throw new Error("the server broke");
+    });
+    const kinds = ["text", "json", "image", "link", "blob", "error", "throws"];
+    const tools = await mcpTools(client, { permission: "allow" });
+    const model = scripted([...kinds.map((kind) => call("echo", { kind })), say("done")]);
+    const { messages } = await new Agent({ model, tools }).run("go");
+    const results = messages.filter((message) => message.role === "tool");
+    expect(results.map((result) => [result.isError, textOf(result) || result.content])).toEqual([
+      [false, "said"],
+      [false, '{"hour":12}'],
+      [false, [expect.objectContaining({ type: "file", mediaType: "image/png" })]],
+      [false, "file:///a"],
+      [false, [expect.objectContaining({ type: "file", name: "x:y" })]],
+      [true, "it failed"],
+      [true, expect.stringContaining("the server broke")],
+    ]);
+  });
+
+  it("tell their progress, and are given up with the run", async () => {
+    const { promise: gaveUp, resolve } = Promise.withResolvers<void>();
+    const { client } = await connected([{ name: "slow" }], async (_args, { signal, progress }) => {
+      signal.addEventListener("abort", () => resolve());
+      await progress("half way");
+      await gaveUp;
+      return text("late");
+    });
+    const agent = new Agent({
+      model: scripted([call("slow"), say("never")]),
+      tools: await mcpTools(client, { permission: "allow" }),
+    });
+    const session = await agent.open("s");
+    const events: RondoEvent[] = [];
+    session.subscribe((event) => {
+      events.push(event);
+      if (event.type === "tool_update") session.abort("enough");
+    });
+    expect((await session.send("go")).end?.reason).toBe("aborted");
+    expect(events.some((event) => JSON.stringify(event).includes("half way"))).toBe(true);
+    await gaveUp;
+  });
+
+  it("leave the client open, and are errors that the model reads once it is closed", async () => {
+    const { client } = await connected([{ name: "look" }], () => text("seen"));
+    const tools = await mcpTools(client, { permission: "allow" });
+    const agent = new Agent({ model: scripted([call("look"), say("done")]), tools });
+    await agent.run("go");
+    expect((await client.listTools()).tools).toHaveLength(1);
+    await client.close();
+    const closed = new Agent({ model: scripted([call("look"), say("done")]), tools });
+    const result = (await closed.run("go")).messages[2];
+    expect(result).toMatchObject({ role: "tool", isError: true });
+    await expect(mcpTools(client)).rejects.toThrow();
+  });
+
+  it("check arguments by the server's schema, in no more time than it takes to read them", async () => {
+    const inputSchema = { type: "object", properties: { s: { type: "string", pattern: "^(a+)+$" } } };
+    const { client } = await connected([{ name: "match", inputSchema }], () => text("matched"));
+    const [match] = await mcpTools(client);
+    expect(await match?.check({ s: `${"a".repeat(3_000)}!` })).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("does not match pattern"),
+    });
+    expect(match?.definition.inputSchema).toEqual(inputSchema);
+  });
+});
+
+describe("a client", () => {
+  it("that takes its options second is given them there", async () => {
+    const given: unknown[] = [];
+    const client = {
+      listTools: async () => ({ tools: [{ name: "look", inputSchema: { type: "object" } }] }),
+      callTool: async (params: object, options: McpCallOptions) => {
+        given.push(params, typeof options.onprogress);
+        return text("seen");
+      },
+    };
+    const tools = await mcpTools(client as unknown as McpClient, { permission: "allow" });
+    await new Agent({ model: scripted([call("look", { at: 1 }), say("done")]), tools }).run("go");
+    expect(given).toEqual([{ name: "look", arguments: { at: 1 } }, "function"]);
+  });
+
+  it("whose server gives one page for ever is left after the second", async () => {
+    let asked = 0;
+    const client: McpClient = {
+      listTools: async () => {
+        asked += 1;
+        return { tools: [{ name: "look", inputSchema: { type: "object" } }], nextCursor: "again" };
+      },
+      callTool: async () => ({}),
+    };
+    expect((await mcpTools(client)).map(({ name }) => name)).toEqual(["look", "look_2"]);
+    expect(asked).toBe(2);
+  });
+
+  it("that is none is refused, as is an option that is none", async () => {
+    const refusal = async (given: Promise<unknown>): Promise<string> =>
+      given.then(
+        () => "taken",
+        ({ kind, message }: RondoError) => `${kind}: ${message}`,
+      );
+    expect(await refusal(mcpTools({} as McpClient))).toMatch(
+      /invalid_request: mcpTools.*a connected client of MCP/,
+    );
+    const client: McpClient = { listTools: async () => ({ tools: [] }), callTool: async () => ({}) };
+    expect(await refusal(mcpTools(client, { trust: true } as object))).toMatch(/did you mean trusted\?/);
+    expect(await mcpTools(client)).toEqual([]);
+  });
+});
