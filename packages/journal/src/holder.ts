@@ -64,13 +64,10 @@ export function isGoneByName(mark: string): boolean {
 }
 
 function hasEnded(known: Mark, here: Mark): boolean {
-  if (known.host !== here.host) return false;
-  if (known.boot !== here.boot) {
-    // Another namespace cannot be looked into; another start of the machine has left nothing alive.
-    const [start, space] = here.boot.split(" ");
-    const [otherStart, otherSpace] = known.boot.split(" ");
-    return start !== "" && otherStart !== "" && start !== otherStart && space === otherSpace;
-  }
+  // Another namespace cannot be looked into, and another start may be that of another machine of the same name.
+  if (known.host !== here.host || known.boot !== here.boot) return false;
+  // Where namespaces are and this one is not told, the number may be another's.
+  if (process.platform === "linux" && here.boot.split(" ").includes("")) return false;
   try {
     process.kill(known.pid, 0);
   } catch (thrown) {
@@ -105,8 +102,26 @@ function bootOf(): string {
   return `${attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())} ${attempt(() => readlinkSync("/proc/self/ns/pid"))}`;
 }
 
+let isOurs: boolean | undefined;
+
+/**
+ * Whether what the system tells of processes goes by the numbers they have here. In a namespace that was given the files of another
+ * one, theirs name other processes, and this process has a number there and one here.
+ */
+function tellsByOurNumbers(): boolean {
+  isOurs ??= numberThere() === String(process.pid);
+  return isOurs;
+}
+
+/** This process by the numbers of whose files these are; of older systems, which do not tell all of them, the first. */
+function numberThere(): string {
+  const status = attempt(() => readFileSync("/proc/self/status", "utf8"));
+  return /^NSpid:\s*(.*)$/m.exec(status)?.[1] ?? attempt(() => readlinkSync("/proc/self"));
+}
+
 /** Field 22 of the system's line on the process; `dead` for one that has ended and was not waited for. */
 function beganOf(pid: number): string | undefined {
+  if (!tellsByOurNumbers()) return undefined;
   const line = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
   // The name, in parentheses, may hold anything.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
