@@ -203,6 +203,20 @@ describe("a fork that cannot be taken", () => {
     const { session } = await threeSteps();
     await expect(session.fork("s")).rejects.toThrow('there is a session "s" already');
   });
+
+  test("of two that fork to one id at once the second is refused, as if it had come later", async () => {
+    const { agent, journal } = await threeSteps();
+    const outcomes = await Promise.allSettled([
+      agent.fork("s", "t", { at: 2 }),
+      agent.fork("s", "t", { at: 3 }),
+    ]);
+    expect(outcomes[0]).toMatchObject({ status: "fulfilled" });
+    expect(outcomes[1]).toMatchObject({
+      status: "rejected",
+      reason: { kind: "invalid_request", message: expect.stringContaining('there is a session "t" already') },
+    });
+    expect(lastOpened(journal, "t")).toMatchObject({ from: { step: 2 } });
+  });
 });
 
 test("a fork where a sub-agent waits starts one of its own, and leaves the other waiting", async () => {

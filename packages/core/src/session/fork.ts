@@ -118,8 +118,11 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   const { from, journal, blobs, clock, about, logger } = parts;
   checkSessionId(id);
   const edit = options.edit && { call: options.edit.call, result: ownResult(options.edit.result) };
-  if ((await readRecords(journal, id)).length > 0)
-    throw invalidRequest(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
+  const refuseTaken = async (): Promise<void> => {
+    if ((await readRecords(journal, id)).length > 0)
+      throw invalidRequest(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
+  };
+  await refuseTaken();
   const change = changedBy(options);
   const changes = options.agent !== undefined || Object.keys(change).length > 0;
   const resolved = changes ? parts.resolveWith(change) : parts.resolved;
@@ -146,7 +149,13 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
     if (logger !== undefined) logEvent(logger, { type: "warning", code: "blob_store", message });
   };
   if (blobs !== undefined) await copyBlobs(blobs, from, id, shared, warn);
-  await asked("append", id, () => journal.append(id, 0, [...shared, { ...redact(opened), ...stamp }]));
+  try {
+    await asked("append", id, () => journal.append(id, 0, [...shared, { ...redact(opened), ...stamp }]));
+  } catch (thrown) {
+    // Another may have taken the id meanwhile.
+    await refuseTaken();
+    throw thrown;
+  }
   return resolved;
 }
 
