@@ -1,7 +1,7 @@
 // The journal's conformance suite against a real server.
 
-import { Agent, memoryBlobs, subAgent, tool } from "@rondo/core";
-import { call, say, scripted, testJournal } from "@rondo/testkit";
+import { Agent, type LogRecord, memoryBlobs, subAgent, tool } from "@rondo/core";
+import { call, sampleRecord, say, scripted, testJournal } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RestateWorker, register, restateClient, restateJournal, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
@@ -105,6 +105,34 @@ describe.skipIf(whyNoServer !== undefined)(
         "anna",
         expect.stringContaining("anna:"),
       ]);
+    });
+
+    it("a sub-agent whose records cannot be read ends its parent's drive, which goes on once they are gone", async () => {
+      const namespace = "unread";
+      const child = new Agent({ model: scripted(() => say("helped")) });
+      const helper = subAgent({ name: "helper", description: "helps", agent: child });
+      const model = scripted(({ messages }) =>
+        messages.at(-1)?.role === "tool" ? say("Done.") : call("helper", { task: "t" }),
+      );
+      const worker = restateWorker({
+        agents: { agent: new Agent({ model, tools: [helper] }) },
+        namespace,
+        log: () => {},
+      });
+      workers.set(namespace, worker);
+      await register({ admin: server.admin, worker: await worker.listen() });
+      const journal = restateJournal({ ingress: server.ingress, namespace });
+      await journal.append("s:2.0", 0, [{ ...sampleRecord(0), type: "of_tomorrow" } as unknown as LogRecord]);
+      const session = restateClient({ ingress: server.ingress, namespace, agent: "agent" }).session("s");
+      await expect(session.send("go")).rejects.toMatchObject({
+        kind: "storage",
+        message: expect.stringContaining('session "s:2.0": record 0 (of_tomorrow) cannot be read'),
+      });
+      // Nothing of it was told to the model as a result.
+      expect((await journal.read("s")).map(({ type }) => type)).not.toContain("tool_finished");
+      await journal.delete("s:2.0");
+      await session.steer("go on");
+      expect((await session.settled())?.text).toBe("Done.");
     });
   },
 );

@@ -20,6 +20,8 @@ export interface ChildCame {
   threw?: Thrown;
   /** The parent's own words for it failed: that ends the parent's run. */
   unsaid?: ErrorData;
+  /** Its records cannot be read: no result of it is known, and its parent's drive ends here. */
+  lost?: ErrorData;
 }
 
 const unwanted = "its parent was ended";

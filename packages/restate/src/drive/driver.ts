@@ -28,6 +28,7 @@ import {
   timely,
   toolsStarted,
 } from "@rondo/core/driving";
+import { errorOf } from "../journal.ts";
 import type { Taken } from "../state/taken.ts";
 import type { Mail } from "../wire.ts";
 import { toolsAreAtWork, type Workplace, type Workplaces } from "../workplace.ts";
@@ -317,6 +318,7 @@ export class RestateDriver {
       case "child":
         this.#records.now = Math.max(this.#records.now, heard.came.at);
         children.done(heard.came.call);
+        if (heard.came.lost !== undefined) throw errorOf(heard.came.lost);
         this.#records.append(factsOfChild(await this.#taking.told(heard.came), this.#records.state));
         return;
       case "step":

@@ -72,7 +72,9 @@ export async function driveChild(
     (waiting) => tellParent(ctx, worker, request, waiting),
   );
   // It was not gone on with, and is left behind where it is: that it ends is seen to as of any that is.
-  if (error !== undefined) return finished(request, at, `Error: ${error.message}`, true, undefined);
+  const lost = error?.kind === "storage" ? { lost: error.toJSON() } : {};
+  if (error !== undefined)
+    return { ...lost, ...finished(request, at, `Error: ${error.message}`, true, undefined) };
   if (state?.run === undefined)
     return {
       ...finished(request, at, "", true, undefined),
