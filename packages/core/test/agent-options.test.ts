@@ -245,7 +245,14 @@ describe("an agent's options", () => {
       { settings: { headers: { "x-team": undefined } } },
       "option settings.headers.x-team: a text is needed, not undefined",
     ],
-    [{ settings: { reasoning: 3 } }, "option settings.reasoning: an object is needed, not 3"],
+    [
+      { settings: { reasoning: 3 } },
+      "option settings.reasoning: off, minimal, low, medium, high or { budgetTokens } is needed, not 3",
+    ],
+    [
+      { settings: { reasoning: "xhigh" } },
+      'option settings.reasoning: off, minimal, low, medium, high or { budgetTokens } is needed, not "xhigh": a provider\'s own word goes into settings.providerOptions',
+    ],
     [
       { settings: { reasoning: {} } },
       "option settings.reasoning.budgetTokens: a finite number is needed, not undefined",

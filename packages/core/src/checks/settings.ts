@@ -1,8 +1,24 @@
 // The room of the check of settings: what may be asked of a model, for a whole run or for one step.
 
-import { type Check, count, data, either, flag, listOf, membersOf, real, recordOf, text } from "../checks.ts";
+import { type Check, count, data, flag, listOf, membersOf, needed, real, recordOf, text } from "../checks.ts";
+import { isObject } from "../json/object.ts";
 import type { Settings } from "../model.ts";
 import { settingWords } from "./other-words.ts";
+
+const levels: readonly unknown[] = ["off", "minimal", "low", "medium", "high"];
+const levelOrBudget = needed(
+  "off, minimal, low, medium, high or { budgetTokens }",
+  (value) => levels.includes(value) || isObject(value),
+);
+const budget = membersOf<{ budgetTokens: number }>({ budgetTokens: real }, ["budgetTokens"]);
+
+/** A word that no protocol knows would be sent as it is by one, and stand for nothing in another. */
+const reasoning: Check = (value) => {
+  const fault = levelOrBudget(value);
+  if (typeof value !== "string") return fault ?? budget(value);
+  const own = "a provider's own word goes into settings.providerOptions";
+  return fault && { ...fault, says: `${fault.says}: ${own}` };
+};
 
 export const settings: Check = membersOf<Settings>(
   {
@@ -14,8 +30,7 @@ export const settings: Check = membersOf<Settings>(
     seed: real,
     frequencyPenalty: real,
     presencePenalty: real,
-    // Servers go on finding words for effort; what one does not know is its model's to say.
-    reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: real }, ["budgetTokens"])),
+    reasoning,
     parallelToolCalls: flag,
     headers: recordOf(text),
     providerOptions: data,
