@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CompatibleServer, compatibleServers } from "@rondo/models";
 import { writeOrCheck } from "./docs/drawn.ts";
+import { anchorOf } from "./docs/pages.ts";
 import { root } from "./packages.ts";
 
 const source = join(root, "packages/models/src/codecs/openai-chat/compat.ts");
@@ -71,10 +72,15 @@ function section(name: string, server: CompatibleServer, order: readonly string[
   ];
 }
 
+/** The failure catalogue's numbers are for whoever has it, who reads the sources. */
+const unnumbered = (line: string): string =>
+  line.replace(/ \(F\d{3}(?:, F\d{3})*\)|, F\d{3}(?=[,)])/g, "");
+
 /** The whole page. */
 export function drawPage(): string {
   const all = columns();
   const order = all.map(({ name }) => name);
+  const servers = Object.entries(compatibleServers);
   return [
     "# Servers that speak OpenAI's Chat Completions",
     "",
@@ -95,8 +101,7 @@ export function drawPage(): string {
     "",
     "## Quirks",
     "",
-    "Each can be set for one model with `compat`. What a row does not name has the default. Numbers like F104 are those of",
-    "the failure catalogue.",
+    "Each can be set for one model with `compat`. What a row does not name has the default.",
     "",
     "| quirk | what it is |",
     "|---|---|",
@@ -108,8 +113,11 @@ export function drawPage(): string {
     "",
     "## Servers",
     "",
-    ...Object.entries(compatibleServers).flatMap(([name, server]) => section(name, server, order)),
+    `${servers.map(([, { title }]) => `[${title}](#${anchorOf(title)})`).join(", ")}.`,
+    "",
+    ...servers.flatMap(([name, server]) => section(name, server, order)),
   ]
+    .map(unnumbered)
     .join("\n")
     .trimEnd()
     .concat("\n");

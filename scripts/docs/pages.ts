@@ -150,7 +150,7 @@ export class Anchors {
 }
 
 /** The anchor of a heading: lower case, words joined by hyphens, marks left out. */
-function anchorOf(heading: string): string {
+export function anchorOf(heading: string): string {
   return heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .toLowerCase()
