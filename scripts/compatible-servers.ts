@@ -73,8 +73,7 @@ function section(name: string, server: CompatibleServer, order: readonly string[
 }
 
 /** The failure catalogue's numbers are for whoever has it, who reads the sources. */
-const unnumbered = (line: string): string =>
-  line.replace(/ \(F\d{3}(?:, F\d{3})*\)|, F\d{3}(?=[,)])/g, "");
+const unnumbered = (line: string): string => line.replace(/ \(F\d{3}(?:, F\d{3})*\)|, F\d{3}(?=[,)])/g, "");
 
 /** The whole page. */
 export function drawPage(): string {

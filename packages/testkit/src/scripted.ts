@@ -195,7 +195,7 @@ class Scripted implements ScriptedModel {
     }
     return fail("internal", {
       message:
-        `${this.id}: call ${number} was made and the script has ${script.length} turns; ` +
+        `${this.id}: call ${number} was made and the script has ${script.length} turn${script.length === 1 ? "" : "s"}; ` +
         `add a turn, or set repeatLast. It was asked after ${lastWords(request)}`,
     });
   }

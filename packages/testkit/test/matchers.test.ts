@@ -195,7 +195,7 @@ describe("a failed matcher", () => {
     expect(words(() => expect(run.result).not.toHaveCalled("weather"))).toContain("but it is so");
   });
 
-  it("says how the run ended instead, by which rule, and with which error", () => {
+  it("says how the run ended instead, by which rule, and with which error", async () => {
     expect(words(() => expect(failed.result).toEnd("completed"))).toMatch(
       /to end as completed; it ended as error, by \w+.*its error: auth: "the key is wrong"/s,
     );
@@ -205,6 +205,10 @@ describe("a failed matcher", () => {
     expect(words(() => expect(run.result).toHaveAnswered({ a: 1 }))).toContain("no typed output");
     expect(words(() => expect(run.result).toHaveSpent({ steps: 2, usd: 1 }))).toMatch(
       /steps is 3; usd is unknown.*usd is counted where the model has a price \(facts\.price\)/s,
+    );
+    const uncounted = await new Agent({ model: scripted([say("hi")]) }).run("hello");
+    expect(words(() => expect(uncounted).toHaveSpent({ tokens: { atMost: 9 } }))).toMatch(
+      /tokens is unknown.*of a scripted model tokens are what usage\(…\) says in a turn/s,
     );
     expect(words(() => expect(run.result).toHaveSpent({ modelCalls: 4 }))).toMatch(
       /modelCalls is 3.*it spent .*modelCalls 3/s,

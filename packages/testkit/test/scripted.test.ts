@@ -398,7 +398,7 @@ describe("the end of a script", () => {
     model.assertDone();
     const asking = model.call(requestOf([userText("and now?")]), io);
     await expect(asking).rejects.toThrow(
-      'call 2 was made and the script has 1 turns; add a turn, or set repeatLast. It was asked after the user\'s message: "and now?"',
+      'call 2 was made and the script has 1 turn; add a turn, or set repeatLast. It was asked after the user\'s message: "and now?"',
     );
     expect(() => model.assertDone()).toThrow(/2 calls were made and the script has 1 turns/);
   });

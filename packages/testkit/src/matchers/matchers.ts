@@ -343,9 +343,9 @@ function unlikeNumber(name: string, value: number | undefined, wanted: WantedNum
 
 /** Where a number that is not told here can be had. */
 function whereTold(name: keyof ToldSpending, { spent }: Story): string[] {
-  return name === "usd" && spent.usd === undefined
-    ? ["usd is counted where the model has a price (facts.price), or is a known one"]
-    : [];
+  if (spent[name] !== undefined) return [];
+  if (name === "usd") return ["usd is counted where the model has a price (facts.price), or is a known one"];
+  return /tokens$/i.test(name) ? ["of a scripted model tokens are what usage(…) says in a turn"] : [];
 }
 
 function numberWords(wanted: WantedNumber | undefined): string {

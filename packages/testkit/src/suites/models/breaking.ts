@@ -68,7 +68,7 @@ export const breaking: readonly Demand[] = [
       mustBe(
         partial === undefined ? undefined : textOf(partial),
         "half an ans",
-        "the text of error.partial, what had arrived",
+        'the text of error.partial, what had arrived (not asked for where "deltas" is in lacks)',
       );
     },
   },
