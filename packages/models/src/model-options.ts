@@ -14,6 +14,7 @@ import {
   having,
   listOf,
   membersOf,
+  name,
   object,
   oneOf,
   text,
@@ -135,7 +136,7 @@ const modelOptions = membersOf<ModelOptions>(
   {
     codec: anything,
     provider: text,
-    model: text,
+    model: name,
     baseURL: address,
     apiKey: secretText,
     credentials: callable,

@@ -16,6 +16,7 @@ import {
   openaiCompatible,
   promptedJson,
   toAiSdk,
+  vertex,
 } from "../src/index.ts";
 
 const wordsOf = (make: () => unknown): string => {
@@ -172,6 +173,17 @@ test("a name that is no text is told as such", async () => {
     kind: "invalid_request",
     message: expect.stringContaining('takes a text like "anthropic/claude-sonnet-5"'),
   });
+});
+
+test.each([
+  ["", '""'],
+  [undefined, "undefined"],
+])("a variable that is not set is no model's name: %j", (unset, words) => {
+  const given = unset as string;
+  const needed = `option model: a name is needed, not ${words}`;
+  for (const make of [anthropic, bedrock, google, ollama, openai, vertex])
+    expect(wordsOf(() => make(given, { baseURL: "http://127.0.0.1:1" }))).toContain(needed);
+  expect(wordsOf(() => openaiCompatible({ model: given, baseURL: "http://127.0.0.1:1" }))).toContain(needed);
 });
 
 test.each([

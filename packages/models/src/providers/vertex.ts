@@ -31,7 +31,7 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
   const project = ownProject ?? fromEnvironment(env, ["GOOGLE_CLOUD_PROJECT", "GOOGLE_VERTEX_PROJECT"]);
   const location =
     ownLocation ?? fromEnvironment(env, ["GOOGLE_CLOUD_LOCATION", "GOOGLE_VERTEX_LOCATION"]) ?? "global";
-  const claude = model.startsWith("claude");
+  const claude = /^claude/.test(model); // also of what is no text: that is told below
   const expressKey = rest.credentials === undefined && rest.apiKey !== undefined;
   if (claude && project === undefined)
     throw new RondoError(
