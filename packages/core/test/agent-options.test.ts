@@ -240,6 +240,9 @@ describe("an agent's options", () => {
     [{ hooks: { beforeTool: 5 } }, "option hooks.beforeTool: a function is needed, not 5"],
     [{ texts: { nope: () => "" } }, "option texts.nope: there is no such option"],
     [{ texts: { denied: "no" } }, 'option texts.denied: a function is needed, not "no"'],
+    [{ pause: 1 }, "option pause: there is no such option; did you mean pauseResumes?"],
+    [{ resumes: 1 }, "option resumes: there is no such option; did you mean pauseResumes?"],
+    [{ sum: 1 }, "option sum: there is no such option; there are model, fallback"],
     [{ settings: { temp: 1 } }, "option settings.temp: there is no such option; did you mean temperature?"],
     [
       { settings: { headers: { "x-team": undefined } } },

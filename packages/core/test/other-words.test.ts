@@ -40,6 +40,7 @@ describe("an option that another library has is told by its name here:", () => {
     [{ shouldStopAfterTurn: () => true }, "here it is rules: maxSteps(n), or a function that is a stop rule"],
     [{ errorHandlers: {} }, "here it is end of the result, or throwOnError"],
     [{ prepareCall: () => ({}) }, "here it is dependencies of run(), which hooks see as well"],
+    [{ userId: "u1" }, "here it is about, which stands in the journal"],
     [{ stopAtToolNames: ["look"] }, "here it is rules: stopWhen(…), or toolResult(text, { done: text })"],
     [{ toolsets: [] }, "here it is tools, a list: [...toolset]"],
     [{ interruptBefore: ["look"] }, 'here it is permission: "ask" of the tool, or hooks.permission'],

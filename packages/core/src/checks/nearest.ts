@@ -11,13 +11,19 @@ export function nearest(given: string, known: readonly string[], limit: number =
     .map(({ word }) => word);
 }
 
-/** The known word that was most likely meant: the same but for marks and capitals, one that holds it or begins it, or one that is near. */
+/** The known word that was most likely meant: the same but for marks and capitals, one of whose words begins so or that begins it, or one that is near. */
 function meantBy(name: string, known: readonly string[]): string | undefined {
   const given = plain(name);
   if (given === "") return nearest(name, known, 1)[0];
-  const alike = (one: string): boolean => plain(one).includes(given) || given.startsWith(plain(one));
+  const alike = (one: string): boolean => hasWord(one, given) || given.startsWith(plain(one));
   return known.find((one) => plain(one) === given) ?? known.find(alike) ?? nearest(name, known, 1)[0];
 }
+
+/** Whether from one of its words on a name goes on so: `pauseResumes` has `resumes`, and no `user`. */
+const hasWord = (name: string, given: string): boolean =>
+  [...name].some(
+    (letter, at) => (at === 0 || /[^a-z0-9]/.test(letter)) && plain(name.slice(at)).startsWith(given),
+  );
 
 const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
