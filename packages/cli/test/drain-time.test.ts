@@ -2,7 +2,7 @@ import { Agent } from "@rondo/core";
 import { say, scripted } from "@rondo/testkit";
 import { expect, it } from "vitest";
 import { Console } from "../src/console/console.ts";
-import { conduct, drainMs } from "../src/runs/conduct.ts";
+import { drainMs, driveRun } from "../src/runs/drive-run.ts";
 
 it.each([
   [undefined, 8_000],
@@ -26,7 +26,7 @@ it.each([
     const model = scripted([say("never")]);
     const session = await new Agent({ model }).open("s");
     const { stdin, stdout, stderr } = process;
-    const exit = await conduct(
+    const exit = await driveRun(
       {
         session,
         tools: [],

@@ -1,8 +1,6 @@
 // The face of @rondo/core.
 export { Agent, type StepStream } from "./agent.ts";
 export { type Clock, longestWait, systemClock } from "./clock.ts";
-export { type ContextAccount, type ContextSource, contextSources } from "./context/account.ts";
-export { type ExcerptAbout, excerptOf } from "./context/cap/excerpt.ts";
 export type {
   CapFacts,
   CapOptions,
@@ -10,8 +8,9 @@ export type {
   HeadTailNumbers,
   LinesCap,
   ReaderOptions,
-} from "./context/cap/facts.ts";
-export { headTailNumbers } from "./context/cap/facts.ts";
+} from "./context/cap/cap-options.ts";
+export { headTailNumbers } from "./context/cap/cap-options.ts";
+export { type ExcerptAbout, excerptOf } from "./context/cap/excerpt.ts";
 export { capText, maxResultChars, noticeSuffix, type TextCap } from "./context/cap/head-tail.ts";
 export { firstLines, type Kept } from "./context/cap/lines.ts";
 export {
@@ -28,7 +27,7 @@ export {
   failureNote,
   type Unhelpful,
 } from "./context/compact/assemble.ts";
-export { compactionDue, compactionLimit } from "./context/compact/due.ts";
+export { stagedBounds } from "./context/compact/in-parts.ts";
 export {
   emptyLedger,
   foldLedger,
@@ -49,7 +48,7 @@ export {
   type CompactionSettings,
   compactionSettings,
 } from "./context/compact/settings.ts";
-export { stagedBounds } from "./context/compact/staged.ts";
+export { compactionDue, compactionLimit } from "./context/compact/threshold.ts";
 export { applyEdit } from "./context/edit.ts";
 export {
   type CharWeights,
@@ -105,6 +104,7 @@ export {
   trimmedResult,
   trimSettings,
 } from "./context/trim.ts";
+export { type ContextAccount, type ContextSource, contextSources } from "./context/window-usage.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
 export { composeHooks } from "./hooks/compose.ts";
@@ -164,16 +164,16 @@ export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
 export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";
-export { repairOfFile } from "./loop/request/left-out.ts";
+export { repairOfFile } from "./loop/request/omissions.ts";
 export { requestName } from "./loop/request/prefix.ts";
 export { requestOf } from "./loop/request.ts";
 export * from "./loop/run-options.ts";
 export { type Call, emptyState, type Queued, type Run, type State, type Turn } from "./loop/state.ts";
 export * from "./message.ts";
 export * from "./model.ts";
-export type { Adapt } from "./options/adapted.ts";
 export type { AgentOptions, RunOverrides } from "./options/agent-options.ts";
 export { type Resolved, resolve } from "./options/options.ts";
+export type { Adapt } from "./options/wrappers.ts";
 export type { Partially } from "./output/partial.ts";
 export type { OutputReading } from "./output/structured.ts";
 export {
@@ -256,7 +256,7 @@ export {
   type InferOutput,
   type SchemaLike,
 } from "./schema.ts";
-export type { Always } from "./session/always.ts";
+export type { Always } from "./session/always-grant.ts";
 export type { Misfit } from "./session/approvals.ts";
 export { changeText } from "./session/changes.ts";
 export type { ForkOptions } from "./session/fork.ts";
@@ -267,10 +267,10 @@ export type { StepEvent } from "./steps.ts";
 export type { RunStream } from "./stream.ts";
 export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
 export { type Dependency, dependency, type Given, type PassedOn, type Provided } from "./tool/dependency.ts";
+export { toolWith } from "./tool/derive.ts";
 export type { Effect, Permission } from "./tool/effect.ts";
 export type { ToolOutput } from "./tool/outputs.ts";
 export { renderResult } from "./tool/render.ts";
-export { toolWith } from "./tool/with.ts";
 export {
   type ArgsCheck,
   type ArgumentDefaults,

@@ -4,7 +4,7 @@ import { foreignWord } from "./checks/other-words.ts";
 import { repairHistory } from "./context/repair.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { unwrapped } from "./input/data-url.ts";
-import { harmlessResult } from "./input/harmless.ts";
+import { sanitizedResult } from "./input/sanitize.ts";
 import { jsonCopy } from "./json/copy.ts";
 import { classOf, isObject } from "./json/object.ts";
 import {
@@ -80,7 +80,7 @@ function readHistory(given: readonly MessageInput[]): Message[] {
     return ownPart(inText(message as Message), `message ${at}`);
   });
   const history = repairHistory(own).map((message) =>
-    message.role === "tool" ? harmlessResult(message) : message,
+    message.role === "tool" ? sanitizedResult(message) : message,
   );
   if (history.length === 0) throw invalidRequest("the history is empty: none of its messages says anything");
   return history;

@@ -11,10 +11,10 @@ import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
 import { hasPatterns, isForeign, linear, patternIn, withoutPatterns } from "./schema/foreign.ts";
 import type { ArgumentsOf } from "./schema/inferred.ts";
+import { typeWords } from "./schema/keywords.ts";
+import { leftOut, toCheckBy, wellFormedSchema } from "./schema/malformed.ts";
 import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
-import { leftOut, soundSchema, toCheckBy } from "./schema/sound.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
-import { typeWords } from "./schema/words.ts";
 
 /** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
 export type SchemaLike =
@@ -214,7 +214,7 @@ function jsonSchemaOf(
       `${owner}: a schema (a Standard Schema, or a JSON Schema) is needed, not ${JSON.stringify(given)}`,
     );
   if (!isStandard(schema)) refuseWhatIsNone(given, owner);
-  const json = isStandard(schema) ? given : soundSchema(given);
+  const json = isStandard(schema) ? given : wellFormedSchema(given);
   const lost = leftOut(given, json);
   if (wants === "any") return { json, lost };
   // No provider takes arguments that are no object: null, where the schema allows it, is not among them.

@@ -7,7 +7,7 @@
 import { runWords } from "./checks/other-words.ts";
 import { abortSignal } from "./checks/ready-made.ts";
 import { anything, callable, checkGiven, flag, from0, membersOf, oneOf, text } from "./checks.ts";
-import type { ContextAccount } from "./context/account.ts";
+import type { ContextAccount } from "./context/window-usage.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { invalidRequest, type RondoError } from "./errors.ts";
 import type { CallView, Listener } from "./events.ts";
@@ -24,12 +24,12 @@ import { isOpen, type Queued, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
-import { type Always, alwaysIn } from "./session/always.ts";
+import { type Always, alwaysIn } from "./session/always-grant.ts";
 import { Approvals, type Misfit } from "./session/approvals.ts";
+import { checkContinuable } from "./session/continuable.ts";
 import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
-import { checkGoesOn } from "./session/going-on.ts";
-import { Known } from "./session/known.ts";
+import { KnownState } from "./session/known-state.ts";
 import { Listeners } from "./session/listeners.ts";
 import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
@@ -59,7 +59,7 @@ export class Session<Output = unknown> {
   readonly #listeners: Listeners;
   readonly #nextName: ReturnType<typeof namesOf>;
 
-  private constructor(parts: SessionParts, known: Known, state: State) {
+  private constructor(parts: SessionParts, known: KnownState, state: State) {
     this.id = parts.id;
     this.#parts = parts;
     this.#nextName = namesOf(parts);
@@ -71,7 +71,7 @@ export class Session<Output = unknown> {
   /** Opens a session: a new one, or one that is in the journal already. */
   static async open<Output>(parts: SessionParts): Promise<Session<Output>> {
     checkSessionId(parts.id);
-    const known = new Known(parts);
+    const known = new KnownState(parts);
     const session = new Session<Output>(parts, known, await known.readOn(undefined));
     await session.#driving.takeOver(parts.takeOver === true, () => {
       if (parts.forNewRun === true) throw session.#hasRun();
@@ -165,7 +165,7 @@ export class Session<Output = unknown> {
     if (looking !== undefined) await looking;
     this.#mayStart();
     checkGiven(going, options, "continue");
-    const goesOn = (): void => checkGoesOn(this.id, this.state);
+    const goesOn = (): void => checkContinuable(this.id, this.state);
     goesOn();
     return this.#start({ input: [] }, options.signal, goesOn);
   }

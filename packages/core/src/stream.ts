@@ -3,7 +3,7 @@
 // The loop never waits for whoever reads: events go to a queue, and when the reader is slow, deltas of one part are
 // joined there, so that the queue is no longer than the transcript. Breaking off aborts the run.
 
-import type { ContextAccount } from "./context/account.ts";
+import type { ContextAccount } from "./context/window-usage.ts";
 import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import { type JsonObject, textOf } from "./message.ts";

@@ -30,7 +30,7 @@ import type { Texts } from "./rules/texts.ts";
 import type { InferOutput, SchemaLike } from "./schema.ts";
 import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
-import { Brought } from "./tool/brought.ts";
+import { ExternalResult } from "./tool/external-result.ts";
 import { type ChildStart, ChildWaits, type Tool, type ToolContext, ToolResult, tool } from "./tool.ts";
 
 export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
@@ -227,7 +227,7 @@ async function driven(
   session: Session,
   task: () => Input,
   { answers, parent }: ChildStart,
-  atWork: () => void,
+  ongoing: () => void,
 ): Promise<RunResult> {
   const before = session.result;
   // It came to its end, and its parent died before it heard of it.
@@ -239,7 +239,7 @@ async function driven(
       : known.length === 0
         ? session.resume()
         : all(known.map((answer) => say(session, answer)));
-  atWork();
+  ongoing();
   const result = await driving;
   return session.result ?? result;
 }
@@ -256,7 +256,7 @@ function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResul
   if (said.answer === "edit") return session.edit(inside, said.args, { misfit: "told" });
   if (said.answer === "result") {
     const { answer: _answer, ...result } = said;
-    return session.answer(inside, new Brought(result));
+    return session.answer(inside, new ExternalResult(result));
   }
   const { reason, stop } = said;
   return session.deny(inside, reason, stop === undefined ? {} : { stop });

@@ -4,7 +4,7 @@ import { calls, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { Agent, type AgentOptions, type Model, modelFace, type Tool, textOf } from "../src/index.ts";
 import { steerableSession } from "../src/presets.ts";
-import { toolWith } from "../src/tool/with.ts";
+import { toolWith } from "../src/tool/derive.ts";
 import { wordsOf } from "./refused.ts";
 import { echo, quick } from "./support.ts";
 

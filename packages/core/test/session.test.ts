@@ -325,7 +325,7 @@ describe("a call that must be approved", () => {
     expect([third.status, third.pending]).toEqual(["interrupted", []]);
   });
 
-  test("is interrupted once leave was given beforehand for the call it waits with, here and for whoever opens it", async () => {
+  test("is interrupted once a grant covers the call it waits with, here and for whoever opens it", async () => {
     const journal = memoryJournal();
     const agent = (model: Model): Agent => new Agent({ model, tools: [guarded([])], journal });
     const first = await agent(scripted([call("guarded", { n: 7 })])).open("s");

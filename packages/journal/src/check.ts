@@ -10,7 +10,7 @@ import { checkJsonl } from "./check/jsonl.ts";
 import type { CheckOptions, CheckReport } from "./check/report.ts";
 import { checkSqlite } from "./check/sqlite.ts";
 import { waitable } from "./file-journal.ts";
-import { placeOf } from "./place.ts";
+import { placeOf } from "./location.ts";
 import { isOfSystem } from "./system-says.ts";
 
 const optionChecks = membersOf<CheckOptions>({ repair: flag, busyTimeoutMs: waitable });

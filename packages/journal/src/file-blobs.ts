@@ -20,8 +20,8 @@ import {
   safeRef,
 } from "@rondo/core";
 import { heldIn, writeBeside } from "./file-parts.ts";
+import { placeOf } from "./location.ts";
 import { makeFolder } from "./make-folder.ts";
-import { placeOf } from "./place.ts";
 import { isMissing } from "./system-says.ts";
 
 /** The name of a session's folder: ids may be long, differ only in case, or be no file names at all. */

@@ -28,15 +28,15 @@ import { FolderLock } from "./folder-lock.ts";
 import { eraseLease, eraseSession, sessionsToErase } from "./jsonl/erase.ts";
 import { fileError } from "./jsonl/errors.ts";
 import { appendDurably, cutDurably, readIfThere, replaceFile, syncFolder, withFile } from "./jsonl/files.ts";
-import { KnownSessions } from "./jsonl/known.ts";
+import { KnownSessions } from "./jsonl/known-sessions.ts";
 import { groupLine, headerLine } from "./jsonl/lines.ts";
 import { type Listed, listSession } from "./jsonl/list.ts";
 import { leaseSuffix, nameOf, newestSegments, suffix } from "./jsonl/names.ts";
 import { finishRotation, rotate } from "./jsonl/rotation.ts";
 import type { Newest, SessionFiles } from "./jsonl/session.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
+import { placeOf } from "./location.ts";
 import { makeFolder } from "./make-folder.ts";
-import { placeOf } from "./place.ts";
 import { openedToRead, refusals } from "./refusals.ts";
 import { FileWatchers, looksOf, watchFiles } from "./watch-files.ts";
 

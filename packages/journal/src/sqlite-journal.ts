@@ -22,15 +22,15 @@ import {
 import { checkGiven, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
-import { placeOf } from "./place.ts";
+import { placeOf } from "./location.ts";
 import { highestFormat } from "./record-format.ts";
 import { openedToRead } from "./refusals.ts";
 import { type Perform, SqliteBlobs, type Transact } from "./sqlite/blobs.ts";
 import { openDatabase } from "./sqlite/database.ts";
 import { sqliteError } from "./sqlite/errors.ts";
 import { checkFile } from "./sqlite/file.ts";
-import { onlyReading } from "./sqlite/only-reading.ts";
 import { OpenFile } from "./sqlite/open-file.ts";
+import { onlyReading } from "./sqlite/read-only.ts";
 import { Sessions } from "./sqlite/sessions.ts";
 import { FileWatchers, watchFiles } from "./watch-files.ts";
 

@@ -21,7 +21,7 @@ import { checkJournal, jsonlJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { KnownSessions } from "../src/jsonl/known.ts";
+import { KnownSessions } from "../src/jsonl/known-sessions.ts";
 import { cutFile, three, written } from "./cut-file.ts";
 import { ended, start } from "./programs.ts";
 import { refusal } from "./refusal.ts";

@@ -20,7 +20,7 @@ import { blobRef, formatVersion, type RondoError } from "@rondo/core";
 import { checkJournal, sqliteJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
-import { onlyReading } from "../src/sqlite/only-reading.ts";
+import { onlyReading } from "../src/sqlite/read-only.ts";
 import { refusal } from "./refusal.ts";
 
 let folder: string;

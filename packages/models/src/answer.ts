@@ -32,9 +32,9 @@ import {
   unshown,
 } from "./answer/blocks.ts";
 import { holds, isNothing } from "./answer/call-args.ts";
-import { faultWithoutArgs, toldTwice } from "./answer/calls-told.ts";
 import { type AnswerEnd, cutAtLimit } from "./answer/ends.ts";
 import { brokenOff, leftNoRoom, streamTruncated } from "./answer/failures.ts";
+import { faultWithoutArgs, toldTwice } from "./answer/misrouted-calls.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
@@ -242,7 +242,7 @@ export class Answer {
   }
 
   /**
-   * For protocols whose calls are blocks of their own: what gateways mixed up among them (`answer/calls-told.ts`).
+   * For protocols whose calls are blocks of their own: what gateways mixed up among them (`answer/misrouted-calls.ts`).
    * @param stray arguments came that belong to no call
    * @returns whether a call was lost: there were arguments, and there is no call
    */

@@ -14,7 +14,7 @@ import type {
   RondoError,
   Usage,
 } from "@rondo/core";
-import type { Likeness } from "./frame-json.ts";
+import type { FrameTemplate } from "./frame-json.ts";
 import type { BodyParts } from "./kept-text.ts";
 
 /** What a codec is told: which model, what is known of it, and how this server differs from the protocol's original. */
@@ -61,7 +61,7 @@ export interface Decoder {
    */
   push(frame: Frame): void;
   /** A faster way than `push` to take a frame that is like the last one. Absent: push every frame. */
-  readonly likeness?: Likeness | undefined;
+  readonly frameTemplate?: FrameTemplate | undefined;
   /** True once nothing more can come: reading stops then, even if the server keeps the connection open. */
   readonly finished: boolean;
   /** True once the finish signal was seen, though something may follow it, most likely usage. Absent: `finished` tells. */

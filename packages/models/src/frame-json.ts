@@ -6,7 +6,7 @@
 // Where counters run, a pattern is made of the frame. What does not fit is parsed as ever, so the result is always what
 // JSON.parse would give. An answer of a few frames is parsed, and no more. The value is used again: read it, do not keep it.
 //
-// Who knows that the last frame did nothing but add its text may ask for its `likeness`, and do the same with the text of
+// Who knows that the last frame did nothing but add its text may ask for its `frameTemplate`, and do the same with the text of
 // each frame that is like it. Who cuts frames out of a stream then need not even cut that one.
 
 import type { Json, JsonObject } from "@rondo/core";
@@ -59,7 +59,7 @@ interface Shape {
 }
 
 /** What a frame comes to that differs from the last one in its text alone. Good until a frame comes that does not. */
-export class Likeness {
+export class FrameTemplate {
   /** What stands before the text, and behind it. */
   readonly before: string;
   readonly after: string;
@@ -122,9 +122,9 @@ export class FrameJson {
   }
 
   /** How a frame is taken that differs from the last one in its text alone: `then` is told the text. Undefined where that cannot be told. */
-  likeness(then: (text: string) => void): Likeness | undefined {
+  frameTemplate(then: (text: string) => void): FrameTemplate | undefined {
     return this.#same && this.#edges !== undefined
-      ? new Likeness(this.#edges.before, this.#edges.after, then)
+      ? new FrameTemplate(this.#edges.before, this.#edges.after, then)
       : undefined;
   }
 

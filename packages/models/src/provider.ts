@@ -32,8 +32,8 @@ import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from 
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { forRequest, unrepaired } from "./refusals/for-request.ts";
+import { refusalIn, responseIn } from "./refusals/non-http.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
-import { refusalIn, responseIn } from "./refusals/told-otherwise.ts";
 import { bearer, joinURL, merged } from "./request-head.ts";
 import { namesInUse, strangeOptions } from "./strange-options.ts";
 import { defaultClient } from "./transport/default-client.ts";

@@ -16,16 +16,16 @@ import {
   RondoError,
 } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
+import { EventBuffer } from "./event-buffer.ts";
 import { parseExact } from "./exact-json.ts";
 import { BinaryOrText, Body, type Framer } from "./receive/body.ts";
 import { ClockBehind } from "./receive/clock-behind.ts";
-import { AnswerHead, explained } from "./receive/foreign.ts";
+import { AnswerHead, explained } from "./receive/wrong-protocol.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
 import { NdjsonDecoder } from "./transport/ndjson.ts";
 import { waitingUnless } from "./transport/network.ts";
 import { SseDecoder } from "./transport/sse.ts";
-import { Tray } from "./tray.ts";
 
 /**
  * Reads an answer.
@@ -37,7 +37,7 @@ export async function receive(
   target: Target,
   io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
-  const news = new Tray<ModelEvent>();
+  const news = new EventBuffer<ModelEvent>();
   const head = new AnswerHead();
   try {
     return await read({ response, codec, target, io, news, head });
@@ -55,7 +55,7 @@ interface Reception {
   target: Target;
   io: Pick<ModelIo, "emit" | "clock" | "clocks">;
   /** Deltas to emit once the present piece of the body is decoded. */
-  news: Tray<ModelEvent>;
+  news: EventBuffer<ModelEvent>;
   /** How the answer began. */
   head: AnswerHead;
 }
@@ -128,7 +128,7 @@ function framerOf(
   onFrame: (frame: Frame) => void,
 ): Framer {
   if (codec.framing === "ndjson") return new NdjsonDecoder(onFrame);
-  const text = new SseDecoder(onFrame, () => decoder.likeness);
+  const text = new SseDecoder(onFrame, () => decoder.frameTemplate);
   return Binary === undefined ? text : new BinaryOrText(new Binary(onFrame), text);
 }
 

@@ -63,7 +63,7 @@ function withText(value: unknown, text: string): unknown {
 /** The text of a frame that is like the last one; undefined for any other. */
 function textOf(reader: FrameJson, frame: string): string | undefined {
   let told: string | undefined;
-  const isAlike = reader.likeness((text) => {
+  const isAlike = reader.frameTemplate((text) => {
     told = text;
   });
   return isAlike?.takes(frame) ? told : undefined;

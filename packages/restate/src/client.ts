@@ -27,20 +27,20 @@ import { checkGiven, object } from "@rondo/core/checks";
 import {
   alwaysIn,
   awaitingApproval,
-  checkGoesOn,
+  checkContinuable,
   checkGrant,
+  grantLike,
   heardOf,
   inFlight,
-  leaveLike,
   readArgs,
   readInput,
   readMessage,
-  renderBrought,
+  renderExternalResult,
   resultOf,
 } from "@rondo/core/driving";
-import { Clean } from "./client/clean.ts";
 import { clientChecks, type RestateClientOptions } from "./client/options.ts";
-import { Seen } from "./client/seen.ts";
+import { Clean } from "./client/redact.ts";
+import { Seen } from "./client/session-view.ts";
 import { type LiveWorkers, liveWorkers } from "./follow/live-workers.ts";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
 import { defaultPatienceMs, Ingress } from "./ingress.ts";
@@ -89,7 +89,7 @@ interface Place extends Server {
   patienceMs: number;
 }
 
-/** Leave with a name of its own, where it was given none. */
+/** A grant with a name of its own, where it was given none. */
 const granted = (grant: Omit<Grant, "id"> & { id?: string }): Grant =>
   checkGrant({ id: `grant_${randomUUID()}`, ...grant });
 
@@ -129,7 +129,7 @@ export class RestateSession<Output = unknown> {
    * @throws RondoError `invalid_request` where nobody steered and there is none, or its last word is the model's: `send` it a word
    */
   async continue({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
-    if ((await this.status()) === "idle") checkGoesOn(this.id, this.#seen.state);
+    if ((await this.status()) === "idle") checkContinuable(this.id, this.#seen.state);
     return this.#run({ input: [] }, signal);
   }
 
@@ -167,12 +167,12 @@ export class RestateSession<Output = unknown> {
   /**
    * Lets a call run that waits for it. Resolves when the run next ends or waits.
    * @param call its id or key
-   * @param options.always leave for calls to come as well: `true` for the same tool with the same arguments
+   * @param options.always a grant for calls to come as well: `true` for the same tool with the same arguments
    */
   async approve(call: string, options: { always?: Always } = {}): Promise<RunResult<Output>> {
     const always = alwaysIn(options);
     const view = await this.#find(call);
-    const leave = always === undefined ? {} : { always: granted(leaveLike(view, always)) };
+    const leave = always === undefined ? {} : { always: granted(grantLike(view, always)) };
     return this.#sayAndWait({ type: "answer", call, said: { answer: "approve", ...leave } });
   }
 
@@ -200,7 +200,7 @@ export class RestateSession<Output = unknown> {
   async answer(call: string, given: unknown): Promise<RunResult<Output>> {
     const bringing = heardOf(given);
     const { name } = await this.#find(call);
-    const result = renderBrought(name, await bringing);
+    const result = renderExternalResult(name, await bringing);
     return this.#sayAndWait({ type: "answer", call, said: { answer: "result", ...result } });
   }
 
@@ -215,7 +215,7 @@ export class RestateSession<Output = unknown> {
     await this.#post({ type: "withdrawn", id });
   }
 
-  /** Gives leave beforehand. @throws RondoError `invalid_request` saying what is wrong with it */
+  /** Gives permission in advance. @throws RondoError `invalid_request` saying what is wrong with it */
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
     checkGiven(object, grant, "allow");
     const given = granted(grant);
@@ -223,12 +223,12 @@ export class RestateSession<Output = unknown> {
     return given;
   }
 
-  /** Takes leave back that was given. */
+  /** Takes a grant back. */
   async revoke(id: string, by?: string): Promise<void> {
     await this.#post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
   }
 
-  /** The leave that was given beforehand and holds now. */
+  /** The grants that hold now. */
   async grants(): Promise<HeldGrant[]> {
     await this.#seen.refresh();
     return this.#seen.state.grants.filter((grant) => isLiveGrant(grant, Date.now()));

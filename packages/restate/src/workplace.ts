@@ -5,9 +5,9 @@
 // nothing is done twice. Another process has no such workplace: what was at work is lost to it, and it says so.
 
 import { type Clock, type Fact, longestWait, RondoError, type State } from "@rondo/core";
-import { AtWork, isRunning, type Shell } from "@rondo/core/driving";
+import { isRunning, OngoingWork, type Shell } from "@rondo/core/driving";
 
-type Driving = ConstructorParameters<typeof AtWork>[1];
+type Driving = ConstructorParameters<typeof OngoingWork>[1];
 
 /** How long work goes on that nobody asks for any more, in milliseconds. */
 const orphanMs = 60_000;
@@ -21,7 +21,7 @@ export function toolsAreAtWork({ run }: State): boolean {
 export class Workplace {
   /** Names it, among those of all processes. */
   readonly id: string;
-  readonly atWork: AtWork;
+  readonly ongoing: OngoingWork;
   #driving: Driving;
   readonly #came: Fact[] = [];
   /** How many came before the first in `#came`. */
@@ -34,7 +34,7 @@ export class Workplace {
   constructor(id: string, shell: Shell, driving: Omit<Driving, "post">) {
     this.id = id;
     this.#driving = { ...driving, post: () => {} };
-    this.atWork = new AtWork(shell, {
+    this.ongoing = new OngoingWork(shell, {
       state: () => this.#driving.state(),
       post: (fact) => {
         this.#came.push(fact);
@@ -72,7 +72,7 @@ export class Workplace {
   /** Everything that is at work is told to stop. */
   stop(why: string): void {
     clearTimeout(this.#orphaned);
-    this.atWork.stopAll(new RondoError("aborted", why));
+    this.ongoing.stopAll(new RondoError("aborted", why));
     this.wake();
   }
 

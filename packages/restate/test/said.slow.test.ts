@@ -35,7 +35,7 @@ describe.skipIf(whyNoServer !== undefined)(
     afterAll(() => server.stop());
 
     it("is known to be driven from its first word on, and a signal ends its own run alone", async () => {
-      const atWork = Promise.withResolvers<void>();
+      const ongoing = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<string>();
       const wait = tool({
         name: "wait",
@@ -43,7 +43,7 @@ describe.skipIf(whyNoServer !== undefined)(
         inputSchema: { type: "object" },
         effect: "read",
         execute: () => {
-          atWork.resolve();
+          ongoing.resolve();
           return goOn.promise;
         },
       });
@@ -55,7 +55,7 @@ describe.skipIf(whyNoServer !== undefined)(
       const [one, two] = [client.session("s"), client.session("s")];
       const first = one.send("A");
       expect(await one.status()).toBe("running");
-      await atWork.promise;
+      await ongoing.promise;
       expect(await two.status()).toBe("running");
       const quiet = two.settled();
       const given = new AbortController();

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { readLines } from "../src/state/page.ts";
 import type { KeyValues } from "../src/state/pieces.ts";
 import { RecordStore } from "../src/state/store.ts";
-import { Taken } from "../src/state/taken.ts";
+import { Taken } from "../src/state/taken-mails.ts";
 
 function memory(): { kv: KeyValues; values: Map<string, string>; writes: () => number } {
   const values = new Map<string, string>();

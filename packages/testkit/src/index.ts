@@ -4,6 +4,7 @@ export type { Recording } from "./cassette/tape.ts";
 export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.ts";
 export { differences, type Wanted } from "./matchers/difference.ts";
 export { expectRun } from "./matchers/expect-run.ts";
+export type { CalledOptions, WantedNumber, WantedSpending } from "./matchers/expected.ts";
 export {
   type MatcherResult,
   type OrderedCall,
@@ -11,7 +12,6 @@ export {
   rondoMatchers,
 } from "./matchers/matchers.ts";
 export type { RunSubject, ToldSpending } from "./matchers/story.ts";
-export type { CalledOptions, WantedNumber, WantedSpending } from "./matchers/wanted.ts";
 export {
   type BrokenPromise,
   type ModelCheck,

@@ -23,7 +23,7 @@ import {
 } from "@rondo/core";
 import { checkGiven, count, flag, membersOf, object, text } from "@rondo/core/checks";
 import { notKept } from "./not-kept.ts";
-import { checkScript, isAct } from "./scripted/given.ts";
+import { checkScript, isAct } from "./scripted/check-script.ts";
 import { flatten, playTurn, ScriptedAnswer } from "./scripted/play.ts";
 import { fail, type Turn, usageChecks } from "./scripted/turns.ts";
 import { clipped } from "./text.ts";

@@ -2,7 +2,7 @@
 
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, membersOf } from "@rondo/core/checks";
-import { leave } from "./options.ts";
+import { permissionOption } from "./options.ts";
 
 const maxLength = 2000;
 
@@ -12,7 +12,7 @@ export interface CalculateOptions {
 }
 
 const optionChecks = membersOf<CalculateOptions>({
-  permission: leave,
+  permission: permissionOption,
 });
 
 /** The tool `calculate`. */

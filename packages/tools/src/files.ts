@@ -6,7 +6,7 @@ import { type EditFileOptions, editFile } from "./files/edit-file.ts";
 import { type ListFilesOptions, listFiles } from "./files/list-files.ts";
 import { type ReadFileOptions, readFile } from "./files/read-file.ts";
 import { type WriteFileOptions, writeFile } from "./files/write-file.ts";
-import { type FileToolSet, fileToolChecks, fileToolSet, leave } from "./options.ts";
+import { type FileToolSet, fileToolChecks, fileToolSet, permissionOption } from "./options.ts";
 import { type SearchFilesOptions, searchFiles } from "./search/search-files.ts";
 
 type Own<T> = Omit<T, "root">;
@@ -30,7 +30,7 @@ const optionChecks = membersOf<FileToolsOptions>(
   {
     root: fileToolChecks.root,
     readOnly: flag,
-    writePermission: leave,
+    writePermission: permissionOption,
     list: object,
     read: object,
     search: object,

@@ -8,7 +8,7 @@ import { checkGiven } from "@rondo/core/checks";
 import { answering } from "./answering.ts";
 import type { HttpArgs, HttpRules } from "./http/calling.ts";
 import { type HttpToolsOptions, httpToolsOptions } from "./http/options.ts";
-import { originOf, placeOf, placesOf } from "./http/places.ts";
+import { originOf, placeOf, placesOf } from "./http/urls.ts";
 
 const url = { type: "string", minLength: 1, description: "The whole URL, http: or https:." } as const;
 

@@ -7,7 +7,7 @@ import { foreignSchema, type JsonObject, type Permission, type Tool, tool, toolR
 import { checkGiven, flag, membersOf, text } from "@rondo/core/checks";
 import { called, type McpClient, type McpTool, mcpClient, toolsOf } from "./mcp/client.ts";
 import { outputsOf } from "./mcp/outputs.ts";
-import { leave } from "./options.ts";
+import { permissionOption } from "./options.ts";
 
 export interface McpToolsOptions {
   /** Stands before the names of its tools, and `_`: two servers may have a tool of the same name. Default: nothing. */
@@ -21,7 +21,11 @@ export interface McpToolsOptions {
   permission?: Permission;
 }
 
-const optionChecks = membersOf<McpToolsOptions>({ server: text, trusted: flag, permission: leave });
+const optionChecks = membersOf<McpToolsOptions>({
+  server: text,
+  trusted: flag,
+  permission: permissionOption,
+});
 
 /** The agent's clock is the one that counts; a client's own is set to the longest that a timer takes. */
 const longestMs = 2 ** 31 - 1;

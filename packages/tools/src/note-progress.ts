@@ -5,7 +5,7 @@
 
 import { type LedgerEntry, type Permission, type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, membersOf } from "@rondo/core/checks";
-import { leave } from "./options.ts";
+import { permissionOption } from "./options.ts";
 import { counted } from "./reasons.ts";
 
 export interface NoteProgressOptions {
@@ -24,7 +24,7 @@ const lists = [
 ] as const;
 
 const optionChecks = membersOf<NoteProgressOptions>({
-  permission: leave,
+  permission: permissionOption,
 });
 
 /** The tool `note_progress`: decisions, what is done, what is left and what comes next, kept through every compaction. */

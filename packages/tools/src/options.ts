@@ -12,7 +12,7 @@ import {
   oneOf,
 } from "@rondo/core/checks";
 import { Root } from "./paths/root.ts";
-import { Seen } from "./seen.ts";
+import { Seen } from "./stale-writes.ts";
 
 export interface FileToolOptions {
   /**
@@ -30,8 +30,8 @@ export interface FileToolSet {
   readonly seen: Seen;
 }
 
-/** A word of leave. */
-export const leave: Check = oneOf("allow", "ask", "deny");
+/** A tool's permission, as an option. */
+export const permissionOption: Check = oneOf("allow", "ask", "deny");
 
 /** What the options that all file tools share must be. */
 export const fileToolChecks: ChecksOf<FileToolOptions> = {
@@ -39,7 +39,7 @@ export const fileToolChecks: ChecksOf<FileToolOptions> = {
     name,
     having("the path of a folder, or a fileToolSet() of one,", { root: object, seen: object }),
   ),
-  permission: leave,
+  permission: permissionOption,
 };
 
 /**

@@ -8,14 +8,14 @@ import type { Console } from "../console/console.ts";
 import { failureOf } from "../console/failure.ts";
 import { sameMs } from "../console/signals.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { rondo } from "../line/called.ts";
-import { contextLines } from "../render/account.ts";
+import { rondo } from "../line/command-name.ts";
 import { endStyle, endText } from "../render/ending.ts";
 import { LiveView } from "../render/live.ts";
 import { waitingLines } from "../render/waiting.ts";
-import { answer, askAll, drainMs, leftLines } from "../runs/conduct.ts";
+import { contextLines } from "../render/window-usage.ts";
+import { answer, askAll, drainMs, leftLines } from "../runs/drive-run.ts";
+import { chatCommands, readSaid, type Said } from "./chat-commands.ts";
 import { Lines } from "./lines.ts";
-import { chatCommands, readSaid, type Said } from "./words.ts";
 
 /** A session with the agent that drives it. */
 export interface Talked {

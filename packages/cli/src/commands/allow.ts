@@ -1,4 +1,4 @@
-// The room of `rondo allow` and `rondo revoke`: leave for calls to come, in one run, given and taken back.
+// The room of `rondo allow` and `rondo revoke`: grants for calls to come, in one run, given and taken back.
 //
 // Neither drives the run: what it covers is seen first, and `rondo resume` goes on.
 
@@ -17,11 +17,11 @@ import { Failure, UsageError } from "../console/failure.ts";
 import { jsonLine, plainText, visibleText } from "../console/plain-text.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Arguments, OptionSpecs } from "../line/arguments.ts";
-import { rondo } from "../line/called.ts";
 import { type Command, journalOption } from "../line/command.ts";
+import { rondo } from "../line/command-name.ts";
 import { grantText } from "../render/grant.ts";
 import { withJournal } from "../runs/find-run.ts";
-import { modelOptions, withRun } from "../runs/goes-on.ts";
+import { modelOptions, withRun } from "../runs/reopen.ts";
 import { stateOf } from "../summary.ts";
 
 const holdOptions: OptionSpecs = {
@@ -96,7 +96,7 @@ export const revoke: Command = {
   },
 };
 
-/** How many calls and how long leave is for, as the options say. */
+/** How many calls and how long a grant is for, as the options say. */
 export function holdOf(args: Arguments): Pick<Grant, "uses" | "until"> {
   const uses = args.wholeNumber("uses");
   const until = args.time("until", Date.now());

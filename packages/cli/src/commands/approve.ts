@@ -7,10 +7,10 @@ import { Failure, UsageError } from "../console/failure.ts";
 import { plainText } from "../console/plain-text.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Arguments } from "../line/arguments.ts";
-import { rondo } from "../line/called.ts";
 import type { Command } from "../line/command.ts";
+import { rondo } from "../line/command-name.ts";
 import type { FoundRun } from "../runs/find-run.ts";
-import { goOn, goOnOptions } from "../runs/goes-on.ts";
+import { goOn, goOnOptions } from "../runs/reopen.ts";
 import { callName, stateOf } from "../summary.ts";
 import { holdOf, readJson } from "./allow.ts";
 
@@ -35,7 +35,7 @@ export const approve: Command = {
     const always = args.has("always") ? holdOf(args) : undefined;
     for (const option of ["uses", "until"])
       if (always === undefined && args.has(option))
-        throw new UsageError(`--${option} says how long leave holds: give --always with it`);
+        throw new UsageError(`--${option} says how long a grant holds: give --always with it`);
     if (always !== undefined && edited !== undefined)
       throw new UsageError(
         "--always and --args exclude each other: what the model will ask for again are its own arguments",

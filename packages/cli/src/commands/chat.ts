@@ -10,9 +10,9 @@ import type { Arguments } from "../line/arguments.ts";
 import type { Command } from "../line/command.ts";
 import { makeAgent } from "../runs/agent.ts";
 import { findRun } from "../runs/find-run.ts";
-import { checkStart } from "../runs/goes-on.ts";
 import { journalFlag, journalPlace, openKnownJournal } from "../runs/journal-place.ts";
 import { chooseModel } from "../runs/models.ts";
+import { checkStart } from "../runs/reopen.ts";
 import { keeping, newId, startedBy, startOptions, tellModel } from "../runs/starting.ts";
 
 export const chat: Command = {

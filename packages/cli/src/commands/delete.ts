@@ -5,8 +5,8 @@
 import { Failure, UsageError } from "../console/failure.ts";
 import { jsonLine, plainText } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { rondo } from "../line/called.ts";
 import { type Command, journalOption } from "../line/command.ts";
+import { rondo } from "../line/command-name.ts";
 import { counted } from "../render/usage.ts";
 import { withJournal } from "../runs/find-run.ts";
 

@@ -6,11 +6,11 @@ import { Failure, UsageError } from "../console/failure.ts";
 import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { driverOf } from "../invocation.ts";
-import { rondo } from "../line/called.ts";
 import { type Command, journalOption } from "../line/command.ts";
+import { rondo } from "../line/command-name.ts";
 import { renderExplanation } from "../render/explanation.ts";
+import { todayOf } from "../runs/current-agent.ts";
 import { withJournal } from "../runs/find-run.ts";
-import { todayOf } from "../runs/today.ts";
 import { noRules, summaryOf } from "../summary.ts";
 
 export const explainRun: Command = {

@@ -11,16 +11,16 @@ import { listenForSignals } from "../console/signals.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Arguments } from "../line/arguments.ts";
-import { rondo } from "../line/called.ts";
 import { type Command, journalOption, showOptions } from "../line/command.ts";
-import { shownBy } from "../line/shown.ts";
+import { rondo } from "../line/command-name.ts";
+import { shownBy } from "../line/output-options.ts";
 import { makeAgent } from "../runs/agent.ts";
-import { conduct } from "../runs/conduct.ts";
+import { recordedModel } from "../runs/current-agent.ts";
+import { driveRun } from "../runs/drive-run.ts";
 import { type FoundRun, withJournal } from "../runs/find-run.ts";
-import { startOf } from "../runs/goes-on.ts";
 import { chooseModel } from "../runs/models.ts";
+import { startOf } from "../runs/reopen.ts";
 import { limitOptions, limitsOf, newId, systemOf, textOrFile } from "../runs/starting.ts";
-import { recordedModel } from "../runs/today.ts";
 import { summaryOf } from "../summary.ts";
 
 export const fork: Command = {
@@ -86,7 +86,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     try {
       const session = await made.agent.open(id);
       const how = { session, tools: made.tools, console, signals, show, maxSteps: own.maxSteps };
-      return await conduct({ ...how, journalOption: flag }, () => session.resume());
+      return await driveRun({ ...how, journalOption: flag }, () => session.resume());
     } finally {
       signals.dispose();
     }

@@ -7,8 +7,8 @@ import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { changeLines } from "../render/changes.ts";
 import { counted } from "../render/usage.ts";
+import { todayOf } from "../runs/current-agent.ts";
 import { withJournal } from "../runs/find-run.ts";
-import { todayOf } from "../runs/today.ts";
 import { noRules } from "../summary.ts";
 
 export const replayRun: Command = {

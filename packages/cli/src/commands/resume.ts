@@ -1,7 +1,7 @@
 // The room of `rondo resume`: a run that a process left goes on in this one.
 
 import type { Command } from "../line/command.ts";
-import { goOn, goOnOptions } from "../runs/goes-on.ts";
+import { goOn, goOnOptions } from "../runs/reopen.ts";
 
 export const resume: Command = {
   name: "resume",

@@ -7,9 +7,9 @@ import { listenForSignals } from "../console/signals.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Arguments } from "../line/arguments.ts";
 import { type Command, showOptions } from "../line/command.ts";
-import { shownBy } from "../line/shown.ts";
+import { shownBy } from "../line/output-options.ts";
 import { makeAgent } from "../runs/agent.ts";
-import { conduct } from "../runs/conduct.ts";
+import { driveRun } from "../runs/drive-run.ts";
 import { chooseModel } from "../runs/models.ts";
 import { keeping, newId, startedBy, startOptions, tellModel } from "../runs/starting.ts";
 
@@ -43,7 +43,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     });
     const session = await agent.open(await newId(kept?.journal));
     if (show !== "quiet") tellModel(chosen, console);
-    return await conduct(
+    return await driveRun(
       {
         session,
         tools,

@@ -3,7 +3,7 @@
 import type { Explanation, Reason, StepReasons } from "@rondo/core/explain";
 import type { Paint, Style } from "../console/console.ts";
 import { evidenceText, oneLine } from "../console/shorten.ts";
-import { rondo } from "../line/called.ts";
+import { rondo } from "../line/command-name.ts";
 import { endStyle, endText } from "./ending.ts";
 import { spanText } from "./usage.ts";
 

@@ -1,4 +1,4 @@
-// The room of the grant in words: what leave was given for, and how long it holds.
+// The room of the grant in words: what it was given for, and how long it holds.
 
 import type { Grant } from "@rondo/core";
 import { timeText } from "./usage.ts";

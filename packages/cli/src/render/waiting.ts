@@ -2,7 +2,7 @@
 
 import type { CallView } from "@rondo/core";
 import { visibleText } from "../console/plain-text.ts";
-import { rondo } from "../line/called.ts";
+import { rondo } from "../line/command-name.ts";
 import { callName } from "../summary.ts";
 
 /**

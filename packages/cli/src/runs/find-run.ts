@@ -6,7 +6,7 @@ import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import { plainText } from "../console/plain-text.ts";
 import type { Arguments } from "../line/arguments.ts";
-import { rondo } from "../line/called.ts";
+import { rondo } from "../line/command-name.ts";
 import {
   type JournalPlace,
   journalFlag,

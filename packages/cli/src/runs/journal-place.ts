@@ -12,7 +12,7 @@ import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import type { Arguments } from "../line/arguments.ts";
-import { rondo } from "../line/called.ts";
+import { rondo } from "../line/command-name.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 

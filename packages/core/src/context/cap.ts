@@ -6,8 +6,8 @@
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
 import { byteLength, exceedsBytes, lineCount } from "../text/size.ts";
+import { type CapFacts, maxBytes } from "./cap/cap-options.ts";
 import { cutContent, joinedText, projection, textLength, withOneText } from "./cap/content.ts";
-import { type CapFacts, maxBytes } from "./cap/facts.ts";
 import { maxResultChars } from "./cap/head-tail.ts";
 import { firstLines, linesNote } from "./cap/lines.ts";
 

@@ -19,7 +19,7 @@ import {
   share,
 } from "../checks.ts";
 import type { Model } from "../model.ts";
-import { type CapFacts, type CapOptions, capFacts, capOptions } from "./cap/facts.ts";
+import { type CapFacts, type CapOptions, capFacts, capOptions } from "./cap/cap-options.ts";
 import {
   type CompactionOptions,
   type CompactionSettings,

@@ -6,8 +6,8 @@ import { reduce } from "../loop/reduce.ts";
 import { callIn, emptyState, type State } from "../loop/state.ts";
 import { callsOf, type JsonObject, textOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
-import { essence, ordered } from "./essence.ts";
-import { checkOne, records, rules as rulesCheck } from "./given.ts";
+import { comparable, ordered } from "./comparable.ts";
+import { checkOne, records, rules as rulesCheck } from "./inputs.ts";
 
 /** One thing that happened on one side, in words. */
 export interface Moment {
@@ -75,7 +75,7 @@ export function diff(a: readonly LogRecord[], b: readonly LogRecord[], rules: Ru
   let state = emptyState;
   for (;;) {
     const [one, other] = [left[shared], right[shared]];
-    if (one === undefined || other === undefined || essence(one) !== essence(other)) break;
+    if (one === undefined || other === undefined || comparable(one) !== comparable(other)) break;
     state = reduce(state, one, rules);
     shared += 1;
   }

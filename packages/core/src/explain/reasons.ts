@@ -2,7 +2,7 @@
 
 import type { ErrorData, Repair } from "../errors.ts";
 import type { CallKey, Follows, LogRecord, RecordOf, ResultCode, Verdict } from "../loop/records.ts";
-import { isOfOldFiles, isOfOneFile, isOfSetting, keptFiles, settingOf } from "../loop/request/left-out.ts";
+import { isOfOldFiles, isOfOneFile, isOfSetting, keptFiles, settingOf } from "../loop/request/omissions.ts";
 import { callIn, type State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 

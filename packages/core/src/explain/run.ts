@@ -11,7 +11,7 @@ import type { Follows, LogRecord, RunEnd } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
 import { emptyState, isOpen, type State } from "../loop/state.ts";
 import type { Rules } from "../rules/rule.ts";
-import { checkOne, records as recordsCheck, rules } from "./given.ts";
+import { checkOne, records as recordsCheck, rules } from "./inputs.ts";
 import { noStep } from "./no-step.ts";
 import { type Reason, reasonsOf } from "./reasons.ts";
 import { type Remedy, remedyOf } from "./remedy.ts";

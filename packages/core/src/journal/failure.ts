@@ -7,7 +7,7 @@ import { isPromise, listOf, object } from "../checks.ts";
 import { isA, messageOf, RondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
-import { whenThere } from "./when-there.ts";
+import { whenThere } from "./maybe-async.ts";
 
 type Asked = "append" | "read" | "lease" | "watch";
 

@@ -7,8 +7,8 @@ import { invalidRequest, RondoError, toRondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { formatVersion, type LogRecord, type RecordOf } from "../loop/records.ts";
 import { readRecords } from "./failure.ts";
+import { whenThere } from "./maybe-async.ts";
 import { isKnownType } from "./record-types.ts";
-import { whenThere } from "./when-there.ts";
 
 /** How a record of one format becomes one of the next. By the format it comes from; formats with no entry changed nothing. */
 export type Migrations = { readonly [format: number]: (record: LogRecord) => LogRecord };

@@ -47,7 +47,7 @@ function isCleared(call: Call, options: RunOptions): boolean {
   return call.prepared || !options.hooks.includes("beforeTool");
 }
 
-/** What is known about leave to run: an answer, or that the hook has yet to be asked. */
+/** What is known about permission to run: an answer, or that the hook has yet to be asked. */
 export function permissionOf(call: Call, options: RunOptions): "allow" | "deny" | "ask" | "stop" | "unasked" {
   if (call.permission !== undefined) return call.permission.answer;
   if (call.tool?.permission === "deny") return "deny";

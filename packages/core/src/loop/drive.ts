@@ -11,15 +11,15 @@ import type { RondoEvent } from "../events.ts";
 import { frozen } from "../json/copy.ts";
 import type { Action } from "./action.ts";
 import type { BroughtResult } from "./child-facts.ts";
-import { untilWake } from "./deciding/hearing.ts";
+import { untilWake } from "./deciding/consulting.ts";
 import { announce } from "./driving/announce.ts";
-import { AtWork } from "./driving/at-work.ts";
-import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts";
 import { Groups } from "./driving/groups.ts";
+import { modelStarted, summaryStarted, toolsStarted } from "./driving/intents.ts";
+import { type Arriving, isOutcome, isOutsideFact, isVoid, timely } from "./driving/late-results.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
+import { OngoingWork } from "./driving/ongoing.ts";
 import type { Shell } from "./driving/shell.ts";
 import { type ListenerList, Telling } from "./driving/telling.ts";
-import { type Arriving, isOutcome, isVoid, isWord, timely } from "./driving/timely.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
@@ -40,7 +40,7 @@ export class Driver {
   readonly #groups: Groups;
   #unheard: Fact[] = [];
   readonly #prefix: Prefix;
-  readonly #atWork: AtWork;
+  readonly #ongoing: OngoingWork;
   /** Set by a drain: stop driving `soon`, at the next safe point, or `now`, whatever is under way. */
   #leaving: "soon" | "now" | undefined;
 
@@ -59,7 +59,7 @@ export class Driver {
     const teller = { isRunning: () => this.#running, post: (fact: Fact) => this.post(fact) };
     this.#telling = new Telling(listeners, teller, shell.redact);
     this.#groups = new Groups(shell.journal, shell.session, state.seq);
-    this.#atWork = new AtWork(this.#shell, {
+    this.#ongoing = new OngoingWork(this.#shell, {
       state: () => this.#state,
       post: (fact) => {
         if (this.#running) this.post(fact);
@@ -98,7 +98,7 @@ export class Driver {
 
   /** A result that `answer` gives for a call, rendered and cut as the conversation gets it. */
   brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
-    return this.#atWork.brought(call, result);
+    return this.#ongoing.brought(call, result);
   }
 
   /** Why nothing can be kept here any more, for callers after the first that was told. Undefined: it can. */
@@ -182,7 +182,7 @@ export class Driver {
       }
     } catch (thrown) {
       this.#abandon(toRondoError(thrown));
-      this.#unheard = [...this.#groups.unkept, ...this.#mailbox].filter(isWord);
+      this.#unheard = [...this.#groups.unkept, ...this.#mailbox].filter(isOutsideFact);
       // All else that came was about this run, which goes on elsewhere, if at all.
       this.#mailbox.length = 0;
       throw thrown;
@@ -198,14 +198,14 @@ export class Driver {
    */
   leave(): void {
     this.#leaving ??= "soon";
-    this.#atWork.leave("soon");
+    this.#ongoing.leave("soon");
     this.#stir();
   }
 
   /** Gives up what is under way: it is lost as in a crash, and `run` resolves. */
   leaveNow(): void {
     this.#leaving = "now";
-    this.#atWork.leave("now");
+    this.#ongoing.leave("now");
     this.#stir();
   }
 
@@ -220,7 +220,7 @@ export class Driver {
   /** Takes a `leave` back. */
   stay(): void {
     this.#leaving = undefined;
-    this.#atWork.stay();
+    this.#ongoing.stay();
   }
 
   /** Whether a drain may stop here: nothing is under way, and another process can do what comes next. */
@@ -228,7 +228,7 @@ export class Driver {
     if (this.#leaving === undefined) return false;
     if (this.#leaving === "now") return true;
     const { run } = this.#state;
-    const busy = this.#atWork.isAsking || (run !== undefined && inFlight(run));
+    const busy = this.#ongoing.isAsking || (run !== undefined && inFlight(run));
     return action.do !== "record" && action.do !== "ask" && !busy;
   }
 
@@ -253,13 +253,13 @@ export class Driver {
         this.#append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
       case "reconcile":
-        return this.#ask(action.calls, (key) => this.#atWork.reconcile(key), action.until);
+        return this.#ask(action.calls, (key) => this.#ongoing.reconcile(key), action.until);
       case "end_children":
-        return this.#ask(action.calls, (key) => this.#atWork.endChild(key), action.until);
+        return this.#ask(action.calls, (key) => this.#ongoing.endChild(key), action.until);
       case "check_output":
-        return this.#ask([action.text], (text) => this.#atWork.checkOutput(text));
+        return this.#ask([action.text], (text) => this.#ongoing.checkOutput(text));
       case "run_hook":
-        return this.#ask(action.hooks, (ask) => this.#atWork.askHook(ask), action.until);
+        return this.#ask(action.hooks, (ask) => this.#ongoing.askHook(ask), action.until);
       case "wait":
         return this.#wait(action.until);
     }
@@ -290,9 +290,9 @@ export class Driver {
         if (event.type === "approval_request") frozen(event.call.args);
         this.tell(event);
       }
-      this.#atWork.see(record);
+      this.#ongoing.see(record);
     }
-    this.#atWork.release();
+    this.#ongoing.release();
   }
 
   /** All of them: a listener may abort or steer, and what comes next is decided only after that. */
@@ -316,12 +316,12 @@ export class Driver {
       return this.#wait(until, () => gate.pass());
     }
     this.#append([modelStarted(action, this.#prefix)]);
-    return this.#onceDurable(() => this.#atWork.think(action));
+    return this.#onceDurable(() => this.#ongoing.think(action));
   }
 
   #summarise(action: Action & { do: "summarise" }): Promise<void> | undefined {
     this.#append([summaryStarted(action)]);
-    return this.#onceDurable(() => this.#atWork.summarise(action));
+    return this.#onceDurable(() => this.#ongoing.summarise(action));
   }
 
   /** Does something once the records before it are durable. What came meanwhile is appended first: nothing starts after an abort. */
@@ -338,7 +338,7 @@ export class Driver {
   #startTools(action: Action & { do: "start_tools" }): Promise<void> | undefined {
     this.#append(toolsStarted(action, this.#shell.session));
     return this.#onceDurable(() => {
-      for (const key of action.calls) this.#atWork.act(key);
+      for (const key of action.calls) this.#ongoing.act(key);
     });
   }
 
@@ -348,7 +348,7 @@ export class Driver {
    */
   #abandon(error: RondoError): void {
     this.#groups.failed = error;
-    this.#atWork.leave("now", error);
+    this.#ongoing.leave("now", error);
   }
 
   // ---- waiting -------------------------------------------------------------------------------------------------

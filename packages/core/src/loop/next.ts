@@ -10,7 +10,7 @@
 import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type Phase, record } from "./action.ts";
-import { askLeave, reconcileCalls, useGrant } from "./deciding/asking.ts";
+import { askApprovals, reconcileCalls, useGrant } from "./deciding/approvals.ts";
 import {
   abandonedResult,
   closeAll,
@@ -26,6 +26,14 @@ import {
   timedOutResult,
 } from "./deciding/closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./deciding/compacting.ts";
+import {
+  graceEnd,
+  ruleDecision,
+  timedDecision,
+  untilWake,
+  wait,
+  waitForRetry,
+} from "./deciding/consulting.ts";
 import { deliver, deliverAll } from "./deciding/delivering.ts";
 import {
   badOutput,
@@ -41,7 +49,6 @@ import {
   outputMode,
   unjudgedAfterAbort,
 } from "./deciding/ending.ts";
-import { graceEnd, ruleDecision, timedDecision, untilWake, wait, waitForRetry } from "./deciding/hearing.ts";
 import { judgeTurn } from "./deciding/judge.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./deciding/making-room.ts";
 import {
@@ -309,8 +316,8 @@ export const table: Table = {
       refuseChildren,
     ),
     row("calls may start", "start them", ["acting"], startCalls),
-    row("leave was given beforehand that covers a call", "let it run, and count that", ["acting"], useGrant),
-    row("calls need somebody's approval", "ask", ["acting"], askLeave),
+    row("a grant covers a call", "let it run, and count that", ["acting"], useGrant),
+    row("calls need somebody's approval", "ask", ["acting"], askApprovals),
     row(
       "hooks have not been asked about calls",
       "ask them",

@@ -14,12 +14,12 @@ import {
   startChild,
   takeLeft,
 } from "./folding/children.ts";
+import { allow, countGrantUse, revoke } from "./folding/grants.ts";
 import { hookAnswered, untransformed } from "./folding/hooks.ts";
-import { allow, revoke, useLeave } from "./folding/leave.ts";
 import { beginMemories, remember } from "./folding/memories.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./folding/shrink.ts";
 import { spendMore } from "./folding/spend.ts";
-import { reopen } from "./folding/taken-over.ts";
+import { reopen } from "./folding/takeover.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./folding/turn.ts";
 import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
@@ -109,7 +109,7 @@ function fold(state: State, record: LogRecord, last: number): State {
     case "approval_asked":
       return to(mapCalls(run, (call) => (record.calls.includes(call.key) ? { ...call, asked: true } : call)));
     case "approval_given": {
-      const known = useLeave(state, run, record);
+      const known = countGrantUse(state, run, record);
       // A grant that does not cover the call approves nothing, whoever wrote the record.
       return known === undefined ? state : approve(known, run, record);
     }

@@ -61,7 +61,7 @@ import type { UnknownKeys } from "../schema/unknown-keys.ts";
 import type { SchemaLike } from "../schema.ts";
 import type { Provided } from "../tool/dependency.ts";
 import type { Tool } from "../tool.ts";
-import { type Adapt, adaptOption } from "./adapted.ts";
+import { type Adapt, adaptOption } from "./wrappers.ts";
 
 export interface AgentOptions<Output = unknown> {
   model: Model;

@@ -4,7 +4,7 @@
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
 import { wrong } from "../checks.ts";
-import { readerNames } from "../context/cap/facts.ts";
+import { readerNames } from "../context/cap/cap-options.ts";
 import { charEstimator } from "../context/estimate.ts";
 import { contextFacts } from "../context/options.ts";
 import { readerTools } from "../context/reader-tools.ts";
@@ -25,28 +25,28 @@ import {
   refusals,
   truncations,
 } from "../rules/answers.ts";
+import { textsWith } from "../rules/custom-texts.ts";
 import { degenerateAnswers } from "../rules/degenerate.ts";
 import { budget, deadline, maxSteps, underWord } from "../rules/limits.ts";
 import { overflow } from "../rules/overflow.ts";
-import { textsWith } from "../rules/own-texts.ts";
 import { repairs } from "../rules/repairs.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { repeats } from "../rules/repeats.ts";
 import { fallback, retry } from "../rules/retry.ts";
-import { tellRoom } from "../rules/room.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import { byContent } from "../rules/stop/by-content.ts";
 import { stopWhen } from "../rules/stop-when.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
 import { textsDigest } from "../rules/texts-digest.ts";
 import { tree } from "../rules/tree.ts";
+import { windowNotice } from "../rules/window-notice.ts";
 import { type CompiledSchema, compileSchema } from "../schema.ts";
 import type { Provided } from "../tool/dependency.ts";
-import { fitTool } from "../tool/with.ts";
+import { fitTool } from "../tool/derive.ts";
 import { type Tool, toolResult, toolsThere } from "../tool.ts";
-import { adaptedModel, adaptedTool } from "./adapted.ts";
 import { type AgentOptions, checkOptions } from "./agent-options.ts";
 import { speaking } from "./spoken-refusals.ts";
+import { adaptedModel, adaptedTool } from "./wrappers.ts";
 
 /** Options, resolved. */
 export interface Resolved {
@@ -293,7 +293,7 @@ function rulesOf(given: AgentOptions): Rules {
     ...(given.retry === null && [...(given.fallback ?? []), ...(given.models ?? [])].length > 0
       ? [fallback()]
       : []),
-    ...(tell.length === 0 ? [] : [tellRoom(tell, estimator) as Rule]),
+    ...(tell.length === 0 ? [] : [windowNotice(tell, estimator) as Rule]),
     ...(given.budget === undefined ? [] : [budget(given.budget)]),
     tree(given.maxSubAgents ?? 64) as Rule,
     ...(limited ? [] : [maxSteps(given.maxSteps ?? 100, onLimit)]),

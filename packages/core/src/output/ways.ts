@@ -8,7 +8,7 @@ import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
-import { hasFreeMembers } from "./free-members.ts";
+import { hasOpenObjects } from "./open-objects.ts";
 import { objectSchema } from "./wrapped.ts";
 
 /** The name of the tool whose call is the answer. */
@@ -34,7 +34,7 @@ export function outputWay(state: State): Way {
   const refused = run.dropped.includes("schema");
   const schema = output?.schema;
   // Closed, what has free members could only be empty.
-  const empty = facts.closedOutput === true && schema !== undefined && hasFreeMembers(schema);
+  const empty = facts.closedOutput === true && schema !== undefined && hasOpenObjects(schema);
   if (facts.output !== "none" && !refused && !empty) return { by: "native", alone };
   return { by: facts.tools === false ? "prompted" : "tool", alone: false };
 }

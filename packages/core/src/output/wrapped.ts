@@ -7,7 +7,7 @@ import { jsonIn } from "../json/in-text.ts";
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
-import { schemasByName } from "../schema/words.ts";
+import { schemasByName } from "../schema/keywords.ts";
 
 const wrapperOf = oncePer(wrap);
 const wrappers = new WeakSet<JsonObject>();

@@ -29,13 +29,13 @@ import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type PromptPolicy, promptPolicy } from "../prompt/policy.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
-import { retold, toolWith } from "../tool/with.ts";
+import { retold, toolWith } from "../tool/derive.ts";
 import { DoneSignal, TaskComplete, type Tool, type ToolContext } from "../tool.ts";
 import { checkedArguments } from "./agent-strategy/arguments.ts";
 import { strategyModel } from "./agent-strategy/model.ts";
 import { type LocalFiles, modelMessages, strategyResult } from "./agent-strategy/outputs.ts";
-import { besides } from "./besides.ts";
-import { heardAlone } from "./heard-alone.ts";
+import { besides } from "./common-options.ts";
+import { soleRule } from "./sole-rule.ts";
 
 export interface AgentStrategyOptions {
   model: Model;
@@ -153,7 +153,7 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     retry: null,
     repairs: null,
     // A round without calls is the last one, however its answer ended; one without a word is not kept.
-    ...heardAlone,
+    ...soleRule,
     emptyNudges: 0,
     // A strategy shows its model every result whole.
     throwOnError: true,

@@ -25,8 +25,7 @@ import type { Judgement, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import type { Provided } from "../tool/dependency.ts";
 import type { Tool } from "../tool.ts";
-import { besides } from "./besides.ts";
-import { heardAlone } from "./heard-alone.ts";
+import { besides } from "./common-options.ts";
 import { namedFailures } from "./managed-context/failures.ts";
 import { hostedSettings, withoutHosted } from "./managed-context/hosted.ts";
 import { emptyAsWritten } from "./managed-context/raw.ts";
@@ -38,6 +37,7 @@ import {
   stageChecks,
   type ToolOutputCache,
 } from "./managed-context/stages.ts";
+import { soleRule } from "./sole-rule.ts";
 
 /** Whether a call may run. `stopTurn` ends the run as well. */
 export type ToolDecision = { decision: "allow" } | { decision: "deny"; reason?: string; stopTurn?: boolean };
@@ -158,7 +158,7 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
     toolOrder: "sequential",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
     // The content decides, whatever the provider's word for the end of an answer.
-    ...heardAlone,
+    ...soleRule,
     onTruncated: "run_complete",
     retry: null,
     ...(retries === undefined ? { repairs: null } : {}),

@@ -27,8 +27,8 @@ import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detection.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
-import { besides } from "./besides.ts";
-import { heardAlone } from "./heard-alone.ts";
+import { besides } from "./common-options.ts";
+import { soleRule } from "./sole-rule.ts";
 import { type SteerablePrompt, steerablePrompt } from "./steerable/prompt.ts";
 import { steerableStop } from "./steerable/stops.ts";
 
@@ -102,7 +102,7 @@ export function steerable(options: SteerableOptions): AgentOptions {
     maxSteps: ceiling,
     toolOrder: "sequential",
     maxCallsPerTurn: 1_000,
-    ...heardAlone,
+    ...soleRule,
     onTruncated: "run_complete",
     retry: null,
     repairs: null,

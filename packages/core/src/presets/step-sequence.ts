@@ -32,10 +32,10 @@ import {
   stepLimited,
 } from "../rules/stop/policy.ts";
 import type { Texts } from "../rules/texts.ts";
-import { retold, toolWith } from "../tool/with.ts";
+import { retold, toolWith } from "../tool/derive.ts";
 import { resultWith, type Tool, ToolResult } from "../tool.ts";
-import { besides } from "./besides.ts";
-import { heardAlone } from "./heard-alone.ts";
+import { besides } from "./common-options.ts";
+import { soleRule } from "./sole-rule.ts";
 import { stepSequenceError } from "./step-sequence/errors.ts";
 import { retryPolicies } from "./step-sequence/retry.ts";
 
@@ -127,7 +127,7 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     texts: stepSequenceTexts,
     settings: { maxOutputTokens: 4_096, ...options.settings },
     // The policy hears of every answer.
-    ...heardAlone,
+    ...soleRule,
     refusals: null,
     // What was refused is not tried again.
     repairs: null,

@@ -16,10 +16,10 @@ import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Texts } from "../rules/texts.ts";
 import { saysMoreElsewhere } from "../schema/unknown-keys.ts";
-import { toolWith } from "../tool/with.ts";
+import { toolWith } from "../tool/derive.ts";
 import { type ArgsCheck, type Tool, type ToolContext, toolResult } from "../tool.ts";
-import { besides } from "./besides.ts";
-import { heardAlone } from "./heard-alone.ts";
+import { besides } from "./common-options.ts";
+import { soleRule } from "./sole-rule.ts";
 import { byStopReason } from "./think-act-observe/stop.ts";
 
 export interface ThinkActObserveOptions {
@@ -95,7 +95,7 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
     texts,
     toolOrder: "sequential",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
-    ...heardAlone,
+    ...soleRule,
     refusals: null,
     retry: null,
     repairs: null,

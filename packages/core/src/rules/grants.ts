@@ -1,4 +1,4 @@
-// The room of grants: leave that was given beforehand, and which call it covers.
+// The room of grants: permission that was given in advance, and which call it covers.
 //
 // Closed by default: a grant covers what it says and nothing else. It is held against the checked arguments a call
 // would run with, never against what the model wrote; against whole values, never against parts; and in time that
@@ -21,7 +21,7 @@ import { matchesGlob, maxGlobLength } from "./glob.ts";
  */
 export type ArgsPattern = { exact: JsonObject } | { like: JsonObject; others?: "any" };
 
-/** Leave to call a tool without being asked. */
+/** Permission to call a tool without being asked. */
 export interface Grant {
   id: string;
   tool: string;

@@ -4,7 +4,7 @@
 // fixed parts do not fit would be compacted for ever. What is too large is said by the error's kind, never by its text.
 
 import type { ErrorData } from "../errors.ts";
-import { countFiles } from "../loop/request/left-out.ts";
+import { countFiles } from "../loop/request/omissions.ts";
 import { stepSettings } from "../loop/request/step-settings.ts";
 import { optionsOf, runOf, type State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";

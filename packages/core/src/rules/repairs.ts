@@ -12,7 +12,7 @@ import {
   keptFiles,
   repairOfFile,
   settingOf,
-} from "../loop/request/left-out.ts";
+} from "../loop/request/omissions.ts";
 import { stepSettings } from "../loop/request/step-settings.ts";
 import type { State } from "../loop/state.ts";
 import { hasSpareSchema } from "../output/ways.ts";

@@ -8,7 +8,7 @@
 import { format as formats } from "@cfworker/json-schema";
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
-import { listOfSchemas, oneSchema, schemasByName } from "./words.ts";
+import { listOfSchemas, oneSchema, schemasByName } from "./keywords.ts";
 
 const mark = Symbol.for("rondo.foreign-schema");
 

@@ -5,7 +5,7 @@
 
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
-import { typeWords } from "./words.ts";
+import { typeWords } from "./keywords.ts";
 
 /** A plain schema, read. What is not asked of a value is absent. */
 export interface PlainSchema {

@@ -14,8 +14,8 @@ import { callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
 import { checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
-import { heardOf, renderBrought } from "../tool/brought.ts";
-import { type Always, leaveLike } from "./always.ts";
+import { heardOf, renderExternalResult } from "../tool/external-result.ts";
+import { type Always, grantLike } from "./always-grant.ts";
 import type { Driving } from "./driving.ts";
 import { namesOf, type SessionParts } from "./parts.ts";
 
@@ -55,7 +55,7 @@ export class Approvals<Output> {
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
     if (always === undefined) return this.answer(call, { answer: "approve" });
-    const grant = this.#grant(leaveLike(this.#find(call), always));
+    const grant = this.#grant(grantLike(this.#find(call), always));
     return this.answer(call, { answer: "approve", always: grant });
   }
 
@@ -82,7 +82,7 @@ export class Approvals<Output> {
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
     const { key, name } = this.#find(call);
-    const whole = renderBrought(name, await bringing);
+    const whole = renderExternalResult(name, await bringing);
     const view = this.#find(call);
     // Inside a sub-agent the result is cut there.
     if (view.child !== undefined) return this.#pass(view, { answer: "result", ...whole });

@@ -8,20 +8,20 @@
 
 import { longestWait } from "../clock.ts";
 import { type RondoError, toRondoError } from "../errors.ts";
-import { whenThere } from "../journal/when-there.ts";
+import { whenThere } from "../journal/maybe-async.ts";
 import { Writer } from "../journal/writer.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import { Driver } from "../loop/drive.ts";
+import { outlivesRun } from "../loop/driving/late-results.ts";
 import type { ListenerList } from "../loop/driving/telling.ts";
-import { outlivesRun } from "../loop/driving/timely.ts";
 import type { CallKey, CallResult, CodeChange, Fact } from "../loop/records.ts";
 import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { isLiveGrant } from "../rules/grants.ts";
 import { changeText, newsOf } from "./changes.ts";
-import type { Known } from "./known.ts";
+import type { KnownState } from "./known-state.ts";
+import { type GoOn, OutsideFacts } from "./outside-facts.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
-import { type GoOn, Words } from "./words.ts";
 
 /** Makes the first fact of a stretch, from the session as it is by then. Throws if that is no longer possible. */
 type First = () => Fact | undefined;
@@ -46,8 +46,8 @@ export class Driving<Output> {
   readonly #parts: SessionParts;
   readonly #driver: Driver;
   readonly #writer: Writer;
-  readonly #known: Known;
-  readonly #words: Words;
+  readonly #known: KnownState;
+  readonly #words: OutsideFacts;
   #drive: Drive<Output> | undefined;
   #areOptionsRecorded = false;
   #changed: readonly CodeChange[] = [];
@@ -57,7 +57,7 @@ export class Driving<Output> {
   #isOthers = false;
 
   /** @param state what `known` came to */
-  constructor(parts: SessionParts, known: Known, state: State, listeners: ListenerList) {
+  constructor(parts: SessionParts, known: KnownState, state: State, listeners: ListenerList) {
     this.#parts = parts;
     this.#known = known;
     this.#writer = new Writer(parts.journal, parts.id, parts.lease);
@@ -68,7 +68,7 @@ export class Driving<Output> {
       (fact) => this.#postLate(fact),
       known.prefix,
     );
-    this.#words = new Words(this.#driver, () => this.#readNews());
+    this.#words = new OutsideFacts(this.#driver, () => this.#readNews());
   }
 
   get state(): State {

@@ -4,7 +4,7 @@
 // made no mistake that should cost a run.
 
 import { ledgerEntries } from "../context/compact/ledger.ts";
-import { harmless } from "../input/harmless.ts";
+import { sanitized } from "../input/sanitize.ts";
 import { classOf } from "../json/object.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
@@ -94,6 +94,6 @@ const ok = (content: ContentPart[]): CallResult => ({ content: readable(content)
 
 /** Providers refuse blank texts: a result always has something to read. */
 export function readable(content: ContentPart[]): ContentPart[] {
-  const visible = content.map(harmless).filter((part) => part.type === "file" || part.text.trim() !== "");
+  const visible = content.map(sanitized).filter((part) => part.type === "file" || part.text.trim() !== "");
   return visible.length > 0 ? visible : [{ type: "text", text: noOutput }];
 }

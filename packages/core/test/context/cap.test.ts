@@ -19,8 +19,8 @@ import {
 import { call, calls, say, scripted } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { capFacts } from "../../src/context/cap/cap-options.ts";
 import { projection } from "../../src/context/cap/content.ts";
-import { capFacts } from "../../src/context/cap/facts.ts";
 import { capResult, textToKeep } from "../../src/context/cap.ts";
 import { echo, eventsOf } from "../support.ts";
 

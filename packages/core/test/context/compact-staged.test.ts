@@ -16,7 +16,7 @@ import {
   textOf,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { chunkRatio, isOversized, partsOf } from "../../src/context/compact/staged.ts";
+import { chunkRatio, isOversized, partsOf } from "../../src/context/compact/in-parts.ts";
 import { answer, compacted, quarter, result, system, textsOf, user } from "./compact-support.ts";
 
 const estimator = quarter;

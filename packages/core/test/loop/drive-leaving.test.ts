@@ -3,8 +3,8 @@
 import { contextFacts, type Fact, type Hooks, type Rule, type Tool, type ToolContext } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { echo } from "../support.ts";
-import { heldTool } from "./at-work-support.ts";
 import { answer, begun, calling, driverOf, ended, queued, start } from "./drive-support.ts";
+import { heldTool } from "./ongoing-support.ts";
 import { come, rules, toolOf } from "./support.ts";
 
 /** A tool of which each call comes back when the test says so. */

@@ -13,7 +13,7 @@ import {
 } from "@rondo/core";
 import { Driver } from "../../src/loop/drive.ts";
 import type { Shell } from "../../src/loop/driving/shell.ts";
-import { HandModel, shellOf } from "./at-work-support.ts";
+import { HandModel, shellOf } from "./ongoing-support.ts";
 import { answerOf, come, type HandClock, handClock, options } from "./support.ts";
 
 const stop = { kind: "end_turn", wire: "end_turn" } as const;

@@ -14,8 +14,8 @@ import { nothingSpent } from "../../src/loop/children.ts";
 import { Driver } from "../../src/loop/drive.ts";
 import type { Shell } from "../../src/loop/driving/shell.ts";
 import { echo } from "../support.ts";
-import { heldTool, shellOf } from "./at-work-support.ts";
 import { answer, begun, calling, driverOf, ended, queued, start } from "./drive-support.ts";
+import { heldTool, shellOf } from "./ongoing-support.ts";
 import { answerOf, come, handClock, rules, toolOf } from "./support.ts";
 
 /** What is rejected and heard by nobody. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { judgeTurn } from "../../src/loop/deciding/judge.ts";
 import { isSameModel, placeOf } from "../../src/loop/folding/same-model.ts";
 import { spendMore } from "../../src/loop/folding/spend.ts";
-import { definitionsOf, knownTools, offeredTools } from "../../src/loop/offered.ts";
+import { definitionsOf, knownTools, offeredTools } from "../../src/loop/offered-tools.ts";
 import { tokensOf } from "../../src/message.ts";
 import { answerOf, callOf, options, rules, stateOf, toolOf, unknownCall } from "./support.ts";
 

@@ -121,10 +121,10 @@ describe("a run that a judged turn has ended", () => {
   });
 });
 
-test("a call that asks is let run where leave was given beforehand", () => {
+test("a call that asks is let run where a grant covers it", () => {
   const asking = callOf("5.0", { tool: toolOf("write", { permission: "ask" }) });
   const state = acting([asking], {}, { grants: [{ id: "g", tool: "write", used: 0 }] });
-  expect(rowOf(state)).toBe("leave was given beforehand that covers a call");
+  expect(rowOf(state)).toBe("a grant covers a call");
   expect(onlyFact(state)).toMatchObject({ call: "5.0", approval: { answer: "approve", grant: "g" } });
 });
 

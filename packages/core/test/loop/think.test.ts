@@ -10,7 +10,7 @@ import {
   type RondoEvent,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { Babble } from "../../src/loop/driving/babble.ts";
+import { RepetitionWatch } from "../../src/loop/driving/repetition.ts";
 import { think } from "../../src/loop/driving/think.ts";
 import { answerOf, come, type HandClock, handClock, stateOf } from "./support.ts";
 
@@ -43,7 +43,11 @@ interface Watched {
   failure(): Promise<RondoError>;
 }
 
-function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model["clocks"]): Watched {
+function watch(
+  change: Partial<typeof clocks> = {},
+  repetitionWatch?: RepetitionWatch,
+  own?: Model["clocks"],
+): Watched {
   const { promise, resolve, reject } = Promise.withResolvers<AssistantMessage>();
   const clock = handClock();
   const controller = new AbortController();
@@ -64,7 +68,15 @@ function watch(change: Partial<typeof clocks> = {}, babble?: Babble, own?: Model
   } as Model;
   const tell = (event: RondoEvent): unknown => heard.push(event);
   const audience = { step: 4, isThere: true, tell, shown: false };
-  const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience, babble);
+  const answered = think(
+    model,
+    request,
+    controller,
+    { ...clocks, ...change },
+    clock,
+    audience,
+    repetitionWatch,
+  );
   answered.catch(() => {});
   return {
     clock,
@@ -505,7 +517,7 @@ describe("an answer that has come to one sentence over and over", () => {
     origin,
     stop: { kind: "max_tokens", wire: "unknown", detail: "broken off: it repeated itself" },
   });
-  const watched = (): Watched => watch({}, new Babble(stateOf()));
+  const watched = (): Watched => watch({}, new RepetitionWatch(stateOf()));
 
   test("is broken off, and what was heard of it stands as one that ran into the output limit", async () => {
     const call = watched();

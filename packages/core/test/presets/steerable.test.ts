@@ -238,11 +238,11 @@ describe("calls", () => {
 
   test("C1.7 after a word from outside the rest of the calls is skipped, each with a result, and the word comes first", async () => {
     const ran: string[] = [];
-    const atWork = deferred();
+    const ongoing = deferred();
     const goOn = deferred();
     const one = echo("one", {
       execute: async () => {
-        atWork.resolve();
+        ongoing.resolve();
         await goOn.promise;
         return "one ran";
       },
@@ -251,7 +251,7 @@ describe("calls", () => {
     const tools = [one, ...["two", "three"].map((name) => echo(name, { execute: () => ran.push(name) }))];
     const session = await new Agent(steerable({ model, tools })).open("s");
     const running = session.send("go");
-    await atWork.promise;
+    await ongoing.promise;
     session.steer("wait, do not");
     goOn.resolve();
     const { messages, toolCalls } = await running;
@@ -329,7 +329,7 @@ describe("calls", () => {
     ]);
   });
 
-  test("C1.7 nobody is asked about a call once there is a word: it is skipped, unless leave was given beforehand", async () => {
+  test("C1.7 nobody is asked about a call once there is a word: it is skipped, unless a grant covers it", async () => {
     const outcomes: string[][] = [];
     for (const leave of [false, true]) {
       let session: Session;

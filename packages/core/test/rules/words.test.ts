@@ -4,8 +4,8 @@ import { Agent, defaultTexts, emptyState, type State, type Texts, userText } fro
 import { scripted } from "@rondo/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Log } from "../../src/loop/log.ts";
-import { tellRoom } from "../../src/rules/room.ts";
 import { textsDigest } from "../../src/rules/texts-digest.ts";
+import { windowNotice } from "../../src/rules/window-notice.ts";
 import { recordOf, rules, stateOf } from "../loop/support.ts";
 
 const long = "x".repeat(5_000);
@@ -175,9 +175,9 @@ describe("the digest of the words", () => {
 
 describe("the room that is left", () => {
   const shares = [0.8, 0.5];
-  let rule = tellRoom(shares, rules.estimator);
+  let rule = windowNotice(shares, rules.estimator);
   beforeEach(() => {
-    rule = tellRoom(shares, rules.estimator);
+    rule = windowNotice(shares, rules.estimator);
   });
   type Told = { at: number };
   const holding = (tokens: number, contextWindow: number | undefined = 1_000): State =>

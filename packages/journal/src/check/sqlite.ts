@@ -8,7 +8,7 @@ import { hasTexts } from "../sqlite/blobs.ts";
 import { loadSqlite } from "../sqlite/database.ts";
 import { sqliteError } from "../sqlite/errors.ts";
 import { checkFile } from "../sqlite/file.ts";
-import { reading } from "../sqlite/only-reading.ts";
+import { reading } from "../sqlite/read-only.ts";
 import { FoldCheck } from "./fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./report.ts";
 

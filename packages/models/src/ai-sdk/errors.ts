@@ -8,7 +8,7 @@ import { withRepair } from "../codecs/with-repair.ts";
 import { ownMember } from "../own-member.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { codeOf, networkError } from "../transport/network.ts";
-import { asRecord } from "./words.ts";
+import { asRecord } from "./finish-and-usage.ts";
 
 const byName: { readonly [name: string]: ErrorKind } = {
   AI_LoadAPIKeyError: "auth",

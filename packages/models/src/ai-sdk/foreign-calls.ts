@@ -13,9 +13,9 @@ import {
 } from "@rondo/core";
 import { abortedError, type Waiting, waitingUnless } from "../transport/network.ts";
 import { errorFrom } from "./errors.ts";
+import { asRecord } from "./finish-and-usage.ts";
 import { PartReader } from "./read-parts.ts";
 import type { AiSdkModelLike, CallOptions } from "./spec.ts";
-import { asRecord } from "./words.ts";
 import { type KnownTools, type ProviderTool, writeOptions } from "./write-options.ts";
 
 interface HowToAsk {

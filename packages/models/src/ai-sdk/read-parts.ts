@@ -6,8 +6,8 @@
 import type { AssistantMessage, Json, JsonObject, ModelEvent, Origin, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import { objectIn, parseJson } from "../json-values.ts";
-import { opaqueOf } from "./carried.ts";
-import { asRecord, countsOf, stopWords, text } from "./words.ts";
+import { asRecord, countsOf, stopWords, text } from "./finish-and-usage.ts";
+import { opaqueOf } from "./provider-metadata.ts";
 
 type Told = { readonly [name: string]: unknown };
 

@@ -18,10 +18,10 @@ import {
   type ToolMessage,
 } from "@rondo/core";
 import { objectIn } from "../json-values.ts";
-import { type Carried, carried } from "./carried.ts";
+import { asRecord, text } from "./finish-and-usage.ts";
+import { type Carried, carried } from "./provider-metadata.ts";
 import { base64 } from "./read-parts.ts";
 import type { AssistantPart, PromptMessage, PromptResult } from "./spec.ts";
-import { asRecord, text } from "./words.ts";
 
 /** Of an answer that says nothing of where it came from: nobody's, so that nothing opaque is replayed. */
 const nobody: Origin = { api: "ai-sdk", provider: "unknown", model: "unknown" };

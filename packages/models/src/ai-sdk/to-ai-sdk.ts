@@ -1,12 +1,12 @@
 // The room of our model abroad: a model of ours wherever the AI SDK takes one.
 //
-// What answers there is loaded with the first call (`calls-abroad.ts`): who has no such model never pays for it.
+// What answers there is loaded with the first call (`serve-calls.ts`): who has no such model never pays for it.
 
 import type { Model } from "@rondo/core";
 import { checkGiven, membersOf, object, oneOf } from "@rondo/core/checks";
 import { checkInner } from "../inner-model.ts";
 import { loadOnce } from "../load-once.ts";
-import type { AiSdkCall, CallsAbroad } from "./calls-abroad.ts";
+import type { AiSdkCall, ServedCalls } from "./serve-calls.ts";
 import type { GenerateResult, StreamPart, Version } from "./spec.ts";
 
 export interface ToAiSdkOptions {
@@ -30,7 +30,7 @@ export interface AiSdkModel<V extends Version = "v4"> {
 
 const optionChecks = membersOf<ToAiSdkOptions>({ specification: oneOf("v3", "v4"), supportedUrls: object });
 
-const calls = loadOnce(() => import("./calls-abroad.ts"));
+const calls = loadOnce(() => import("./serve-calls.ts"));
 
 /**
  * A model of ours for `generateText`, `streamText` and whatever else takes a model of the AI SDK:
@@ -58,7 +58,7 @@ class RondoModel implements AiSdkModel<Version> {
   readonly supportedUrls: Record<string, RegExp[]>;
   readonly #model: Model;
   readonly #version: number;
-  #calls: CallsAbroad | undefined;
+  #calls: ServedCalls | undefined;
 
   constructor(model: Model, { specification = "v4", supportedUrls = {} }: ToAiSdkOptions) {
     this.specificationVersion = specification;
@@ -77,9 +77,9 @@ class RondoModel implements AiSdkModel<Version> {
     return (await this.#loaded()).stream(options);
   }
 
-  async #loaded(): Promise<CallsAbroad> {
-    const { CallsAbroad } = await calls();
-    this.#calls ??= new CallsAbroad(this.#model, this.#version);
+  async #loaded(): Promise<ServedCalls> {
+    const { ServedCalls } = await calls();
+    this.#calls ??= new ServedCalls(this.#model, this.#version);
     return this.#calls;
   }
 }

@@ -4,9 +4,9 @@
 // sooner, and the AI SDK takes it at the block's end. What the answer holds and was not streamed comes before the finish.
 
 import type { AssistantMessage, ModelEvent, Origin, Part, ToolCallPart } from "@rondo/core";
-import { carry } from "./carried.ts";
+import { finishReason, specUsage } from "./finish-and-usage.ts";
+import { carry } from "./provider-metadata.ts";
 import type { ByProvider, Content, StreamPart, Warning } from "./spec.ts";
-import { finishReason, specUsage } from "./words.ts";
 
 /** The answer's parts, whole. `positions`: let each say where in the answer it stands. */
 export function contentOf(message: AssistantMessage, version: number, positions: boolean = false): Content[] {

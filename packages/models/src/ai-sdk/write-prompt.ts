@@ -16,7 +16,8 @@ import {
   textOf,
 } from "@rondo/core";
 import type { Warn } from "../codecs/warn.ts";
-import { optionsOf } from "./carried.ts";
+import { asRecord } from "./finish-and-usage.ts";
+import { optionsOf } from "./provider-metadata.ts";
 import type {
   AssistantPart,
   ByProvider,
@@ -27,7 +28,6 @@ import type {
   PromptResult,
   PromptText,
 } from "./spec.ts";
-import { asRecord } from "./words.ts";
 
 export interface PromptTarget {
   origin: Origin;

@@ -5,7 +5,7 @@
 
 import type { Json, Opaque, Part, StopKind } from "@rondo/core";
 import { parseArgs } from "./call-args.ts";
-import { textOfPieces } from "./told-so-far.ts";
+import { textOfPieces } from "./cumulative-args.ts";
 
 /** What every block has: the place that its events name. */
 interface Indexed {

@@ -8,7 +8,7 @@ import { textIn } from "../json-values.ts";
 import { AnthropicDecoder, anthropicWhole, frameObject } from "./anthropic/decode.ts";
 import { AnthropicEncoder, type Host } from "./anthropic/encode.ts";
 import { anthropicHttpError } from "./anthropic/errors.ts";
-import { learned } from "./anthropic/learns.ts";
+import { learned } from "./anthropic/learn-quirks.ts";
 import { bedrockHttpError, bedrockStreamError } from "./bedrock/errors.ts";
 import { textOfFile } from "./files.ts";
 

@@ -4,7 +4,7 @@ import type { Codec } from "../codec.ts";
 import { bedrockDecoder, bedrockWhole } from "./bedrock/decode.ts";
 import { BedrockEncoder } from "./bedrock/encode.ts";
 import { bedrockHttpError } from "./bedrock/errors.ts";
-import { learnedOfConverse } from "./bedrock/learns.ts";
+import { learnedOfConverse } from "./bedrock/learn-quirks.ts";
 
 /**
  * Amazon Bedrock's Converse and ConverseStream. The base URL is the runtime's, e.g.

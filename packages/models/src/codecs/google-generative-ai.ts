@@ -9,7 +9,7 @@ import type { Codec, Decoder, Encoder, Target } from "../codec.ts";
 import { GoogleDecoder } from "./google/decode.ts";
 import { GoogleEncoder } from "./google/encode.ts";
 import { googleHttpError } from "./google/errors.ts";
-import { learned, suspected } from "./google/learns.ts";
+import { learned, suspected } from "./google/learn-quirks.ts";
 
 export { googleStops } from "./google/stops.ts";
 export type { GoogleCompat, GoogleOptions } from "./google/target.ts";

@@ -9,7 +9,7 @@ import { settle } from "./openai/settle.ts";
 import { FirstChoice, withChoices } from "./openai-chat/chunk.ts";
 import { ChatDecoder } from "./openai-chat/decode.ts";
 import { ChatEncoder } from "./openai-chat/encode.ts";
-import { learned } from "./openai-chat/learns.ts";
+import { learned } from "./openai-chat/learn-quirks.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Chat Completions, and every server compatible with it; how one differs is told by `Target.compat`. */

@@ -13,7 +13,7 @@ import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf
 import { loadOnce } from "../load-once.ts";
 import type { Reading } from "./read-answer.ts";
 
-const families = loadOnce(() => import("./own-calls.ts"));
+const families = loadOnce(() => import("./native-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
 /** What every family's marks begin with. */
 const mayBeMark = /^(?:[<[\]]|func|call:|declaration:|```)/;

@@ -1,13 +1,13 @@
 // The room of reading an answer that came as text, forgivingly.
 //
 // What may run, in this order of trust: a call under the protocol's own key or tag, first in the message or alone at
-// its end; a call in the words of the model's own family (`own-calls.ts`); a bare call with a known name, when the whole
+// its end; a call in the words of the model's own family (`native-calls.ts`); a bare call with a known name, when the whole
 // message is calls. An example in prose, or in a fence inside prose, is prose. After the first calls the message is over: a
 // result the model wrote itself is invention (F238). One pass over the text, never back (F243).
 
 import type { WrittenCall } from "./calls.ts";
 import { withoutLeaks } from "./control-tokens.ts";
-import { firstNamed, opening, opensCalls } from "./own-calls.ts";
+import { firstNamed, opening, opensCalls } from "./native-calls.ts";
 import { type ReadContext, type Run, Runs } from "./runs.ts";
 import { found, valueEnd } from "./scan.ts";
 

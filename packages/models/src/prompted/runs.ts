@@ -4,7 +4,7 @@
 
 import type { StopKind } from "@rondo/core";
 import { type CutCall, type Meaning, meaningOf, type OwnCall, plainName, type WrittenCall } from "./calls.ts";
-import { around, bareCalls, closing, opening, ownCall } from "./own-calls.ts";
+import { around, bareCalls, closing, opening, ownCall } from "./native-calls.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
 
 export interface ReadContext {

@@ -4,7 +4,7 @@
 // Only a leading block is thought; a tag later on is part of what the answer says (F113). What stands in a thought never
 // runs, however much it looks like a call (F114). Tags may be cut anywhere between two pieces.
 
-import { opensCalls } from "./own-calls.ts";
+import { opensCalls } from "./native-calls.ts";
 
 const named: readonly Tags[] = ["think", "thinking", "thought", "reasoning"].map((name) => ({
   open: `<${name}>`,

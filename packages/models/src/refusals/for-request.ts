@@ -5,8 +5,8 @@
 
 import { errorWith, type ModelRequest, type Repair, type RondoError } from "@rondo/core";
 import type { WireRequest } from "../codec.ts";
-import { fewerFiles } from "./count.ts";
-import { refusedFile } from "./place.ts";
+import { fewerFiles } from "./file-count.ts";
+import { refusedFile } from "./request-path.ts";
 
 /** Members and values that are reasoning or ask for some, in any protocol. In texts their quotes are escaped. */
 const reasons: RegExp =

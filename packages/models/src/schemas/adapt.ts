@@ -7,7 +7,7 @@ import { isObject } from "../json-values.ts";
 import { convert } from "./convert.ts";
 import { dialects, type SchemaMode } from "./dialects.ts";
 import { withItems } from "./lists.ts";
-import { objectTop } from "./object-top.ts";
+import { objectRoot } from "./object-root.ts";
 import type { Removed } from "./removed.ts";
 import { isStrict } from "./strict.ts";
 
@@ -29,7 +29,7 @@ export interface AdaptOptions {
 
 /** A schema as the provider takes it. The input is not changed; what needs no change is shared with it. */
 export function adaptSchema(schema: JsonObject, mode: SchemaMode, options: AdaptOptions = {}): Adapted {
-  if (mode === "tool") return asTool(objectTop(schema));
+  if (mode === "tool") return asTool(objectRoot(schema));
   const { schema: adapted, ...lost } = convert(schema, dialects[mode], options.optional ?? "nullable");
   return { schema: isObject(adapted) ? adapted : schema, ...lost };
 }
@@ -40,7 +40,7 @@ export function adaptToolSchema(
   mode: SchemaMode,
   options: AdaptOptions = {},
 ): Adapted {
-  const top = objectTop(schema);
+  const top = objectRoot(schema);
   if (mode === "tool") return asTool(top);
   const adapted = adaptSchema(withItems(top.schema), mode, options);
   return { ...adapted, schema: withItems(adapted.schema), removed: [...top.removed, ...adapted.removed] };

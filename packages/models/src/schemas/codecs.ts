@@ -9,7 +9,7 @@ import type { Warn } from "../codecs/warn.ts";
 import { type Adapted, adaptSchema, adaptToolSchema } from "./adapt.ts";
 import type { SchemaMode } from "./dialects.ts";
 import { withItems } from "./lists.ts";
-import { declarable } from "./members.ts";
+import { declarable } from "./property-names.ts";
 import { type Removed, renderRemoved } from "./removed.ts";
 import { closed, isStrict } from "./strict.ts";
 

@@ -9,7 +9,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
 import { alternativesOf, type Trail, type Walk } from "./alternatives.ts";
-import { Circles } from "./circles.ts";
+import { Cycles } from "./cycles.ts";
 import type { Dialect } from "./dialects.ts";
 import { definitions, holders, maps, partnerOf, rules, structural } from "./keywords.ts";
 import { Losses } from "./losses.ts";
@@ -46,7 +46,7 @@ class Conversion implements Walk {
   readonly root: Json;
   readonly dialect: Dialect;
   readonly #optional: "nullable" | "required";
-  readonly #circles: Circles;
+  readonly #circles: Cycles;
   #nodesLeft = maxNodes;
   #followsLeft = maxFollowed;
 
@@ -55,7 +55,7 @@ class Conversion implements Walk {
     this.dialect = dialect;
     this.losses = new Losses(dialect.silent);
     this.#optional = optional;
-    this.#circles = new Circles(root);
+    this.#circles = new Cycles(root);
   }
 
   node(given: Json, path: string, trail: Trail): Json {

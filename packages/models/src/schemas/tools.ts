@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
 import { adaptSchema } from "./adapt.ts";
-import { objectTop } from "./object-top.ts";
+import { objectRoot } from "./object-root.ts";
 
 /** The mode in which a provider's model takes tools; undefined: as they are. */
 export function toolModeOf(provider: string, model = ""): "google-strict" | "xai" | undefined {
@@ -36,7 +36,7 @@ export function normalizeToolParameters<T extends ToolLike>(
   const isWhole = given.type !== undefined && isObject(given.properties);
   const isUnion = Array.isArray(given.anyOf) || (Array.isArray(given.oneOf) && !isWhole);
   const isBare = given.type === undefined && (isObject(given.properties) || Array.isArray(given.required));
-  const top = isUnion ? opened(objectTop(given).schema) : isBare ? { ...given, type: "object" } : given;
+  const top = isUnion ? opened(objectRoot(given).schema) : isBare ? { ...given, type: "object" } : given;
   const mode = toolModeOf(options.provider ?? "", options.model);
   const inputSchema = mode === undefined ? top : adaptSchema(top, mode).schema;
   return inputSchema === given ? tool : { ...tool, inputSchema };

@@ -5,7 +5,7 @@
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
 import { listIn, numberIn, objectIn } from "../json-values.ts";
-import { besides, insteadOf, printedCodes, quotedIn, toldStatus } from "./handed-on.ts";
+import { besides, insteadOf, printedCodes, quotedIn, toldStatus } from "./gateway-errors.ts";
 
 /** What an error body says, as far as it says anything. */
 export interface ErrorFacts {

@@ -18,7 +18,7 @@
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
-import type { Likeness } from "../frame-json.ts";
+import type { FrameTemplate } from "../frame-json.ts";
 import { ObjectScan } from "../json-values.ts";
 import { Utf8Stream } from "./utf8.ts";
 
@@ -40,7 +40,7 @@ const longestDoubled = 7;
 
 export class SseDecoder {
   readonly #onFrame: (frame: Frame) => void;
-  readonly #likeness: () => Likeness | undefined;
+  readonly #frameTemplate: () => FrameTemplate | undefined;
   readonly #limit: number;
   readonly #utf8 = new Utf8Stream();
   /** The last chunk ended in a carriage return, which ended a line: if a line feed follows, it belongs to it. */
@@ -62,18 +62,18 @@ export class SseDecoder {
   /** How the last event began, up to its payload, and its name: most of the following ones begin in the same way. */
   #head = "";
   #headEvent: string | undefined;
-  /** The last likeness, and the bytes with which an event begins that is alike. */
-  #known: Likeness | undefined;
+  /** The last template, and the bytes with which an event begins that is alike. */
+  #known: FrameTemplate | undefined;
   #start: string | undefined;
 
-  /** @param likeness gives a way to take an event that is like the last frame, or undefined */
+  /** @param frameTemplate gives a way to take an event that is like the last frame, or undefined */
   constructor(
     onFrame: (frame: Frame) => void,
-    likeness: () => Likeness | undefined = () => undefined,
+    frameTemplate: () => FrameTemplate | undefined = () => undefined,
     limit: number = maxEventChars,
   ) {
     this.#onFrame = onFrame;
-    this.#likeness = likeness;
+    this.#frameTemplate = frameTemplate;
     this.#limit = limit;
   }
 
@@ -137,16 +137,16 @@ export class SseDecoder {
 
   /** Takes the events that differ from the last one only in their text. Returns where the first other one begins. */
   #alike(text: string, from: number): number {
-    const likeness = this.#likeness();
-    if (likeness === undefined) return from;
-    if (likeness !== this.#known) {
-      this.#known = likeness;
+    const frameTemplate = this.#frameTemplate();
+    if (frameTemplate === undefined) return from;
+    if (frameTemplate !== this.#known) {
+      this.#known = frameTemplate;
       // A payload over several lines cannot be like one in a single line.
-      this.#start = likeness.before.includes("\n") ? undefined : this.#head + likeness.before;
+      this.#start = frameTemplate.before.includes("\n") ? undefined : this.#head + frameTemplate.before;
     }
     const start = this.#start;
     if (start === undefined) return from;
-    const { after } = likeness;
+    const { after } = frameTemplate;
     let at = from;
     // Slices, where `startsWith` would do: compiled, that is so much code that it costs more than it saves.
     while (text.slice(at, at + start.length) === start) {
@@ -158,7 +158,7 @@ export class SseDecoder {
         text.charCodeAt(end + 1) !== lineFeed
       )
         break;
-      if (!likeness.take(text.slice(at + start.length, last))) break;
+      if (!frameTemplate.take(text.slice(at + start.length, last))) break;
       at = end + 2;
     }
     return at;

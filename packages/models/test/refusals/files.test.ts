@@ -11,8 +11,8 @@ import { ollamaChat } from "../../src/codecs/ollama-chat.ts";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../../src/codecs/openai-responses.ts";
 import type { Codec } from "../../src/index.ts";
-import { fewerFiles } from "../../src/refusals/count.ts";
-import { refusedFile } from "../../src/refusals/place.ts";
+import { fewerFiles } from "../../src/refusals/file-count.ts";
+import { refusedFile } from "../../src/refusals/request-path.ts";
 import { expectValid, rows, serve, weather } from "../end-to-end/stack.ts";
 
 const origin = { api: "scripted", provider: "scripted", model: "scripted" };

@@ -29,18 +29,18 @@ import {
   toolsStarted,
 } from "@rondo/core/driving";
 import { errorOf } from "../journal.ts";
-import type { Taken } from "../state/taken.ts";
+import type { Taken } from "../state/taken-mails.ts";
 import type { Mail } from "../wire.ts";
 import { toolsAreAtWork, type Workplace, type Workplaces } from "../workplace.ts";
-import { type Came, cameSerde } from "./came.ts";
 import { type ChildCame, factsOfChild } from "./child-calls.ts";
+import { cleaned, type Taking, takingOf } from "./journaled-calls.ts";
+import { type StepOutcome, stepOutcomeSerde } from "./journaled-step.ts";
+import { factOf } from "./outside-facts.ts";
 import type { DriverPlace } from "./place.ts";
 import { DriveRecords } from "./records.ts";
-import { factOf } from "./saying.ts";
-import { cleaned, type Taking, takingOf } from "./taking.ts";
 
 type Heard =
-  | { what: "step"; came: Came }
+  | { what: "step"; came: StepOutcome }
   | { what: "mail"; mails: Mail[] }
   | { what: "slept" }
   | { what: "child"; came: ChildCame };
@@ -83,10 +83,10 @@ export class RestateDriver {
     this.#shell = shellOf({ ...parts, clock: this.#clock }, { append: () => {} }, () => this.#records.state);
     // Until this attempt knows all that happened, the state is of before: nothing must be given up by it.
     this.#records = new DriveRecords(place, this.#shell, state, taken, () =>
-      this.#workplace.atWork.release(),
+      this.#workplace.ongoing.release(),
     );
     this.#workplace = workplaces.of(this.#invocation, this.#shell, this.#driving);
-    this.#taking = takingOf(ctx, this.#shell, () => this.#workplace.atWork);
+    this.#taking = takingOf(ctx, this.#shell, () => this.#workplace.ongoing);
     if (asked !== undefined) this.#prefix.follow(() => sentAt(asked, this.#shell.rules));
   }
 
@@ -105,7 +105,9 @@ export class RestateDriver {
   }
 
   /** The first step: where and when it begins, and what else is to be known before. */
-  async start<Begun extends Came>(more: () => Promise<Omit<Begun, keyof Came>>): Promise<Begun> {
+  async start<Begun extends StepOutcome>(
+    more: () => Promise<Omit<Begun, keyof StepOutcome>>,
+  ): Promise<Begun> {
     const begun = await this.#place.ctx.run("begin", async () => {
       this.#records.live = true;
       const known = await more();
@@ -171,27 +173,27 @@ export class RestateDriver {
         return undefined;
       case "call_model":
         this.#records.append([modelStarted(action, this.#prefix)]);
-        this.#begin("model", () => this.#workplace.atWork.think(action));
+        this.#begin("model", () => this.#workplace.ongoing.think(action));
         return this.#wait(undefined);
       case "summarise":
         this.#records.append([summaryStarted(action)]);
-        this.#begin("summary", () => this.#workplace.atWork.summarise(action));
+        this.#begin("summary", () => this.#workplace.ongoing.summarise(action));
         return this.#wait(undefined);
       case "start_tools":
         return this.#startTools(action);
       case "check_output":
-        this.#ask("check_output", () => this.#workplace.atWork.checkOutput(action.text));
+        this.#ask("check_output", () => this.#workplace.ongoing.checkOutput(action.text));
         return this.#wait(undefined);
       case "reconcile":
         for (const key of action.calls)
-          this.#ask(`reconcile:${key}`, () => this.#workplace.atWork.reconcile(key));
+          this.#ask(`reconcile:${key}`, () => this.#workplace.ongoing.reconcile(key));
         return this.#wait(action.until);
       case "end_children":
         for (const left of this.#records.state.left ?? [])
           if (action.calls.includes(left.call)) this.#place.children.end(left, this.#records.state);
         return this.#wait(action.until);
       case "run_hook":
-        for (const hook of action.hooks) this.#ask(askKey(hook), () => this.#workplace.atWork.askHook(hook));
+        for (const hook of action.hooks) this.#ask(askKey(hook), () => this.#workplace.ongoing.askHook(hook));
         return this.#wait(action.until);
       case "wait":
         return this.#wait(action.until);
@@ -215,7 +217,7 @@ export class RestateDriver {
   async #startTools(action: Action & { do: "start_tools" }): Promise<void> {
     const { ctx, parts, children } = this.#place;
     const came = await ctx.run(`intend ${action.calls.join(" ")}`, () => this.#intend(), {
-      serde: cameSerde,
+      serde: stepOutcomeSerde,
     });
     const { lost } = this.#took(came);
     // What else was at work is gone: what is to be done now is another question.
@@ -224,12 +226,12 @@ export class RestateDriver {
     for (const key of action.calls) {
       const call = this.#records.state.run?.turn?.calls.find((one) => one.key === key);
       if (call?.child !== undefined) children.start(call, this.#records.state);
-      else this.#begin(`act:${key}`, () => this.#workplace.atWork.act(key));
+      else this.#begin(`act:${key}`, () => this.#workplace.ongoing.act(key));
     }
   }
 
   /** Says where the calls that are to start will be at work. */
-  async #intend(): Promise<Came> {
+  async #intend(): Promise<StepOutcome> {
     const gate = this.#place.gate();
     if (gate !== undefined) await gate;
     this.#here();
@@ -256,7 +258,7 @@ export class RestateDriver {
   }
 
   /** Takes note of where a step ran. `lost`: what was in flight elsewhere is. */
-  #took(came: Came): { lost: boolean } {
+  #took(came: StepOutcome): { lost: boolean } {
     this.#records.now = Math.max(this.#records.now, came.at);
     if (came.by === this.#owner) return { lost: false };
     this.#owner = came.by;
@@ -299,8 +301,8 @@ export class RestateDriver {
     if (this.#isLocal) {
       // One that was cut short by mail waits on, for what is at work now.
       this.#step ??= ctx
-        .run(this.#stepName(), () => this.#arrivals(), { serde: cameSerde })
-        .map((came) => ({ what: "step", came: came as Came }));
+        .run(this.#stepName(), () => this.#arrivals(), { serde: stepOutcomeSerde })
+        .map((came) => ({ what: "step", came: came as StepOutcome }));
       waits.push(this.#step);
       if (this.#records.live) this.#workplace.wake();
     } else if (until !== undefined)
@@ -330,7 +332,7 @@ export class RestateDriver {
     }
   }
 
-  #takeStep(came: Came): void {
+  #takeStep(came: StepOutcome): void {
     if (this.#took(came).lost || came.lost) return;
     const { facts = [] } = came;
     this.#consumed += facts.length;
@@ -352,7 +354,7 @@ export class RestateDriver {
   }
 
   /** The step itself: begins what is to begin, and waits for the first of all that is at work here. */
-  async #arrivals(): Promise<Came> {
+  async #arrivals(): Promise<StepOutcome> {
     const clock = this.#clock;
     if (!this.#here()) return { by: this.#workplace.id, at: clock.now(), lost: true };
     this.#records.live = true;

@@ -6,8 +6,8 @@ import type { SessionParts } from "@rondo/core/driving";
 import type { Above, Hub } from "../hub.ts";
 import type { RecordStore } from "../state/store.ts";
 import type { Workplaces } from "../workplace.ts";
+import type { AbandonedRuns } from "./abandoned-runs.ts";
 import type { ChildCalls } from "./child-calls.ts";
-import type { Unwanted } from "./unwanted.ts";
 
 /** What the driver takes from the worker and the handler it runs in. */
 export interface DriverPlace {
@@ -21,7 +21,7 @@ export interface DriverPlace {
   children: ChildCalls;
   /** What whoever asked for the run calls it. */
   run: string | undefined;
-  unwanted: Unwanted;
+  unwanted: AbandonedRuns;
   /** Hears that calls wait for somebody while the run goes on. */
   waiting(state: State): void;
   /** Says to the inbox that mail is heard here. */

@@ -5,7 +5,7 @@
 import { type Fact, type LogRecord, reduce, type State } from "@rondo/core";
 import { announce, logEvent, type Shell } from "@rondo/core/driving";
 import { lineOf } from "../state/pieces.ts";
-import type { Taken } from "../state/taken.ts";
+import type { Taken } from "../state/taken-mails.ts";
 import type { DriverPlace } from "./place.ts";
 
 /** More than this is written at once, in characters. */

@@ -25,18 +25,18 @@ import { shardOf } from "../names.ts";
 import { jsonOf, kvOf } from "../state/kv.ts";
 import { createdAt } from "../state/session-journal.ts";
 import { RecordStore } from "../state/store.ts";
-import { Taken } from "../state/taken.ts";
+import { Taken } from "../state/taken-mails.ts";
 import { type ListenRequest, linesOf, type Mail, type TakenData } from "../wire.ts";
 import type { AgentAt, WorkerParts } from "../worker-parts.ts";
-import type { Came } from "./came.ts";
+import { AbandonedRuns } from "./abandoned-runs.ts";
 import { ChildCalls } from "./child-calls.ts";
 import { RestateDriver } from "./driver.ts";
-import { Unwanted } from "./unwanted.ts";
+import type { StepOutcome } from "./journaled-step.ts";
 
 /** What a drive begins with. */
 export type Opening = { facts: Fact[]; mails?: Mail[]; drives: boolean } | { refused: RondoError };
 
-export interface Begun extends Came {
+export interface Begun extends StepOutcome {
   code: string;
   about?: JsonObject;
   /** The input of a sub-agent, or why there is none. */
@@ -167,7 +167,7 @@ interface Opened {
   store: RecordStore;
   lines: readonly string[];
   held: LeaseState | null;
-  unwanted: Unwanted;
+  unwanted: AbandonedRuns;
   /** As its records have it. */
   state: State;
 }
@@ -184,7 +184,7 @@ async function openedIn(
   const keys = await kv.keys();
   const { store, lines } = await RecordStore.load(kv, keys);
   const held = keys.includes("lease") ? await ctx.get<LeaseState>("lease") : null;
-  const unwanted = await Unwanted.in(ctx, keys);
+  const unwanted = await AbandonedRuns.in(ctx, keys);
   const data = keys.includes("mail") ? await ctx.get<TakenData>("mail") : null;
   const { rules, options } = agent.resolved;
   const resolved =

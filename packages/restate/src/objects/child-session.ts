@@ -25,8 +25,8 @@ import {
   waitingIn,
 } from "@rondo/core/driving";
 import type { ChildCame } from "../drive/child-calls.ts";
+import { cleaned } from "../drive/journaled-calls.ts";
 import { type Begun, drive, runStarted } from "../drive/session.ts";
-import { cleaned } from "../drive/taking.ts";
 import { jsonOf } from "../state/kv.ts";
 import type { ChildRequest, EndRequest, Mail } from "../wire.ts";
 import { agentToEnd, type WorkerParts } from "../worker-parts.ts";

@@ -7,7 +7,7 @@
 import * as restate from "@restatedev/restate-sdk";
 import type { Services } from "../names.ts";
 import { jsonOf } from "../state/kv.ts";
-import { Taken } from "../state/taken.ts";
+import { Taken } from "../state/taken-mails.ts";
 import { type ListenRequest, type Mail, maxFactBytes, type Posted, type PostRequest } from "../wire.ts";
 
 interface Waiting {

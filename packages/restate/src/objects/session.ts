@@ -14,7 +14,7 @@ import { awaitingApproval } from "@rondo/core/driving";
 import type { ChildCame } from "../drive/child-calls.ts";
 import { drive, type Outcome, runStarted } from "../drive/session.ts";
 import { append, erase, lease, readPage, refusable } from "../state/session-journal.ts";
-import { Taken } from "../state/taken.ts";
+import { Taken } from "../state/taken-mails.ts";
 import {
   type AppendRequest,
   type ChildRequest,

@@ -6,8 +6,6 @@
 import type { EndReason, RunEnd } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
 import { differences, shown, type Wanted } from "./difference.ts";
-import { requestsOf } from "./sent.ts";
-import { type Story, storyOf, type ToldCall, type ToldSpending } from "./story.ts";
 import {
   askedName,
   type CalledOptions,
@@ -21,7 +19,9 @@ import {
   wantedEnd,
   wantedRequest,
   wantedSpending,
-} from "./wanted.ts";
+} from "./expected.ts";
+import { requestsOf } from "./sent.ts";
+import { type Story, storyOf, type ToldCall, type ToldSpending } from "./story.ts";
 
 /** A verdict with its words, as runners take it. */
 export interface MatcherResult {
@@ -317,7 +317,7 @@ function endWords({ end, asked, askedNow }: Pick<Story, "end" | "asked" | "asked
   if (end !== undefined)
     return `it ended as ${end.reason}, by ${end.rule}${end.landed ? ", and landed" : ""}`;
   return askedNow && asked.length > 0
-    ? `it has not ended: it waits for leave to call ${asked.map(({ name }) => name).join(", ")}`
+    ? `it has not ended: it waits for approval to call ${asked.map(({ name }) => name).join(", ")}`
     : "it has not ended";
 }
 

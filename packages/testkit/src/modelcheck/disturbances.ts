@@ -1,6 +1,6 @@
 // The room of disturbances: what befalls a run that nothing in it asked for.
 //
-// Words from outside, leave given and taken back, an abort, a power cut. Each uses up fuel, or there were no end of them.
+// Words from outside, grants given and taken back, an abort, a power cut. Each uses up fuel, or there were no end of them.
 
 import { type Fact, type State, userText } from "@rondo/core";
 
@@ -18,7 +18,7 @@ export interface Fuel {
   steer: number;
   followUp: number;
   crash: number;
-  /** Leave given beforehand, and taken back. Default: none. */
+  /** Grants, given and taken back. Default: none. */
   grant?: number;
   /** Default: 0. */
   compact?: number;

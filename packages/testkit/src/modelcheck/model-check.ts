@@ -26,7 +26,7 @@ import {
   recordOf,
   whole,
 } from "@rondo/core/checks";
-import { checkTurn, isAct } from "../scripted/given.ts";
+import { checkTurn, isAct } from "../scripted/check-script.ts";
 import type { Turn } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
 import { madeTool } from "../suites/check.ts";

@@ -17,7 +17,7 @@ import {
   type Usage,
 } from "@rondo/core";
 import { piecesOf } from "../text.ts";
-import { isAct, noTurn } from "./given.ts";
+import { isAct, noTurn } from "./check-script.ts";
 import type { Act, FailOptions, Gate, ScriptedCall, Turn } from "./turns.ts";
 
 /** The acts of a turn, in one list. @throws RondoError `invalid_request` for what is none: it would be no answer at all */

@@ -14,7 +14,7 @@ import {
   thenLetGo,
 } from "./check.ts";
 import { deleteCases, deleteLeaseCases, durableDeleteCases } from "./journals/deleting.ts";
-import { durableLeaseCases, durableWatchCases, leaseCases, watchCases } from "./journals/holding.ts";
+import { durableLeaseCases, durableWatchCases, leaseCases, watchCases } from "./journals/leases.ts";
 import {
   type Body,
   hardRecords,

@@ -275,7 +275,7 @@ const endings: readonly Ending[] = [
     script: [call("look"), stall({ afterText: "so" })],
     abort: true,
   },
-  { when: "a call that waits for leave", script: [calls([["look"], ["press"]]), say("done")] },
+  { when: "a call that waits for approval", script: [calls([["look"], ["press"]]), say("done")] },
   {
     when: "calls that are not run",
     script: [calls([["look"], ["press"]])],

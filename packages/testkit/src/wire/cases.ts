@@ -28,12 +28,12 @@ import {
   text,
 } from "@rondo/core/checks";
 import { isObject } from "../json.ts";
+import type { WantedSpending } from "../matchers/expected.ts";
 import { matched, type RondoMatchers } from "../matchers/matchers.ts";
-import type { WantedSpending } from "../matchers/wanted.ts";
 import { withoutMark } from "../text.ts";
+import type { Chunks } from "./faults.ts";
 import { readScript } from "./script-json.ts";
 import { type RondoWire, rondoWire } from "./server.ts";
-import type { Chunks } from "./words.ts";
 
 /** What must come of a case. Each is checked as the matcher of that name does, in part; what is absent is not. */
 export interface CaseExpectation {

@@ -1,9 +1,9 @@
 // The room of damage: what is wrong with a plan's wire, put into the plan.
 
+import type { WireAct } from "./faults.ts";
 import { frameBytes } from "./framing.ts";
 import { type Protocol, ScriptError } from "./reply.ts";
 import type { Plan, Step } from "./steps.ts";
-import type { WireAct } from "./words.ts";
 
 /** Words about the wire as a whole. */
 export function direct(plan: Plan, act: WireAct): void {

@@ -1,8 +1,8 @@
 // The room of refusals: what each provider's server says when it does not answer, in its own form and words.
 
 import type { ErrorKind, Json, JsonObject } from "@rondo/core";
+import type { StatusOptions, WaitForm } from "./faults.ts";
 import { frame, type Protocol, ScriptError, type WireFrame } from "./reply.ts";
-import type { StatusOptions, WaitForm } from "./words.ts";
 
 export interface Refusal {
   status: number;

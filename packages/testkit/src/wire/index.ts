@@ -15,6 +15,7 @@ export {
   refusalOf,
   refusalWith,
 } from "./errors.ts";
+export * from "./faults.ts";
 export { eventStreamMessage } from "./framing.ts";
 export { type Asked, flattenWire, planOf, render } from "./plan.ts";
 export { recordedScript } from "./recorded-script.ts";
@@ -46,4 +47,3 @@ export {
   unknownPersonality,
 } from "./servers/index.ts";
 export type { Plan, Step } from "./steps.ts";
-export * from "./words.ts";

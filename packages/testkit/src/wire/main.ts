@@ -5,11 +5,11 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { messageOf } from "@rondo/core";
 import { readOptions } from "./command-line.ts";
+import type { Chunks } from "./faults.ts";
 import { recordedScript } from "./recorded-script.ts";
 import { requestLine } from "./request-line.ts";
 import { readScript } from "./script-json.ts";
 import { rondoWire } from "./server.ts";
-import type { Chunks } from "./words.ts";
 
 const usage = `rondo-wire --script FILE [options]
 rondo-wire --cassette FILE [options]

@@ -5,12 +5,13 @@
 
 import type { Json, Part, Usage } from "@rondo/core";
 import { isObject } from "../json.ts";
-import { isAct, noTurn } from "../scripted/given.ts";
+import { isAct, noTurn } from "../scripted/check-script.ts";
 import { flatten } from "../scripted/play.ts";
 import type { Act, ScriptedCall } from "../scripted/turns.ts";
 import { piecesOf } from "../text.ts";
 import { corrupt, direct, mangle } from "./damage.ts";
 import { type ErrorResponse, errorFrames, errorResponse, refusalOf, refusalWith } from "./errors.ts";
+import type { WireAct, WireTurn } from "./faults.ts";
 import { arrayBytes, frameBytes, jsonPing, pingBytes, streamType } from "./framing.ts";
 import { renderAnthropic } from "./render-anthropic.ts";
 import { renderBedrock } from "./render-bedrock.ts";
@@ -28,7 +29,6 @@ import {
 import type { ServerPersonality } from "./servers/personality.ts";
 import { renderServer } from "./servers/render.ts";
 import type { Plan, Step } from "./steps.ts";
-import type { WireAct, WireTurn } from "./words.ts";
 
 export interface Asked {
   protocol: Protocol;

@@ -3,7 +3,7 @@
 // A program may be tried with its real key, and the file outlives the trial.
 
 import { redacted, secretHeader } from "@rondo/core";
-import type { WireRequest } from "./words.ts";
+import type { WireRequest } from "./faults.ts";
 
 /** One JSON object, and the end of its line. Of a credential stays how it was brought: `Bearer ${redacted}`. */
 export function requestLine({ text: _, headers, path, ...request }: WireRequest): string {

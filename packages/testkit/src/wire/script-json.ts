@@ -1,7 +1,7 @@
 // The room of scripts as files: JSON in, a script out; or a complaint that names the place.
 //
 // A turn is a word or a list of words; a word is an object whose first known member names it, or a text, which is said.
-// The words are those of `scripted/turns.ts` and `words.ts`, for programs in any language.
+// The words are those of `scripted/turns.ts` and `faults.ts`, for programs in any language.
 
 import {
   type ErrorKind,
@@ -15,7 +15,7 @@ import {
 import { isObject, membersIn } from "../json.ts";
 import * as turns from "../scripted/turns.ts";
 import { withoutMark } from "../text.ts";
-import * as wire from "./words.ts";
+import * as wire from "./faults.ts";
 
 /** What was wrong with a script file. */
 export class ScriptFormatError extends Error {

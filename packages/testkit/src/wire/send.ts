@@ -3,9 +3,9 @@
 // A client that leaves ends it, whatever it waits for. Nothing here knows of protocols.
 
 import type { ServerResponse } from "node:http";
+import type { Chunks, Place } from "./faults.ts";
 import { joined } from "./framing.ts";
 import type { Plan, Step } from "./steps.ts";
-import type { Chunks, Place } from "./words.ts";
 
 const pingEveryMs = 10;
 

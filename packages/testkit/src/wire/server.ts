@@ -24,9 +24,10 @@ import {
 } from "@rondo/core/checks";
 import { membersIn } from "../json.ts";
 import { notKept } from "../not-kept.ts";
-import { checkScript } from "../scripted/given.ts";
+import { checkScript } from "../scripted/check-script.ts";
 import { usageChecks } from "../scripted/turns.ts";
 import { type ErrorResponse, errorResponse, type Refusal, refusalWith } from "./errors.ts";
+import type { Chunks, WireRequest, WireScript, WireTurn } from "./faults.ts";
 import { isWireWord, planOf } from "./plan.ts";
 import { type Protocol, protocols } from "./reply.ts";
 import { type Route, refusedAtTheDoor, routeOf, violationsOf } from "./route.ts";
@@ -35,7 +36,6 @@ import type { Violation } from "./rules/violation.ts";
 import { send } from "./send.ts";
 import { checkServerRequest, personalityOf, type ServerPersonality } from "./servers/index.ts";
 import type { Plan } from "./steps.ts";
-import type { Chunks, WireRequest, WireScript, WireTurn } from "./words.ts";
 
 export interface WireOptions {
   /** What is answered, in the order in which requests come that are let in. */

@@ -1,7 +1,7 @@
 // The room of the steps: what a server is to send, and what is to go wrong meanwhile, as data.
 
 import type { Gate } from "../scripted/turns.ts";
-import type { Chunks, CutHow, Place } from "./words.ts";
+import type { Chunks, CutHow, Place } from "./faults.ts";
 
 /** What the server does, in order. */
 export type Step =

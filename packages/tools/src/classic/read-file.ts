@@ -5,7 +5,7 @@ import { type Tool, tool, toolResult } from "@rondo/core";
 import type { FileToolSet } from "../options.ts";
 import { keyOf, meant } from "../paths/given-path.ts";
 import { sized } from "../reasons.ts";
-import { contentIdOf } from "../seen.ts";
+import { contentIdOf } from "../stale-writes.ts";
 import { answeringAbout, refusal } from "./reasons.ts";
 
 export function readFile({ root, seen }: FileToolSet, maxBytes: number): Tool {

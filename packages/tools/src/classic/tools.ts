@@ -6,7 +6,7 @@
 import type { Permission, Tool } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
 import { commandChecks, type RunCommandOptions } from "../command/options.ts";
-import { type FileToolSet, fileToolSet, leave } from "../options.ts";
+import { type FileToolSet, fileToolSet, permissionOption } from "../options.ts";
 import { executeCommand } from "./execute-command.ts";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
@@ -26,8 +26,8 @@ export interface ClassicToolsOptions {
 }
 
 const optionChecks = membersOf<ClassicToolsOptions>({
-  writePermission: leave,
-  commandPermission: leave,
+  writePermission: permissionOption,
+  commandPermission: permissionOption,
   command: membersOf(commandChecks),
   maxBytes: from0,
   maxEntries: count,

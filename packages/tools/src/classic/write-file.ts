@@ -1,7 +1,7 @@
 // The room of the classic write_file: a whole file, written over whatever is there.
 
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
-import { bytesOf, change } from "../files/change.ts";
+import { bytesOf, change } from "../files/atomic-write.ts";
 import type { FileToolSet } from "../options.ts";
 import { keyOf } from "../paths/given-path.ts";
 import { shown } from "../reasons.ts";

@@ -12,7 +12,7 @@ import { codeOf, Refusal } from "../reasons.ts";
 import { clip } from "../text/text-file.ts";
 import { afterMs } from "../timer.ts";
 import { type Cleared, cleared } from "./git-guard.ts";
-import { withheld } from "./left-open.ts";
+import { withheld } from "./inherited-files.ts";
 import { type Outcome, told } from "./outcome.ts";
 import { OutputWindow } from "./output-window.ts";
 import { openPipes, type Pipes } from "./pipes.ts";

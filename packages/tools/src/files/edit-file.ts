@@ -10,7 +10,7 @@ import { answering } from "../answering.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
 import { keyOf } from "../paths/given-path.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
-import { contentIdOf, fileEntry } from "../seen.ts";
+import { contentIdOf, fileEntry } from "../stale-writes.ts";
 import { nearPassage } from "../text/near-passage.ts";
 import {
   leastSize,
@@ -23,7 +23,7 @@ import {
 import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
 import { binaryKind } from "../text/text-file.ts";
 import { inUtf16, textOf, utf16Of } from "../text/text-form.ts";
-import { bytesOf, change, linesIn, mustBeAsSeen, mustNotExceed } from "./change.ts";
+import { bytesOf, change, linesIn, mustBeAsSeen, mustNotExceed } from "./atomic-write.ts";
 
 export interface EditFileOptions extends FileToolOptions {
   /** Allow changes in `.git`, whose hooks and settings run as programs. Default: false. */

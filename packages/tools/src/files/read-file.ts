@@ -12,11 +12,11 @@ import { type FileToolOptions, type FileToolSet, fileToolChecks, fileToolSet } f
 import { keyOf, meant } from "../paths/given-path.ts";
 import type { Place } from "../paths/root.ts";
 import { counted, shown, sized } from "../reasons.ts";
-import { type ContentId, contentIdOf, fileEntry } from "../seen.ts";
+import { type ContentId, contentIdOf, fileEntry } from "../stale-writes.ts";
 import { binaryKind, headLength, readAtMost } from "../text/text-file.ts";
 import { utf16Of } from "../text/text-form.ts";
+import { imageFault } from "./image.ts";
 import { type LineBounds, Lines } from "./lines.ts";
-import { pictureFault } from "./picture.ts";
 
 export interface ReadFileOptions extends FileToolOptions {
   /** Lines given when no limit is asked for. Default: 2,000. */
@@ -138,7 +138,7 @@ async function binary(
     return { result: toolResult(`[${told}; ${why}]`), content: await hashOf(handle, size) };
   }
   const data = await readAtMost(handle, size);
-  const fault = pictureFault(data, kind);
+  const fault = imageFault(data, kind);
   if (fault !== undefined)
     return { result: toolResult(`[${told}; ${fault}, not shown]`), content: contentIdOf(data) };
   const parts: ContentPart[] = [

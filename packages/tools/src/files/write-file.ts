@@ -7,10 +7,10 @@ import { type FileToolOptions, type FileToolSet, fileToolChecks, fileToolSet } f
 import { keyOf } from "../paths/given-path.ts";
 import type { Place } from "../paths/root.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
-import { contentIdOf, fileEntry } from "../seen.ts";
+import { contentIdOf, fileEntry } from "../stale-writes.ts";
 import { mustNotBeShown } from "../text/shown-text.ts";
 import { formOf, inForm, type TextForm, textOf } from "../text/text-form.ts";
-import { type Before, bytesOf, type ChangeBounds, change, linesIn, mustBeAsSeen } from "./change.ts";
+import { type Before, bytesOf, type ChangeBounds, change, linesIn, mustBeAsSeen } from "./atomic-write.ts";
 
 export interface WriteFileOptions extends FileToolOptions {
   /** Write over a file the model has not read, or not all of. Default: false. */

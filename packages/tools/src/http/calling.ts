@@ -5,11 +5,11 @@
 import { messageOf, type ToolContext, type ToolResult, textRedaction, toolResult } from "@rondo/core";
 import { codeOf, Refusal, shown } from "../reasons.ts";
 import { afterMs } from "../timer.ts";
+import type { Reach } from "./allowed-hosts.ts";
 import { bodyText, encodings } from "./body.ts";
 import { type Followed, follow } from "./follow.ts";
 import { headerFault } from "./options.ts";
-import { urlOf } from "./places.ts";
-import type { Reach } from "./reach.ts";
+import { urlOf } from "./urls.ts";
 
 /** What holds for all calls. */
 export interface HttpRules {

@@ -7,8 +7,8 @@ import { type IncomingMessage, request as overHttp } from "node:http";
 import { request as overHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { Refusal } from "../reasons.ts";
-import { hostOf, portOf } from "./places.ts";
-import { addressesOf, type Reach } from "./reach.ts";
+import { addressesOf, type Reach } from "./allowed-hosts.ts";
+import { hostOf, portOf } from "./urls.ts";
 
 export interface Asked {
   method: string;

@@ -4,9 +4,9 @@
 
 import type { IncomingMessage } from "node:http";
 import { counted, Refusal } from "../reasons.ts";
+import type { Reach } from "./allowed-hosts.ts";
 import { type Asked, exchange } from "./exchange.ts";
-import { urlOf } from "./places.ts";
-import type { Reach } from "./reach.ts";
+import { urlOf } from "./urls.ts";
 
 export interface Followed {
   response: IncomingMessage;

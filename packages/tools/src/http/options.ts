@@ -13,8 +13,8 @@ import {
   text,
   whole,
 } from "@rondo/core/checks";
-import { leave } from "../options.ts";
-import { originOf, placeOf, placesOf } from "./places.ts";
+import { permissionOption } from "../options.ts";
+import { originOf, placeOf, placesOf } from "./urls.ts";
 
 export interface HttpToolsOptions {
   /**
@@ -24,7 +24,7 @@ export interface HttpToolsOptions {
   hosts?: readonly string[];
   /**
    * Hosts that may be private, as they stand in URLs, with a port or with all: `localhost:8080`, `10.0.0.5`. The one way to what
-   * is not public; public hosts need no leave.
+   * is not public; public hosts need no permission.
    */
   privateHosts?: readonly string[];
   /** Hosts that are never asked, and all beneath them: `example.com` is `www.example.com`, too. They win over `hosts` and `privateHosts`. */
@@ -92,8 +92,8 @@ export const httpToolsOptions: Check = membersOf<HttpToolsOptions>({
   denyHosts: listOf(place),
   headers,
   readOnly: flag,
-  permission: leave,
-  writePermission: leave,
+  permission: permissionOption,
+  writePermission: permissionOption,
   maxBytes: whole,
   maxRedirects: whole,
   timeoutMs: finite,

@@ -10,9 +10,9 @@ import { compiled, globNote, relativeGlob } from "../paths/given-glob.ts";
 import { meant } from "../paths/given-path.ts";
 import type { Root } from "../paths/root.ts";
 import { counted, shown, sized } from "../reasons.ts";
-import type { SearchNews, SearchOrder } from "./order.ts";
 import { expressionOf, otherMeanings } from "./pattern.ts";
 import { type Found, searched } from "./thread.ts";
+import type { SearchNews, SearchOrder } from "./thread-messages.ts";
 
 export interface SearchFilesOptions extends FileToolOptions {
   /** Matching lines shown at most; all are counted. Default: 200. */

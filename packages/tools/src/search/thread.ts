@@ -4,7 +4,7 @@
 
 import { Refusal } from "../reasons.ts";
 import { afterMs } from "../timer.ts";
-import { type FoundLine, noNews, type SearchNews, type SearchOrder } from "./order.ts";
+import { type FoundLine, noNews, type SearchNews, type SearchOrder } from "./thread-messages.ts";
 
 /** What a search has found. */
 export interface Found {

@@ -1,8 +1,8 @@
 // The room of cut content: parts whose texts together are too large, made small. Files stay as they are.
 
 import type { ContentPart, TextPart } from "../../message.ts";
+import type { HeadTailNumbers } from "./cap-options.ts";
 import { type ExcerptAbout, excerptOf } from "./excerpt.ts";
-import type { HeadTailNumbers } from "./facts.ts";
 import { capText, noticeSuffix } from "./head-tail.ts";
 
 const isText = (part: ContentPart): part is TextPart => part.type === "text";

@@ -3,7 +3,7 @@
 // Characters are UTF-16 code units, as a text's length counts them; a cut never falls inside a pair of them.
 
 import { cutAfter, cutBefore } from "../../text/size.ts";
-import type { HeadTailNumbers } from "./facts.ts";
+import type { HeadTailNumbers } from "./cap-options.ts";
 
 /** Stands where the middle was. */
 export const omissionMarker = "\n\n⚠️ [... middle content omitted — showing head and tail ...]\n\n";

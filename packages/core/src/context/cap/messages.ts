@@ -4,9 +4,9 @@
 
 import { messageOf } from "../../errors.ts";
 import type { Message, ToolMessage } from "../../message.ts";
+import { type HeadTailNumbers, headTailNumbers } from "./cap-options.ts";
 import { cutContent, textLength } from "./content.ts";
 import type { ExcerptAbout } from "./excerpt.ts";
-import { type HeadTailNumbers, headTailNumbers } from "./facts.ts";
 import { maxResultChars, moreSuffix } from "./head-tail.ts";
 
 /** How a conversation is capped: the numbers of `head_tail`. */

@@ -10,12 +10,12 @@ import type { MessageList } from "../../model.ts";
 import { editOf } from "../edit.ts";
 import { isPaired } from "../repair/pairing.ts";
 import { repairTexts } from "../repair/policy.ts";
+import type { Measure } from "./in-parts.ts";
 import { type Ledger, renderLedger } from "./ledger.ts";
 import { isGoOn, memoriesOf, paragraphs, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
 import { parseSummary, readEarlier, type Summary, summaryBlocks, tagged } from "./parse.ts";
 import type { CompactionPlan } from "./plan.ts";
 import type { CompactionSettings } from "./settings.ts";
-import type { Measure } from "./staged.ts";
 
 /** Why a history stayed as it is. `no_summary`: the model gave none; `no_gain`: it would not be smaller; `invalid`: it would not be a valid one. */
 export type Unhelpful = "no_summary" | "no_gain" | "invalid";

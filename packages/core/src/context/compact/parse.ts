@@ -159,6 +159,6 @@ export function summaryBlocks(summary: Summary): string[] {
 
 /** A text in a tag of its own, which nothing in it can close. */
 export function tagged(name: string, text: string): string {
-  const harmless = text.replace(/<(?=\/?(?:summary|retain|decisions|done|left|next|ledger|refs)\b)/gi, "‹");
-  return `<${name}>\n${harmless}\n</${name}>`;
+  const sanitized = text.replace(/<(?=\/?(?:summary|retain|decisions|done|left|next|ledger|refs)\b)/gi, "‹");
+  return `<${name}>\n${sanitized}\n</${name}>`;
 }

@@ -5,8 +5,6 @@
 
 import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
-import { isGoOn, memoriesOf } from "./memory.ts";
-import type { CompactionSettings } from "./settings.ts";
 import {
   earlierCharacters,
   isOversized,
@@ -14,7 +12,9 @@ import {
   type Measure,
   type Piece,
   partsOf,
-} from "./staged.ts";
+} from "./in-parts.ts";
+import { isGoOn, memoriesOf } from "./memory.ts";
+import type { CompactionSettings } from "./settings.ts";
 import { messageText, omittedText } from "./transcript.ts";
 import { unitStarts } from "./units.ts";
 

@@ -6,7 +6,7 @@
 import type { HistoryEdit } from "../../loop/records.ts";
 import type { MessageList } from "../../model.ts";
 import { editOf } from "../edit.ts";
-import type { Measure } from "./staged.ts";
+import type { Measure } from "./in-parts.ts";
 import { unitStarts } from "./units.ts";
 
 export interface ShareFacts {

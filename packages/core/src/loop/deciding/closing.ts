@@ -8,8 +8,8 @@ import { permissionOf } from "../batch.ts";
 import { placeIn } from "../call-key.ts";
 import type { CallResult, Fact, ResultCode } from "../records.ts";
 import { type Call, hasBegun, optionsOf, runOf, type State } from "../state.ts";
-import { grantOf } from "./granted.ts";
-import { spokenAgainst, timeoutAt } from "./hearing.ts";
+import { spokenAgainst, timeoutAt } from "./consulting.ts";
+import { grantOf } from "./grants-in-force.ts";
 
 /** The calls of the open turn. */
 export const openCalls = (state: State): readonly Call[] => runOf(state).turn?.calls ?? [];

@@ -4,22 +4,22 @@
 // the plan is made again whenever it is asked for, and the history does not change while it is carried out.
 
 import { assemble } from "../../context/compact/assemble.ts";
+import { stagedBounds } from "../../context/compact/in-parts.ts";
 import { type Ledger, ledgerWithin } from "../../context/compact/ledger.ts";
 import { type CompactionFacts, type CompactionPlan, planCompaction } from "../../context/compact/plan.ts";
 import { summaryRequest } from "../../context/compact/request.ts";
 import type { CompactionSettings } from "../../context/compact/settings.ts";
-import { stagedBounds } from "../../context/compact/staged.ts";
 import type { ModelRequest, Settings } from "../../model.ts";
 import { oncePer } from "../../once-per.ts";
 import { firstSaid, type Rules } from "../../rules/rule.ts";
-import { heard } from "../../rules/said.ts";
+import { heard } from "../../rules/verdicts.ts";
 import type { Action } from "../action.ts";
 import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact } from "../records.ts";
 import { frontOf, sizeOf, summariserWindow, windowOf } from "../request/window.ts";
 import type { RunOptions } from "../run-options.ts";
 import { type Compacting, optionsOf, runOf, type State, summariserOf } from "../state.ts";
-import { wakeTime } from "./hearing.ts";
+import { wakeTime } from "./consulting.ts";
 
 /** The summary that is asked for next. */
 export interface SummaryAsk {

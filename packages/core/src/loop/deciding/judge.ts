@@ -6,9 +6,9 @@
 import { textOf } from "../../message.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rules } from "../../rules/rule.ts";
-import { heard } from "../../rules/said.ts";
+import { heard } from "../../rules/verdicts.ts";
 import { placeIn } from "../call-key.ts";
-import { offeredTools } from "../offered.ts";
+import { offeredTools } from "../offered-tools.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import { type Call, optionsOf, type Run, runOf, type State } from "../state.ts";
 

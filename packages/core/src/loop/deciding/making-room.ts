@@ -3,8 +3,8 @@
 // Room is made at chosen moments and then for a while, so that what the provider has cached of the history stays good
 // in between: what trimming and compaction leave is the history from then on, and stands in a record.
 
-import { isFull, limitOf, missingLimit } from "../../context/compact/due.ts";
-import { cutLongest } from "../../context/cut.ts";
+import { isFull, limitOf, missingLimit } from "../../context/compact/threshold.ts";
+import { cutLongest } from "../../context/last-resort.ts";
 import { sumOf } from "../../context/stage.ts";
 import { trim } from "../../context/trim.ts";
 import type { JsonObject } from "../../message.ts";

@@ -14,7 +14,7 @@ import { requestOf, shaped } from "../request.ts";
 import type { HookName } from "../run-options.ts";
 import { type Call, modelInUse, optionsOf, runOf, type State, stepOf } from "../state.ts";
 import { closeSome, openCalls, result } from "./closing.ts";
-import { untilWake, wakeTime } from "./hearing.ts";
+import { untilWake, wakeTime } from "./consulting.ts";
 
 /** The calls that may start, and what those of them that are sub-agents may spend. */
 export function startCalls(state: State, rules: Rules): Action | undefined {

@@ -7,11 +7,11 @@
 import { causesOf, isA, messageOf, type Thrown, thrownIn } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";
 import { type AssistantMessage, callsOf, type JsonObject } from "../../message.ts";
-import { areWordsMissing } from "../../rules/own-texts.ts";
+import { areWordsMissing } from "../../rules/custom-texts.ts";
 import type { Texts } from "../../rules/texts.ts";
 import { doneResult, renderThrown, renderTold } from "../../tool/render.ts";
 import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../../tool.ts";
-import { toolNamed } from "../offered.ts";
+import { toolNamed } from "../offered-tools.ts";
 import type { CallCheck, CallResult } from "../records.ts";
 import type { ToolFacts } from "../run-options.ts";
 import type { Call } from "../state.ts";

@@ -7,7 +7,7 @@ import { stepWords } from "../../checks/other-words.ts";
 import { model as modelCheck } from "../../checks/ready-made.ts";
 import { settings as settingsCheck } from "../../checks/settings.ts";
 import { editOf } from "../../context/edit.ts";
-import { untorn } from "../../context/torn.ts";
+import { untorn } from "../../context/incomplete-turns.ts";
 import { messageOf } from "../../errors.ts";
 import type { CallView } from "../../events.ts";
 import type { HookContext, Hooks, PermissionAnswer } from "../../hooks.ts";

@@ -3,7 +3,7 @@
 // Whether a tool, a hook or `answer` gave the result, the order is the same: first secrets are taken out, then the
 // whole text is kept, then it is cut. After a cut, half a secret would not be found any more.
 
-import { capArrival, capGiven, type Keeping } from "../../context/cap/arrival.ts";
+import { capGiven, type Keeping, keepWhole } from "../../context/cap/keep-whole.ts";
 import type { CapPlace } from "../../context/cap.ts";
 import type { CallResult } from "../records.ts";
 import { windowOf } from "../request/window.ts";
@@ -33,7 +33,7 @@ export function cappingOf(
   const place: CapPlace = { tool: call.name, callId: call.id, window: windowOf(state) };
   const keeping: Keeping = { session, blobs, warn };
   return {
-    arrived: (whole) => capArrival(clean(whole), facts, place, keeping),
+    arrived: (whole) => keepWhole(clean(whole), facts, place, keeping),
     given: (result) => capGiven(clean(result), call.result, facts, place, keeping),
   };
 }

@@ -2,12 +2,12 @@
 //
 // Rules and texts may be user code. If they throw in the middle of a run, the run ends, by a record like any other end.
 
-import { inAnyWords } from "../../rules/own-texts.ts";
+import { inAnyWords } from "../../rules/custom-texts.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { next } from "../next.ts";
 import { isOpen, type State } from "../state.ts";
-import { endsOver } from "./failing.ts";
+import { endsOver } from "./thrown.ts";
 
 /**
  * As `next`, for drivers: if a rule, or one of the user's texts, throws, the run ends and its end names it. The rest of that run

@@ -10,7 +10,7 @@ import { errorWith, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import type { AssistantMessage, Part } from "../../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../model.ts";
-import { type Babble, type Coming, lookedEvery } from "./babble.ts";
+import { type Coming, lookedEvery, type RepetitionWatch } from "./repetition.ts";
 
 export interface Clocks {
   connectMs: number;
@@ -33,7 +33,7 @@ export interface Audience {
 /**
  * Calls the model once.
  * @param audience receives the deltas; absent: nobody does
- * @param babble notices an answer that repeats itself: it is then broken off, and counts as cut off at a limit
+ * @param repetitionWatch notices an answer that repeats itself: it is then broken off, and counts as cut off at a limit
  * @throws RondoError with `partial` where anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
  */
 export function think(
@@ -43,7 +43,7 @@ export function think(
   agents: Clocks,
   clock: Clock,
   audience?: Audience,
-  babble?: Babble,
+  repetitionWatch?: RepetitionWatch,
 ): Promise<AssistantMessage> {
   const clocks = { ...agents, ...model.clocks };
   const heard: Heard = [];
@@ -90,11 +90,11 @@ export function think(
     watch();
 
     let open: HeardPart | undefined;
-    // How many characters have come since babble was last looked for.
+    // How many characters have come since a repetition was last looked for.
     let unlooked = 0;
     const breaksOff = (part: HeardPart): boolean => {
       unlooked = 0;
-      if (babble?.takes(part) !== true) return false;
+      if (repetitionWatch?.takes(part) !== true) return false;
       broken = brokenOff(model, heard, part.type === "reasoning_delta" ? part.end : "");
       controller.abort(new RondoError("aborted", `${model.id} repeats itself: the answer is broken off`));
       return true;

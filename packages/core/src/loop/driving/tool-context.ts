@@ -28,7 +28,7 @@ export function toolContext(
   controller: AbortController,
   { session, blobs, clock, given }: Pick<Shell, "session" | "blobs" | "clock" | "given">,
   driving: Driving,
-  atWork: ReadonlyMap<CallKey, AbortController>,
+  ongoing: ReadonlyMap<CallKey, AbortController>,
   child: { child?: ChildStart },
 ): ToolContext {
   const { key, id } = call;
@@ -37,7 +37,7 @@ export function toolContext(
     idempotencyKey: `${session}:${key}`,
     callId: id,
     update: (progress, details): void => {
-      if (atWork.get(key) !== controller) return;
+      if (ongoing.get(key) !== controller) return;
       const more = details === undefined ? {} : { details: jsonCopy(details, "details") };
       driving.tell({ type: "tool_update", call: viewOf(call), progress, ...more });
     },

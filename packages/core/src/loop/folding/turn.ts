@@ -7,7 +7,7 @@ import { countedWith } from "../../context/estimate.ts";
 import type { AssistantMessage, ToolCallPart, ToolMessage } from "../../message.ts";
 import { callsOf, textOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
-import { toolNamed } from "../offered.ts";
+import { toolNamed } from "../offered-tools.ts";
 import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records.ts";
 import {
   type Call,

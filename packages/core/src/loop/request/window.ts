@@ -2,11 +2,11 @@
 //
 // Pure questions about a state. What the provider counted is believed; only what is newer is estimated.
 
-import { type ContextAccount, contextAccount } from "../../context/account.ts";
 import { fittingOutput } from "../../context/guard/route.ts";
 import { knownWindow, narrowed, type WindowFacts } from "../../context/stage.ts";
+import { type ContextAccount, contextAccount } from "../../context/window-usage.ts";
 import type { Rules } from "../../rules/rule.ts";
-import { definitionsOf, knownTools } from "../offered.ts";
+import { definitionsOf, knownTools } from "../offered-tools.ts";
 import type { ModelRef } from "../run-options.ts";
 import { modelInUse, optionsOf, runOf, type State, summariserOf } from "../state.ts";
 import { besideOf } from "./notes.ts";

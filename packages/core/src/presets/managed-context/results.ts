@@ -3,7 +3,7 @@
 // What JSON has is told as JSON, so `null` is `null`; what JSON cannot hold is told as its own text, so nothing is
 // `undefined`. Rondo elsewhere says that there was no output, and puts what JSON lacks into words.
 
-import { retold, toolWith } from "../../tool/with.ts";
+import { retold, toolWith } from "../../tool/derive.ts";
 import { type Tool, ToolResult } from "../../tool.ts";
 
 /** The tool, its results told in this system's words. */

@@ -20,7 +20,7 @@ import { argsJson } from "../args-json.ts";
 import { isAccepted, textOfFile } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import type { Warn } from "../warn.ts";
-import { isBlank } from "./blank.ts";
+import { isBlank } from "./blank-text.ts";
 import { isContainer } from "./container.ts";
 import { nameToWire } from "./names.ts";
 import { type Answered, noResult } from "./turns.ts";

@@ -10,7 +10,7 @@ import {
 } from "@rondo/core";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
-import { FrameJson, type Likeness } from "../../frame-json.ts";
+import { FrameJson, type FrameTemplate } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
@@ -61,20 +61,20 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
     parseExact,
   );
   #named: string | undefined;
-  #likeness: Likeness | undefined;
+  #frameTemplate: FrameTemplate | undefined;
 
   constructor(target: Target, emit: Emit) {
     super(target, emit);
     this.#provider = target.origin.provider;
   }
 
-  get likeness(): Likeness | undefined {
-    return this.#likeness;
+  get frameTemplate(): FrameTemplate | undefined {
+    return this.#frameTemplate;
   }
 
   push(frame: Frame): void {
-    if (this.finished || (frame.event === this.#named && this.#likeness?.takes(frame.data))) return;
-    this.#likeness = undefined;
+    if (this.finished || (frame.event === this.#named && this.#frameTemplate?.takes(frame.data))) return;
+    this.#frameTemplate = undefined;
     this.#named = frame.event;
     const data = frame.data.trim();
     const error = data.startsWith("{") ? undefined : bareError(frame, data);
@@ -89,7 +89,7 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
     }
     if (event === undefined) return;
     this.event(event, isErrorEvent(frame.event) ? "error" : frame.event);
-    this.#likeness = this.again && this.#frames.likeness(this.again);
+    this.#frameTemplate = this.again && this.#frames.frameTemplate(this.again);
   }
 }
 

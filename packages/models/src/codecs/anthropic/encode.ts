@@ -10,7 +10,7 @@ import { jsonOf } from "../../json-values.ts";
 import { type Told, warnOnce } from "../warn.ts";
 import { answerBlocks, anthropicAnswer, type Block, contentBlocks, resultBlocks } from "./blocks.ts";
 import { placeMarks } from "./cache.ts";
-import { carriedOn } from "./carried.ts";
+import { carriedOn } from "./carried-over.ts";
 import { withoutDeclined } from "./fallback.ts";
 import { anthropicId } from "./names.ts";
 import { type Options, optionsOf } from "./options.ts";

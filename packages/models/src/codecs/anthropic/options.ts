@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { jsonOf, listIn, objectIn } from "../../json-values.ts";
 import { longestName } from "./blocks.ts";
-import type { Carried } from "./carried.ts";
+import type { Carried } from "./carried-over.ts";
 import { nameToWire } from "./names.ts";
 import {
   type Asked,

@@ -15,7 +15,7 @@ import { jsonOf, objectIn } from "../../json-values.ts";
 import { type Beginning, type BodyParts, bodyOf, KeptText } from "../../kept-text.ts";
 import { goOn, noted } from "../bridges.ts";
 import type { Warn, Warning, WarningCode } from "../warn.ts";
-import { isBlank } from "./blank.ts";
+import { isBlank } from "./blank-text.ts";
 import type { Block } from "./blocks.ts";
 import type { Marked } from "./cache.ts";
 import { type Laid, pairServerTools, type Waiting } from "./server-tools.ts";

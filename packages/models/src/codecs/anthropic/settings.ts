@@ -7,7 +7,7 @@ import type { JsonObject, ModelRequest } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { sentOutput } from "../../schemas/codecs.ts";
 import type { Warn } from "../warn.ts";
-import { isBlank } from "./blank.ts";
+import { isBlank } from "./blank-text.ts";
 import type { WireMessage } from "./pieces.ts";
 import type { Traits } from "./traits.ts";
 

@@ -5,9 +5,9 @@ import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { anthropicTool } from "../../schemas/codecs.ts";
 import type { Warn } from "../warn.ts";
-import { isBlank } from "./blank.ts";
+import { isBlank } from "./blank-text.ts";
 import { type Block, longestName } from "./blocks.ts";
-import type { Carried } from "./carried.ts";
+import type { Carried } from "./carried-over.ts";
 import { nameToWire } from "./names.ts";
 
 /** The extra members that a tool of ours may have. */

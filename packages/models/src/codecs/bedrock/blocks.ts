@@ -7,7 +7,7 @@ import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { ownMember } from "../../own-member.ts";
-import { isBlank } from "../anthropic/blank.ts";
+import { isBlank } from "../anthropic/blank-text.ts";
 import {
   type AnswerWords,
   answeredFileNote,

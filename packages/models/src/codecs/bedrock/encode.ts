@@ -7,7 +7,7 @@ import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import { anthropicTool } from "../../schemas/codecs.ts";
-import { isBlank } from "../anthropic/blank.ts";
+import { isBlank } from "../anthropic/blank-text.ts";
 import { answerBlocks, type Block } from "../anthropic/blocks.ts";
 import { placeMarks } from "../anthropic/cache.ts";
 import { bedrockId, nameToWire } from "../anthropic/names.ts";

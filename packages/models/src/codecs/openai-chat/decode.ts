@@ -8,7 +8,7 @@ import type { AssistantMessage, Json, JsonObject, ModelEvent, Usage } from "@ron
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
-import { FrameJson, type Likeness, type TextPath } from "../../frame-json.ts";
+import { FrameJson, type FrameTemplate, type TextPath } from "../../frame-json.ts";
 import { listIn, objectIn, parsedFrame, textIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
@@ -84,7 +84,7 @@ export class ChatDecoder implements Decoder {
   #elsewhere = false;
   /** What the last chunk did with its text, where that is all it did. */
   #again: ((text: string) => void) | undefined;
-  #likeness: Likeness | undefined;
+  #frameTemplate: FrameTemplate | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
@@ -107,14 +107,14 @@ export class ChatDecoder implements Decoder {
     return this.#word !== undefined;
   }
 
-  get likeness(): Likeness | undefined {
-    return this.#likeness;
+  get frameTemplate(): FrameTemplate | undefined {
+    return this.#frameTemplate;
   }
 
   push(frame: Frame): void {
     const isError = isErrorEvent(frame.event);
-    if (this.finished || (!isError && this.#likeness?.takes(frame.data))) return;
-    this.#likeness = undefined;
+    if (this.finished || (!isError && this.#frameTemplate?.takes(frame.data))) return;
+    this.#frameTemplate = undefined;
     const data = frame.data.trim();
     if (!data.startsWith("{")) {
       if (isSilent(frame, data)) return;
@@ -132,7 +132,7 @@ export class ChatDecoder implements Decoder {
       return;
     }
     this.take(chunk, isError);
-    this.#likeness = this.#again && this.#frames.likeness(this.#again);
+    this.#frameTemplate = this.#again && this.#frames.frameTemplate(this.#again);
   }
 
   /** One chunk of a stream, or a whole answer. */

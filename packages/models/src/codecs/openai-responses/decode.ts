@@ -30,8 +30,8 @@ import { nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";
 import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
 import { responsesUsage } from "../openai/usage.ts";
+import { outputOf } from "./duplicate-items.ts";
 import { ResponseItems } from "./output.ts";
-import { outputOf } from "./told-items.ts";
 
 export class ResponsesDecoder implements Decoder {
   readonly #target: Target;

@@ -9,8 +9,8 @@ import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
+import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./duplicate-items.ts";
 import { callOpaque, type Item, isEmptyArgs, newItem, partKey } from "./item.ts";
-import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./told-items.ts";
 
 export class ResponseItems {
   readonly #answer: Answer;

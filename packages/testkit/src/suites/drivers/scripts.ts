@@ -5,7 +5,7 @@
 
 import type { DriverScript } from "./scenes.ts";
 import { contextScripts } from "./scripts-context.ts";
-import { leaveScripts } from "./scripts-leave.ts";
+import { grantScripts } from "./scripts-grants.ts";
 import { runScripts } from "./scripts-runs.ts";
 import { spokenScripts } from "./scripts-spoken.ts";
 import { stepScripts } from "./scripts-steps.ts";
@@ -18,7 +18,7 @@ export const driverScripts: readonly DriverScript[] = [
   ...runScripts,
   ...stepScripts,
   ...spokenScripts,
-  ...leaveScripts,
+  ...grantScripts,
   ...contextScripts,
   ...subAgentScripts,
   ...treeScripts,

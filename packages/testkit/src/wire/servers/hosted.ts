@@ -1,8 +1,8 @@
 // The room of personalities of servers that vendors run for models that others made.
 
+import { all, copilotFields, reasoningFields, said } from "./common.ts";
 import type { ServerPersonality } from "./personality.ts";
 import { nested, plain } from "./refusals.ts";
-import { all, copilotFields, reasoningFields, said } from "./said.ts";
 
 export const hostedPersonalities: { readonly [server: string]: ServerPersonality } = {
   azure: {

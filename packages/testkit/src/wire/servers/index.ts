@@ -2,9 +2,9 @@
 
 import { RondoError } from "@rondo/core";
 import { hostedPersonalities } from "./hosted.ts";
-import { makerPersonalities } from "./makers.ts";
 import type { ServerPersonality } from "./personality.ts";
 import { selfHostedPersonalities } from "./self-hosted.ts";
+import { vendorPersonalities } from "./vendors.ts";
 
 export { checkServerRequest } from "./check.ts";
 export type {
@@ -18,7 +18,7 @@ export { unknownPersonality } from "./self-hosted.ts";
 
 /** Every compatible server that can be played, by its name. */
 export const serverPersonalities: { readonly [server: string]: ServerPersonality } = {
-  ...makerPersonalities,
+  ...vendorPersonalities,
   ...hostedPersonalities,
   ...selfHostedPersonalities,
 };

@@ -11,7 +11,7 @@ import { type LeftOut, walk } from "../../paths/walk.ts";
 import { codeOf, Refusal } from "../../reasons.ts";
 import { binaryKind, clip, visible } from "../../text/text-file.ts";
 import { utf16Of } from "../../text/text-form.ts";
-import { noNews, type SearchNews, type SearchOrder } from "../order.ts";
+import { noNews, type SearchNews, type SearchOrder } from "../thread-messages.ts";
 
 const order = workerData as SearchOrder;
 const port = parentPort!;

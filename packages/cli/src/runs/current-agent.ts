@@ -1,0 +1,38 @@
+// The room of the current agent: what this version of the command would make of a run that was recorded.
+//
+// Nothing is driven with it, so the model is the recorded one by its name and facts alone: no key, no network.
+
+import { emptyState, type Model, messageOf, type Resolved, reduceAll, resolve } from "@rondo/core";
+import { Failure } from "../console/failure.ts";
+import { invocationOf } from "../invocation.ts";
+import { noRules } from "../summary.ts";
+import { makeAgent } from "./agent.ts";
+import type { FoundRun } from "./find-run.ts";
+
+/** The rules and options the run would have today, or why that is not known. */
+export type Today = { resolved: Resolved } | { unknown: string };
+
+export function todayOf(run: FoundRun): Today {
+  const invocation = invocationOf(run.records);
+  if (invocation === undefined)
+    return {
+      unknown: "the run was not started by the rondo command, and only its own program knows its agent",
+    };
+  try {
+    return { resolved: resolve(makeAgent({ invocation, model: recordedModel(run) }).options) };
+  } catch (thrown) {
+    return { unknown: messageOf(thrown) };
+  }
+}
+
+/** The model a run has, as far as records know it. It answers nothing. @throws Failure when the run was never started */
+export function recordedModel({ id, records }: FoundRun): Model {
+  const [model] = reduceAll(records, noRules, emptyState).options?.models ?? [];
+  if (model === undefined) throw new Failure(`run ${id} was never started: there is nothing in it yet`);
+  return {
+    ...model,
+    call: () => {
+      throw new Failure(`the model ${model.id} is known by its name only`);
+    },
+  };
+}

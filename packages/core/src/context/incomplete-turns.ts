@@ -1,0 +1,38 @@
+// The room of incomplete turns: a history somebody cut anywhere, made one that no provider refuses.
+//
+// A cut between a call and its result is what every list of the last so many messages makes sooner or later. The answer
+// that made the call is put back, for without it the result says nothing; what else is missing or double is mended as
+// in a history from elsewhere.
+
+import { callsOf, type Message } from "../message.ts";
+import type { MessageList } from "../model.ts";
+import { closeOpenCalls } from "./repair/pairing.ts";
+
+/** The messages with the answers their results belong to; the same messages where nothing was torn. */
+export function untorn(given: readonly Message[], history: MessageList): readonly Message[] {
+  const there = new Set(given);
+  const answers = given.some(({ role }) => role === "tool") ? answersIn(history) : undefined;
+  const whole: Message[] = [];
+  for (const message of given) {
+    const asking = answers?.get(message);
+    if (asking !== undefined && !there.has(asking)) {
+      there.add(asking);
+      whole.push(asking);
+    }
+    whole.push(message);
+  }
+  return closeOpenCalls(whole.length === given.length ? given : whole);
+}
+
+/** For each result of the history the answer whose call it answers. One walk for all of them: a hook may keep every result there is. */
+function answersIn(history: MessageList): ReadonlyMap<Message, Message> {
+  const answers = new Map<Message, Message>();
+  let asking: Message | undefined;
+  for (const message of history) {
+    if (message.role !== "tool") asking = isAsking(message) ? message : undefined;
+    else if (asking !== undefined) answers.set(message, asking);
+  }
+  return answers;
+}
+
+const isAsking = (message: Message): boolean => message.role === "assistant" && callsOf(message).length > 0;

@@ -1,0 +1,52 @@
+// The room of approvals: which calls need one, which have it already, and which of them were cut off.
+//
+// What is asked about is the call as it would run: a hook that may change it has spoken before anybody is asked.
+
+import type { Rules } from "../../rules/rule.ts";
+import { type Action, record } from "../action.ts";
+import { inTurn, permissionOf } from "../batch.ts";
+import { type Call, optionsOf, type State } from "../state.ts";
+import { openCalls } from "./closing.ts";
+import { untilWake } from "./consulting.ts";
+import { grantOf } from "./grants-in-force.ts";
+
+/** Asks about the calls that nobody was asked about yet. */
+export function askApprovals(state: State): Action | undefined {
+  const calls = withoutLeave(state).filter((call) => !call.asked);
+  return calls.length === 0 ? undefined : { do: "ask", calls: calls.map((call) => call.key) };
+}
+
+/** Lets one call run that a grant covers. */
+export function useGrant(state: State): Action | undefined {
+  if (state.grants.length === 0) return undefined;
+  for (const call of withoutLeave(state)) {
+    const grant = grantOf(call, state);
+    if (grant === undefined) continue;
+    const approval = { answer: "approve", grant: grant.id } as const;
+    return record({ type: "approval_given", call: call.key, approval });
+  }
+  return undefined;
+}
+
+function withoutLeave(state: State): readonly Call[] {
+  const options = optionsOf(state);
+  return inTurn(openCalls(state), options).filter(
+    (call) =>
+      call.result === undefined &&
+      permissionOf(call, options) === "ask" &&
+      (call.prepared || !options.hooks.includes("beforeTool")),
+  );
+}
+
+/** Has the tools of calls that were cut off find out what came of them, those that can. */
+export function reconcileCalls(state: State, rules: Rules): Action | undefined {
+  const calls = openCalls(state).filter(
+    (call) =>
+      call.interrupted &&
+      call.tool?.reconciles === true &&
+      call.result === undefined &&
+      call.reconciled === undefined,
+  );
+  if (calls.length === 0) return undefined;
+  return { do: "reconcile", calls: calls.map((call) => call.key), ...untilWake(state, rules) };
+}

@@ -1,0 +1,123 @@
+// The room of consulting the rules: when they are asked, and what becomes of what they say.
+//
+// A rule is asked before each model call, and when its time has come while something is in flight. What it decides
+// becomes one record, with its name and its evidence.
+
+import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersOf } from "../../rules/rule.ts";
+import { heard, heardTime } from "../../rules/verdicts.ts";
+import { type Action, record } from "../action.ts";
+import type { ResultCode } from "../records.ts";
+import { type Call, inFlight, optionsOf, type Run, running, runOf, type State } from "../state.ts";
+import { end } from "./ending.ts";
+
+/** When a started call runs past its time. */
+export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.tool?.timeoutMs ?? 0);
+
+/** When whatever was cancelled must have settled. */
+export const graceEnd = (state: State): number =>
+  (runOf(state).cancelledAt ?? 0) + optionsOf(state).abortGraceMs;
+
+/** The earliest time at which something must be looked at again, if there is one. */
+export function wakeTime(state: State, rules: Rules): number | undefined {
+  const run = runOf(state);
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
+  if (run.landing === undefined)
+    for (const { rule, place } of speakersOf(rules, "wakeAt")) {
+      const time = heardTime(rule.wakeAt(state.memories[place], state));
+      // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
+      if (time !== undefined && time > state.now) earliest = Math.min(earliest, time);
+    }
+  return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
+}
+
+/** The same, as actions that wait for something say it. */
+export function untilWake(state: State, rules: Rules): { until?: number } {
+  const until = wakeTime(state, rules);
+  return until === undefined ? {} : { until };
+}
+
+/** Waits for whatever comes first, at most until something must be looked at again. */
+export const wait = (state: State, rules: Rules): Action => ({ do: "wait", ...untilWake(state, rules) });
+
+/** Waits until a retry is due; undefined when nothing holds the next call back. */
+export function waitForRetry(state: State, rules: Rules): Action | undefined {
+  const { notBefore } = runOf(state);
+  if (notBefore === undefined || state.now >= notBefore) return undefined;
+  return { do: "wait", until: Math.min(notBefore, wakeTime(state, rules) ?? notBefore) };
+}
+
+/** What the first rule that speaks has decided. */
+export function ruleDecision(state: State, rules: Rules): Action | undefined {
+  if (runOf(state).landing !== undefined) return undefined;
+  return firstSaid(rules, state, "decide", (rule, memory) => decided(state, rule, memory));
+}
+
+/** What the first rule says that speaks against starting a call. */
+export function spokenAgainst(
+  call: Call,
+  state: State,
+  rules: Rules,
+): { code: ResultCode; text: string } | undefined {
+  return firstSaid(rules, state, "judgeStart", (rule, memory) =>
+    heard("judgeStart", rule.judgeStart(memory, call, state)),
+  );
+}
+
+/** Rules whose time has come are heard while the model or a tool is at work. */
+export function timedDecision(state: State, rules: Rules): Action | undefined {
+  if (runOf(state).landing !== undefined) return undefined;
+  return firstSaid(rules, state, "wakeAt", (rule, memory) => {
+    const time = heardTime(rule.wakeAt(memory, state));
+    return time !== undefined && time <= state.now ? decided(state, rule, memory) : undefined;
+  });
+}
+
+/** What a rule decides, where that changes anything. */
+function decided(state: State, rule: Rule, memory: unknown): Action | undefined {
+  const decision = heard("decide", rule.decide?.(memory, state));
+  if (decision === undefined || changesNothing(decision, rule, runOf(state))) return undefined;
+  return recorded(state, rule, decision);
+}
+
+/**
+ * Whether a rule could go on saying this for ever. One that only talks may do so once between two model calls; a run that
+ * is to end already is stopped again only while something is in flight.
+ */
+function changesNothing(decision: Decision, { name }: Rule, run: Run): boolean {
+  if (decision.do === "stop") return run.stopping !== undefined && !inFlight(run);
+  return decision.do !== "land" && run.spoken.includes(name);
+}
+
+function recorded(state: State, rule: Rule, decision: Decision): Action {
+  const because = { rule: rule.name, evidence: evidenceOf(decision) };
+  switch (decision.do) {
+    case "land":
+      return record({
+        type: "mode",
+        mode: "landing",
+        reason: decision.reason,
+        cancel: decision.cancel ?? false,
+        ...because,
+      });
+    case "nudge":
+      return record({ type: "noted", text: decision.text, ...because });
+    case "hide_tool":
+      return record({ type: "mode", mode: "hide_tool", tool: decision.tool, ...because });
+    case "stop":
+      if (inFlight(runOf(state)) || runOf(state).turn !== undefined)
+        return record({
+          type: "mode",
+          mode: "stopping",
+          reason: decision.reason,
+          cancel: true,
+          ...because,
+          ...(decision.error === undefined ? {} : { error: decision.error }),
+        });
+      return end(state, {
+        reason: decision.reason,
+        ...because,
+        ...(decision.error === undefined ? {} : { error: decision.error }),
+      });
+  }
+}

@@ -1,0 +1,63 @@
+// The room of late results: the result of work that was settled without it.
+//
+// Every driver uses it, so that a late result is recorded in the same way everywhere.
+
+import type { Fact } from "../records.ts";
+import { type Call, callIn, type State } from "../state.ts";
+
+/** A result that was given to `answer`: no tool was started for it. */
+export const isExternalResult = (fact: Fact): boolean =>
+  fact.type === "tool_finished" && fact.result.code === "answered";
+
+const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
+  "child_waits",
+  "tool_finished",
+  "model_finished",
+  "model_failed",
+  "summary_finished",
+  "summary_failed",
+  "late_result",
+]);
+
+/** Facts about the outcome of work that the driver started. */
+export const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type) && !isExternalResult(fact);
+
+const words: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>(["queued", "withdrawn", "allowed", "revoked"]);
+
+/** Facts that are about the session, and so hold whatever happens to its run. */
+export const isOutsideFact = (fact: Fact): boolean => words.has(fact.type);
+
+/** Whether a fact is kept if the run could not be begun, or goes on elsewhere: all others were about that run only. */
+export const outlivesRun = (fact: Fact): boolean => isOutsideFact(fact) || isOutcome(fact);
+
+/** Nobody is asked any more: a call that runs has a result of its own, one that was denied has none. */
+const isDecided = ({ startedAt, permission }: Call): boolean =>
+  startedAt !== undefined || permission?.answer === "deny";
+
+/** A fact on its way to the records. `asked`: it is about the conversation as it was after so many records. */
+export type Arriving = Fact & { readonly asked?: number };
+
+/** Whether a fact is about a conversation that has changed since: then the question is asked again. */
+export const isVoid = ({ asked }: Arriving, { changedSeq }: State): boolean =>
+  asked !== undefined && asked < changedSeq;
+
+/** The fact as it is recorded: as a `late_result` if it came too late. */
+export function timely(arriving: Arriving, { run }: State): Fact {
+  const fact = arriving.asked === undefined ? arriving : unasked(arriving);
+  if (fact.type === "model_finished" || fact.type === "model_failed")
+    return run?.call === undefined ? { type: "late_result", call: null } : fact;
+  if (fact.type === "summary_finished" || fact.type === "summary_failed")
+    return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
+  if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
+  const call = callIn(run, fact.call);
+  if (call !== undefined && call.result === undefined && !(isExternalResult(fact) && isDecided(call)))
+    return fact;
+  if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
+  const { spent } = fact;
+  const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
+  return { type: "late_result", call: fact.call, result: stopped, open: true };
+}
+
+function unasked({ asked: _asked, ...fact }: Arriving): Fact {
+  return fact as Fact;
+}

@@ -1,0 +1,389 @@
+// The room of ongoing work: the model calls, tools and questions that were started and have not come back.
+//
+// Keeps track of all work for the driver. Nothing here decides: `next` named what is started, what comes back is posted
+// as a fact, and when the loop stops waiting for something, its signal is fired.
+
+import { messageOf, RondoError, type Thrown } from "../../errors.ts";
+import type { RondoEvent } from "../../events.ts";
+import type { Model } from "../../model.ts";
+import { answeringInText } from "../../output/answers.ts";
+import { areWordsMissing, inAnyWords } from "../../rules/custom-texts.ts";
+import type { Rules } from "../../rules/rule.ts";
+import { renderThrown } from "../../tool/render.ts";
+import { ChildWaits, type ToolContext } from "../../tool.ts";
+import type { Action, HookAsk } from "../action.ts";
+import type { BroughtResult } from "../child-facts.ts";
+import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
+import { placeOf } from "../folding/same-model.ts";
+import { offeredTools } from "../offered-tools.ts";
+import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
+import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
+import { act, checkCalls, type Failures } from "./act.ts";
+import { type Answered, askHook, askKey } from "./ask-hooks.ts";
+import { type Capping, cappingOf } from "./capping.ts";
+import { Children } from "./children.ts";
+import { externalResult, toldBy, toldThrown } from "./external-result.ts";
+import type { Arriving } from "./late-results.ts";
+import { answerFrom, failureFrom } from "./model-answer.ts";
+import { ModelCall } from "./model-call.ts";
+import { type Ask, PendingCallbacks } from "./pending-callbacks.ts";
+import { reconcileCall } from "./reconcile.ts";
+import { RepetitionWatch } from "./repetition.ts";
+import type { Shell } from "./shell.ts";
+import { think } from "./think.ts";
+import { endsOver } from "./thrown.ts";
+import { noticing, toolContext } from "./tool-context.ts";
+
+/** What this room needs of the driver. */
+interface Driving {
+  state(): State;
+  post(fact: Arriving): void;
+  readonly tell: (event: RondoEvent) => void;
+  /** What is done here can be kept no more: a sub-agent's records were refused. Absent: none is at work here. */
+  lose?(error: RondoError): void;
+}
+
+export class OngoingWork {
+  readonly #shell: Shell;
+  readonly #driving: Driving;
+  readonly #modelCall = new ModelCall();
+  readonly #toolCalls = new Map<CallKey, AbortController>();
+  /** Calls whose tools have read their `signal`: they may react to an abort, and so are waited for. */
+  readonly #listening = new WeakSet<AbortController>();
+  /** Calls whose tools have not returned, whether they are still waited for or not. */
+  readonly #away = new Set<CallKey>();
+  readonly #questions: PendingCallbacks;
+  readonly #children: Children;
+  /** Counted up when all work is given up: results of work from an earlier era are dropped. */
+  #era = 0;
+
+  constructor(shell: Shell, driving: Driving) {
+    this.#shell = shell;
+    this.#driving = driving;
+    this.#questions = new PendingCallbacks(driving);
+    this.#children = new Children(shell, driving);
+  }
+
+  get #state(): State {
+    return this.#driving.state();
+  }
+
+  /** Whether a question has not been answered. */
+  get isAsking(): boolean {
+    return this.#questions.areOpen;
+  }
+
+  /** Passes a record on to the sub-agents it concerns. */
+  see(record: LogRecord): void {
+    this.#children.see(record);
+  }
+
+  /** A drain. `soon`: sub-agents stop where they are. `now`: all work under way is given up. */
+  leave(when: "soon" | "now", why: RondoError = new RondoError("aborted", "the process leaves")): void {
+    if (when === "now") {
+      this.#era += 1;
+      this.#away.clear();
+    }
+    // Before the signals fire, so that a sub-agent does not take them for an abort.
+    this.#children.leave(when);
+    if (when === "soon") return;
+    this.stopAll(why);
+    this.#questions.forget();
+  }
+
+  /** Takes a `leave` back. */
+  stay(): void {
+    this.#children.stay();
+  }
+
+  /** Asks the model, unless that is no longer wanted. */
+  think(action: Action & { do: "call_model" }): void {
+    const { models, tools } = this.#shell;
+    if (this.#state.run?.call === undefined) return;
+    const options = optionsOf(this.#state);
+    const named = modelOf(models, this.#state, action.model);
+    const model = named && answeringInText(named, action.request);
+    // An abort may have come while the journal wrote: nothing starts after it.
+    if (this.#state.run.cancelledAt !== undefined) {
+      const message = "the model call was not started: the run was cancelled";
+      this.#driving.post({ type: "model_failed", error: { kind: "aborted", message, retryable: false } });
+      return;
+    }
+    if (model === undefined) {
+      const message = `model ${action.model} (${options.models[action.model]?.id}) is not among the agent's models`;
+      this.#driving.post({ type: "model_failed", error: { kind: "internal", message, retryable: false } });
+      return;
+    }
+    const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false };
+    const { controller, came } = this.#modelBegins(audience);
+    const offered = offeredTools(this.#state);
+    think(
+      model,
+      action.request,
+      controller,
+      options.clocks,
+      this.#shell.clock,
+      audience,
+      RepetitionWatch.under(this.#shell.rules, this.#state),
+    )
+      .then(async (said) => {
+        const message = answerFrom(model, said);
+        came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
+      })
+      .catch((thrown: unknown) => {
+        const failure = failureFrom(model, thrown);
+        const shown = audience.shown && failure.partial === undefined;
+        came({ type: "model_failed", ...failure, ...(shown ? { shown } : {}) });
+      });
+  }
+
+  /** Asks for a summary, unless that is no longer wanted: a model call like any other, but its deltas are not emitted. */
+  summarise({ model: at, request }: Action & { do: "summarise" }): void {
+    const { run } = this.#state;
+    if (run?.compacting?.call === undefined) return;
+    const { compactor, models, clock } = this.#shell;
+    const model = at === undefined ? compactor : modelOf(models, this.#state, at);
+    if (run.cancelledAt !== undefined || model === undefined) {
+      const why = model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
+      const message = `the summary was not asked for: ${why}`;
+      this.#driving.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
+      return;
+    }
+    const { controller, came } = this.#modelBegins();
+    think(model, request, controller, optionsOf(this.#state).clocks, clock)
+      .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
+      .catch((thrown: unknown) => {
+        const { partial: _, ...failure } = failureFrom(model, thrown);
+        came({ type: "summary_failed", ...failure });
+      });
+  }
+
+  /** Begins a model call: gives its signal, and posts what comes of it. */
+  #modelBegins(audience?: { isThere: boolean }): {
+    controller: AbortController;
+    came: (fact: Fact) => void;
+  } {
+    const { controller, came } = this.#modelCall.begins(audience);
+    const post = this.#poster();
+    return { controller, came: (fact) => post(came(fact)) };
+  }
+
+  /** Runs a call, unless that is no longer wanted. */
+  act(key: CallKey): void {
+    const call = callIn(this.#state.run, key);
+    if (call === undefined || call.result !== undefined) return;
+    const { rules, tools } = this.#shell;
+    const tool = tools.get(call.name);
+    if (this.#state.run?.cancelledAt !== undefined) {
+      const result = inAnyWords(rules, (worded) => unstartedResult(call, worded));
+      this.#driving.post({ type: "tool_finished", call: key, result });
+      return;
+    }
+    if (tool === undefined) {
+      const text = `Error: the tool ${call.name} is not here any more.`;
+      const result = {
+        content: [{ type: "text" as const, text }],
+        isError: true,
+        code: "unknown_tool" as const,
+      };
+      this.#driving.post({ type: "tool_finished", call: key, result });
+      return;
+    }
+    const { controller, context, capping } = this.#begin(key, call);
+    const failures = this.#failures(call, rules);
+    const post = this.#poster();
+    const era = this.#era;
+    this.#away.add(key);
+    void act(tool, call, context, failures)
+      .then((whole) => (whole instanceof ChildWaits ? whole : capping.arrived(whole)))
+      .catch((thrown: unknown) => {
+        if (areWordsMissing(thrown)) post(endsOver(thrown));
+        // Without a result the call would be waited for for ever.
+        return renderThrown(`Error: ${messageOf(thrown)}`);
+      })
+      .then((result) => {
+        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+        if (era === this.#era) this.#away.delete(key);
+        post(
+          result instanceof ChildWaits
+            ? {
+                type: "child_waits",
+                call: key,
+                pending: result.pending,
+                parked: true,
+                ...(result.left ? { left: true as const } : {}),
+                spent: result.spent,
+              }
+            : { type: "tool_finished", call: key, result },
+        );
+      });
+  }
+
+  /** Ends a sub-agent that was left behind, unless that is under way already. One that is still at work was told to stop. */
+  endChild(key: CallKey): void {
+    const left = this.#state.left?.find(({ call }) => call === key);
+    if (left === undefined || this.#away.has(key)) return;
+    this.#questions.ask(`end:${key}`, () => this.#children.end(left));
+  }
+
+  /** Asks the tool of a call that was cut off what came of it (`reconcile`), unless that is under way already. */
+  reconcile(key: CallKey): void {
+    const call = callIn(this.#state.run, key);
+    if (call === undefined) return;
+    this.#questions.ask(`reconcile:${key}`, async () => {
+      const { controller, context, capping } = this.#begin(key, call);
+      const found = await reconcileCall(
+        this.#shell.tools.get(call.name),
+        call,
+        context,
+        this.#shell.clock,
+        capping.arrived,
+      );
+      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      // After its time-out the tool need not go on.
+      controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
+      return found;
+    });
+  }
+
+  /** What a call of a tool needs: its context, the signal's controller, and the cap for its result. */
+  #begin(key: CallKey, call: Call): { controller: AbortController; context: ToolContext; capping: Capping } {
+    const controller = new AbortController();
+    this.#toolCalls.set(key, controller);
+    const child = this.#children.startOf(
+      call,
+      () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
+    );
+    const whole = toolContext(call, controller, this.#shell, this.#driving, this.#toolCalls, child);
+    const context = call.tool?.effect === "read" ? noticing(whole, controller, this.#listening) : whole;
+    return { controller, context, capping: this.#capping(call) };
+  }
+
+  /** A result given to `answer`, rendered and cut like a tool's. */
+  brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
+    const { rules, tools } = this.#shell;
+    const call = callIn(this.#state.run, key);
+    if (call === undefined) return externalResult(given);
+    const whole = toldBy(tools.get(call.name), call.name, given, rules, this.#failures(call, rules));
+    const { arrived } = this.#capping(call);
+    return whole instanceof Promise ? whole.then(arrived) : arrived(whole);
+  }
+
+  /** The result of a call that ran elsewhere, such as a sub-agent on another machine, rendered and cut like one from here. */
+  returned(key: CallKey, whole: CallResult, threw?: Thrown): CallResult | Promise<CallResult> {
+    const { rules } = this.#shell;
+    const call = callIn(this.#state.run, key);
+    if (call === undefined) return whole;
+    const told =
+      threw === undefined ? whole : toldThrown(call.name, threw, rules, this.#failures(call, rules));
+    return this.#capping(call).arrived(told);
+  }
+
+  /** What the model and the listeners read if this call fails. */
+  #failures({ name, id }: Call, { texts }: Rules): Failures {
+    const report = (why: string): void => this.#warn("tool_error", `${name} (${id}): ${why}`);
+    return { texts, masked: this.#shell.maskToolErrors, report };
+  }
+
+  #capping(call: Call): Capping {
+    return cappingOf(this.#shell, this.#state, call, (code, message) => this.#warn(code, message));
+  }
+
+  #warn(code: string, message: string): void {
+    this.#driving.tell({ type: "warning", code, message });
+  }
+
+  /** A function that posts what comes of work started now; it does nothing once that work was given up. */
+  #poster(): (fact: Fact) => void {
+    const era = this.#era;
+    return (fact) => {
+      if (era === this.#era) this.#driving.post(fact);
+    };
+  }
+
+  /** Asks a hook, unless it is being asked already. */
+  askHook(ask: HookAsk): void {
+    const asking = async (signal: AbortSignal): Promise<Fact> =>
+      this.#cut(
+        await askHook(ask, this.#state, { ...this.#shell.hooks, signal, redact: this.#shell.redact }),
+      );
+    const question = ask.hook === "transformContext" ? this.#ofNow(asking) : asking;
+    this.#questions.ask(askKey(ask), question, (run) => isAwaited(ask, run));
+  }
+
+  /** Checks the text of a typed output, unless one is being checked already. */
+  checkOutput(text: string): void {
+    this.#questions.ask(
+      "check_output",
+      this.#ofNow(() => this.#shell.checkOutput(text)),
+    );
+  }
+
+  /** The same question; its answer notes which version of the conversation it is about. */
+  #ofNow(ask: Ask): Ask {
+    const { seq: asked } = this.#state;
+    return async (signal) => ({ ...(await ask(signal)), asked });
+  }
+
+  /** A result that a hook gave, cut like a tool's. */
+  async #cut(fact: Answered): Promise<Answered> {
+    if (!("result" in fact) || fact.result === undefined) return fact;
+    const call = callIn(this.#state.run, fact.call);
+    if (call === undefined) return fact;
+    return { ...fact, result: await this.#capping(call).given(fact.result) };
+  }
+
+  /** Fires the signal of everything that is still at work and no longer wanted. */
+  release(): void {
+    const { run } = this.#state;
+    const cancelled = run?.cancelledAt !== undefined;
+    const thinking = run !== undefined && isThinking(run);
+    if (this.#modelCall.isUnderWay && (cancelled || !thinking))
+      this.#modelCall.stop(reasonOf(this.#state), thinking);
+    this.#questions.release(reasonOf);
+    for (const [key, controller] of this.#toolCalls) {
+      const call = callIn(run, key);
+      const over = call === undefined || call.result !== undefined;
+      if (over) this.#toolCalls.delete(key);
+      if (over || cancelled) controller.abort(reasonOf(this.#state));
+      if (!over && cancelled) this.#giveUpDeaf(key, call, controller);
+    }
+  }
+
+  /** After an abort, gives up a `read` that never looked at its `signal`: it cannot react to it. Others are waited for, because their outcome is worth knowing. */
+  #giveUpDeaf(key: CallKey, call: Call, controller: AbortController): void {
+    const counts = this.#listening.has(controller) || call.tool?.effect !== "read";
+    if (counts || !this.#away.has(key)) return;
+    this.#toolCalls.delete(key);
+    const { rules } = this.#shell;
+    const result = inAnyWords(rules, (worded) => abandonedResult(call, this.#state, worded));
+    this.#driving.post({ type: "tool_finished", call: key, result });
+  }
+
+  /** Fires the signals of everything at work. */
+  stopAll(error: RondoError): void {
+    this.#modelCall.stop(error);
+    for (const controller of this.#toolCalls.values()) controller.abort(error);
+    this.#toolCalls.clear();
+    this.#questions.stopAll(error);
+  }
+}
+
+/** Whether a hook's answer still has a say: a deadline waits for none about a step or about an approval. */
+function isAwaited(ask: HookAsk, run: Run): boolean {
+  if (ask.hook === "prepareStep") return run.landing === undefined;
+  if (ask.hook !== "permission" && ask.hook !== "beforeTool") return true;
+  const call = callIn(run, ask.call);
+  return call !== undefined && call.result === undefined;
+}
+
+/** The model that a run means by an index: the run may have begun when the agent's models stood in another order. */
+const modelOf = (models: readonly Model[], state: State, at: number): Model | undefined =>
+  models[placeOf(models, optionsOf(state).models[at], at)];
+
+function reasonOf(state: State): RondoError {
+  const { run } = state;
+  const reason =
+    run?.abort?.reason ?? run?.landing?.reason ?? run?.stopping?.reason ?? "its result is settled";
+  return new RondoError("aborted", `no longer wanted: ${reason}`);
+}

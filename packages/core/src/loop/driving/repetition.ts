@@ -1,0 +1,50 @@
+// The room of repetition: notices while an answer arrives that it repeats one sentence over and over.
+//
+// The answer is then broken off, so that its rest is not paid for. What follows is decided by a rule (`rules/degenerate.ts`),
+// which sees an answer that was cut off at a limit.
+
+import { endsTwice, isOwnSentence, repetition } from "../../rules/degenerate.ts";
+import type { Rules } from "../../rules/rule.ts";
+import type { State } from "../state.ts";
+
+/** After how many new characters the answer is looked at again. */
+export const lookedEvery = 2_000;
+/** How many of the last characters are looked at. */
+const lookedAt = 4_000;
+/** From how many repeats on an answer is broken off, and how long they must be together, in characters. */
+const bound = { times: 20, length: 1_500 };
+
+/** A part of an answer that is arriving. */
+export interface Coming {
+  readonly pieces: readonly string[];
+  /** How many of the pieces were looked at. */
+  looked: number;
+  /** The end of the text of those pieces. */
+  end: string;
+}
+
+export class RepetitionWatch {
+  readonly #state: State;
+
+  /** @param state when the answer was asked for: a text that the conversation asks to repeat may be repeated */
+  constructor(state: State) {
+    this.#state = state;
+  }
+
+  /** A watcher of an answer; undefined if no rule judges repetition. */
+  static under(rules: Rules, state: State): RepetitionWatch | undefined {
+    return rules.list.some(({ name }) => name === "degenerate_answers")
+      ? new RepetitionWatch(state)
+      : undefined;
+  }
+
+  /** Looks at what has come of a part since the last look. @returns whether the part has been repeating itself for a while */
+  takes(part: Coming): boolean {
+    part.end = (part.end + part.pieces.slice(part.looked).join("")).slice(-lookedAt);
+    part.looked = part.pieces.length;
+    if (!endsTwice(part.end)) return false;
+    const found = repetition(part.end);
+    if (found === undefined || found.times < bound.times || found.length < bound.length) return false;
+    return isOwnSentence(found.unit, this.#state);
+  }
+}

@@ -1,0 +1,119 @@
+// The room of omissions: what a run leaves out of its requests because it was refused: parts of the history, settings. That a schema
+// is left out shows in the way to the output (`output/ways.ts`).
+
+import type { RefusableSetting, Repair } from "../../errors.ts";
+import { digest } from "../../json/digest.ts";
+import type { FilePart, Message } from "../../message.ts";
+import type { Settings } from "../../model.ts";
+import { oncePer } from "../../once-per.ts";
+import type { State } from "../state.ts";
+
+type FileRepair = Extract<Repair, `file.${string}`>;
+type OldFilesRepair = Extract<Repair, `files.last.${number}`>;
+/** What is left out of messages. */
+type PartRepair = "reasoning" | "files" | FileRepair | OldFilesRepair;
+type SettingRepair = Extract<Repair, `settings.${string}`>;
+
+export const settingOf = (repair: SettingRepair): RefusableSetting =>
+  repair.slice("settings.".length) as RefusableSetting;
+
+export const isOfOneFile = (repair: Repair): repair is FileRepair => repair.startsWith("file.");
+
+export const isOfOldFiles = (repair: Repair): repair is OldFilesRepair => repair.startsWith("files.last.");
+
+/** How many files stay. */
+export const keptFiles = (repair: OldFilesRepair): number => Number(repair.slice("files.last.".length));
+
+/** The repair that leaves out this file, wherever it stands: what is in it tells it from others. */
+export function repairOfFile({ data, url }: FilePart): FileRepair {
+  return `file.${digest(typeof data === "object" ? data.blob : (data ?? url ?? ""))}`;
+}
+
+/** How many files there are, of which this holds. Walks the history: for after a refusal. */
+export function countFiles({ history }: State, holds: (file: FilePart) => boolean = () => true): number {
+  let count = 0;
+  for (const { content } of history)
+    for (const part of content) if (part.type === "file" && holds(part)) count += 1;
+  return count;
+}
+
+export const isOfSetting = (repair: Repair): repair is SettingRepair => repair.startsWith("settings.");
+
+const isOfParts = (repair: Repair): repair is PartRepair =>
+  repair === "reasoning" || repair === "files" || isOfOneFile(repair) || isOfOldFiles(repair);
+
+/** The repairs that make other messages. */
+export function ofParts(dropped: readonly Repair[]): PartRepair[] {
+  return dropped.filter(isOfParts);
+}
+
+/** The same settings without those that were refused. */
+export function withoutSettings(dropped: readonly Repair[], settings: Settings): Settings {
+  let left = settings;
+  for (const what of dropped) {
+    if (!isOfSetting(what)) continue;
+    const { [settingOf(what)]: _, ...rest } = left;
+    left = rest;
+  }
+  return left;
+}
+
+/** What is left out of one message; of its files the first so many. */
+type Cut = Exclude<PartRepair, OldFilesRepair> | number;
+
+const copiesOf = oncePer((_message: Message) => new Map<Cut, Message | null>());
+
+/** The same messages without what was refused; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
+export function without(what: PartRepair, messages: Iterable<Message>): Message[] {
+  if (isOfOldFiles(what)) return withoutOldFiles(keptFiles(what), messages);
+  const kept: Message[] = [];
+  for (const message of messages) {
+    const copy = copyWithout(what, message);
+    if (copy !== null) kept.push(copy);
+  }
+  return kept;
+}
+
+/** From the last message back, until so many files have been kept. */
+function withoutOldFiles(kept: number, messages: Iterable<Message>): Message[] {
+  let spare = kept;
+  const left = [...messages].reverse().map((message) => {
+    const files = message.content.filter(({ type }) => type === "file").length;
+    const stays = Math.min(files, spare);
+    spare -= stays;
+    return copyWithout(files - stays, message) as Message;
+  });
+  return left.reverse();
+}
+
+function copyWithout(what: Cut, message: Message): Message | null {
+  const copies = copiesOf(message);
+  let copy = copies.get(what);
+  if (copy === undefined) {
+    copy = what === "reasoning" ? unreasoned(message) : unfiled(what, message);
+    copies.set(what, copy);
+  }
+  return copy;
+}
+
+function unreasoned(message: Message): Message | null {
+  if (message.role !== "assistant") return message;
+  const content = message.content.filter((part) => part.type !== "reasoning");
+  if (content.length === message.content.length) return message;
+  return content.length === 0 ? null : { ...message, content };
+}
+
+/** All files, the one, or the first so many, as a word that it was there. */
+function unfiled(what: Exclude<Cut, "reasoning">, message: Message): Message {
+  let found = false;
+  let seen = 0;
+  const content = message.content.map((part) => {
+    if (part.type !== "file") return part;
+    seen += 1;
+    const goes = typeof what === "number" ? seen <= what : what === "files" || repairOfFile(part) === what;
+    if (!goes) return part;
+    found = true;
+    return { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` };
+  });
+  return found ? ({ ...message, content } as Message) : message;
+}

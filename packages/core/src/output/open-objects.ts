@@ -1,0 +1,25 @@
+// The room of open objects: those that are maps, whose members nobody has named.
+
+import { isObject } from "../json/object.ts";
+import type { Json, JsonObject } from "../message.ts";
+import { oncePer } from "../once-per.ts";
+
+const inside: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "oneOf", "allOf"]);
+const byName: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
+
+/** Whether closing the schema's objects would take more from one than members that nobody asked for. */
+export const hasOpenObjects: (schema: JsonObject) => boolean = oncePer<JsonObject, boolean>(isFree);
+
+function isFree(node: Json): boolean {
+  if (Array.isArray(node)) return node.some(isFree);
+  if (!isObject(node)) return false;
+  const { type, properties, patternProperties, additionalProperties: rest } = node;
+  const typed = isObject(rest) && Object.keys(rest).length > 0;
+  if (typed || patternProperties !== undefined) return true;
+  if ([type].flat().includes("object") && !isObject(properties) && rest !== false) return true;
+  return Object.entries(node).some(([word, value]) =>
+    byName.has(word)
+      ? isObject(value) && Object.values(value).some(isFree)
+      : inside.has(word) && isFree(value),
+  );
+}

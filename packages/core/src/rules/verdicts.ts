@@ -1,0 +1,120 @@
+// The room of the rules' verdicts: whether one is anything that a rule may say at that moment.
+//
+// A rule may be anybody's code, and no JavaScript is held to its types. A call with a verdict that nobody understands
+// would neither run nor be answered, and its run would wait for ever, with nobody to ask. So it is a failure of the rule, told with its name.
+
+import { needed } from "../checks.ts";
+import { errorKinds } from "../errors.ts";
+import { isObject } from "../json/object.ts";
+import { endReasons } from "../loop/records.ts";
+
+/** What may be said at a moment: in words, and whether it was. */
+interface Form {
+  readonly words: string;
+  fits(said: { readonly [member: string]: unknown }): boolean;
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isOneOf = (value: unknown, ...words: readonly string[]): boolean => words.includes(value as string);
+
+/** An error as data: one that is thrown has its message where no journal finds it. */
+const isError = (value: unknown): boolean =>
+  isObject(value) &&
+  !(value instanceof Error) &&
+  isOneOf(value.kind, ...errorKinds) &&
+  isText(value.message) &&
+  typeof value.retryable === "boolean";
+
+/** The end of a run needs a reason. What else it says stands in a record. */
+const isEnd = ({ do: does, reason, text, error }: { readonly [member: string]: unknown }): boolean =>
+  isOneOf(does, "land", "stop") &&
+  isText(reason) &&
+  (text === undefined || isText(text)) &&
+  (error === undefined || isError(error));
+
+/** How it may be asked again, and what of that fits. */
+const askedAgain: { readonly [name: string]: (value: unknown) => boolean } = {
+  // A time that is none would never come.
+  until: Number.isFinite,
+  note: isText,
+  model: Number.isInteger,
+  maxOutputTokens: Number.isFinite,
+  drop: isText,
+  reduce: (value) => isOneOf(value, "compact", "cut"),
+};
+
+/** What is asked for again goes by these words alone: a note under another name would not be told, and the same answer come again. */
+const isAskedAgain = ({ do: does, ...how }: { readonly [member: string]: unknown }): boolean =>
+  does === "ask_again" &&
+  Object.entries(how).every(
+    ([name, value]) =>
+      Object.hasOwn(askedAgain, name) && (value === undefined || askedAgain[name]?.(value) === true),
+  );
+
+const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStart"]: Form } = {
+  decide: {
+    words:
+      '{ do: "land" or "stop", reason, evidence }, "stop" at most with an error ({ kind, message, retryable }, no Error), { do: "nudge", text, evidence } or { do: "hide_tool", tool, evidence }',
+    fits: (said) =>
+      isEnd(said) ||
+      (said.do === "nudge" && isText(said.text)) ||
+      (said.do === "hide_tool" && isText(said.tool)),
+  },
+  judge: {
+    words:
+      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "stop" at most with a text and an error ({ kind, message, retryable }, no Error), "finish" at most with a text, "ask_again" at most with until (a time in milliseconds since 1970), note (a text), model (its place among the models), maxOutputTokens (a number), drop, reduce',
+    fits: ({ follows }) =>
+      isObject(follows) &&
+      (follows.do === "act" ||
+        (follows.do === "finish" && (follows.text === undefined || isText(follows.text))) ||
+        isAskedAgain(follows) ||
+        isEnd(follows)),
+  },
+  judgeCall: {
+    words: '{ do: "run" } or { do: "answer", code, text }',
+    fits: ({ do: does, code, text }) => does === "run" || (does === "answer" && isText(code) && isText(text)),
+  },
+  judgeStart: {
+    words: "{ code, text }",
+    fits: ({ code, text }) => isText(code) && isText(text),
+  },
+};
+
+/**
+ * What a rule said, if it is something that it may say at that moment. Nothing said is nothing.
+ * @throws TypeError saying what it gave, and what is needed
+ */
+export function heard<Said>(moment: keyof typeof forms, said: Said | undefined): Said | undefined {
+  if (said === undefined) return undefined;
+  const { words, fits } = forms[moment];
+  const wrong = needed(`${words}, or nothing,`, (given) => isObject(given) && fits(given))(said);
+  if (wrong === undefined) return withReason(said);
+  const word = isObject(said) ? said.do : undefined;
+  throw new TypeError(
+    typeof word === "string" ? `${wrong.says} with do: ${JSON.stringify(word)}` : wrong.says,
+  );
+}
+
+/** The reasons are a closed list: whoever reads of an end knows all of them. @throws TypeError for another */
+function withReason<Said>(said: Said): Said {
+  const { follows = said } = said as { follows?: unknown };
+  const ending = follows as { readonly [member: string]: unknown };
+  if (!isEnd(ending) || isOneOf(ending.reason, ...endReasons)) return said;
+  throw new TypeError(
+    `one of ${endReasons.join(", ")} is needed for a reason, not ${JSON.stringify(ending.reason)}`,
+  );
+}
+
+/**
+ * When a rule wants to be asked, if that is a time. One that is none would never come, and nobody would hear of it.
+ * @throws TypeError saying what it gave
+ */
+export function heardTime(time: number | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  const wrong = needed(
+    "a time in milliseconds since 1970, or nothing,",
+    (given) => typeof given === "number" && !Number.isNaN(given),
+  )(time);
+  if (wrong !== undefined) throw new TypeError(wrong.says);
+  return time;
+}

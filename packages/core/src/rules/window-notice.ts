@@ -1,0 +1,38 @@
+// The room of the window notice: the model is told how much of its window is left.
+//
+// Once at each threshold, and again after the history was made smaller. A model that knows plans its last steps.
+
+import type { Estimator } from "../context/estimate.ts";
+import { compactionDue, trimmed } from "../loop/deciding/making-room.ts";
+import { sizeOf, windowOf } from "../loop/request/window.ts";
+import type { Decision, Rule } from "./rule.ts";
+
+/** The highest threshold that was told since the history last became smaller. */
+type Told = { at: number };
+
+/** Tells the model at each share of the window (between 0 and 1) how much is left. */
+export function windowNotice(shares: readonly number[], estimator: Estimator): Rule<Told> {
+  const thresholds = [...shares].sort((one, other) => one - other);
+  return {
+    name: "room",
+    version: 1,
+    init: () => ({ at: 0 }),
+    fold(told, record): Told {
+      if (record.type === "compacted" || record.type === "trimmed") return told.at === 0 ? told : { at: 0 };
+      if (record.type !== "noted" || record.rule !== "room") return told;
+      return { at: Number(record.evidence.at) };
+    },
+    decide(told, state): Decision | undefined {
+      const window = windowOf(state);
+      if (window === undefined) return undefined;
+      const tokens = sizeOf(state, { estimator });
+      const at = thresholds.findLast((share) => tokens >= share * window);
+      if (at === undefined || at <= told.at) return undefined;
+      // What is left is told of the request it goes with: room is made first.
+      if ((trimmed(state) ?? compactionDue(state, { estimator })) !== undefined) return undefined;
+      const left = Math.max(0, window - tokens);
+      const text = `About ${left} of ${window} tokens of the context window are left. Results that are needed later should be noted down.`;
+      return { do: "nudge", text, evidence: { at, tokens, window } };
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// The room of facts from outside: a message, an approval, a grant that comes while the session is not
+// driven here, on its way to the journal.
+// Others may have written since the session was read. Then the journal refuses the fact, the new records are read, and the
+// fact is written after them. Facts that come meanwhile wait, and are written with it.
+
+import { type RondoError, toRondoError } from "../errors.ts";
+import type { Driver } from "../loop/drive.ts";
+import { isOutcome } from "../loop/driving/late-results.ts";
+import type { Fact } from "../loop/records.ts";
+
+/** Goes on from the session as it was read, which may be as it was known. */
+export type GoOn = () => void;
+
+/** How often a fact is written again if other writers are faster every time. */
+const mostTries = 3;
+
+export class OutsideFacts {
+  readonly #driver: Driver;
+  readonly #readNews: () => GoOn | Promise<GoOn>;
+  /** On their way to the journal. */
+  readonly #said = new Set<Fact>();
+  /** Facts that wait until the records of others are read. Undefined: nothing is being read. */
+  #waiting: Fact[] | undefined;
+  /** Resolves when they are written. */
+  #reading: Promise<void> | undefined;
+  #unkept: RondoError | undefined;
+  /** What was told last of it. */
+  #taken: RondoError | undefined;
+
+  /** @param readNews reads what others have written since, if they have */
+  constructor(driver: Driver, readNews: () => GoOn | Promise<GoOn>) {
+    this.#driver = driver;
+    this.#readNews = readNews;
+  }
+
+  get waiting(): readonly Fact[] {
+    return this.#waiting ?? [];
+  }
+
+  get areUnderWay(): boolean {
+    return this.#driver.writing !== undefined || this.#reading !== undefined;
+  }
+
+  /** Writes a fact, after what others have written meanwhile. @throws RondoError if the journal refuses it at once */
+  say(fact: Fact): void {
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(fact);
+      return;
+    }
+    try {
+      this.#driver.post(fact);
+    } catch (thrown) {
+      if (!isConflict(thrown)) throw thrown;
+      if (this.#readOn([fact]) !== undefined) return;
+      this.#driver.post(fact);
+    }
+    const { writing } = this.#driver;
+    if (writing === undefined) return;
+    this.#said.add(fact);
+    const refused = (thrown: unknown): void => {
+      const all = [...this.#said];
+      this.#said.clear();
+      if (isConflict(thrown) && all.length > 0) void this.#writeBehind(all);
+    };
+    writing.then(() => this.#said.delete(fact), refused);
+  }
+
+  /** Reads what others have written, if they have; a promise only if the journal gives one. */
+  lookAgain(): void | Promise<void> {
+    return this.areUnderWay ? this.#writeBehind([]) : this.#readOn([]);
+  }
+
+  /** Resolves when all words are in the journal. @throws RondoError if one could not be kept */
+  async written(): Promise<void> {
+    await this.#driver.settled().catch((thrown) => {
+      // The new records are read, and the fact is written after them.
+      if (this.#reading === undefined) throw thrown;
+    });
+    await this.#reading?.catch(() => {});
+    const unkept = this.takeUnkept();
+    if (unkept !== undefined) throw unkept;
+  }
+
+  /** Notes that a fact could not be kept, and that no caller was told yet. */
+  unkept(error: RondoError): void {
+    this.#unkept = error;
+  }
+
+  /** Why a fact could not be kept, for the next caller. */
+  takeUnkept(): RondoError | undefined {
+    const error = this.#unkept;
+    this.#unkept = undefined;
+    this.#taken = error;
+    return error;
+  }
+
+  /** No caller got this error after all: if it is why a fact could not be kept, the next caller gets it. */
+  untold(thrown: unknown): void {
+    if (thrown !== undefined && thrown === this.#taken) this.#unkept = this.#taken;
+  }
+
+  /** Reads the new records, synchronously if the journal can; else words wait for that and are written after them. */
+  #readOn(words: readonly Fact[]): void | Promise<void> {
+    const news = this.#readNews();
+    if (news instanceof Promise) return this.#writeBehind(words, news);
+    news();
+  }
+
+  #writeBehind(words: readonly Fact[], news?: Promise<GoOn>): Promise<void> {
+    if (this.#waiting !== undefined) this.#waiting.push(...words);
+    else {
+      this.#waiting = [...words];
+      this.#reading = this.#readAndWrite(news).finally(() => {
+        this.#reading = undefined;
+      });
+      // A caller that waits for it gets the failure, or else the next caller.
+      this.#reading.catch(() => {});
+    }
+    return this.#reading as Promise<void>;
+  }
+
+  async #readAndWrite(reading: Promise<GoOn> | undefined): Promise<void> {
+    let news = reading;
+    // If nothing waits for it, something else has failed before.
+    news?.catch(() => {});
+    for (let left = mostTries; this.#waiting !== undefined; ) {
+      try {
+        await this.#driver.settled().catch((thrown) => {
+          if (!isConflict(thrown)) throw thrown;
+        });
+        const asked = news ?? this.#readNews();
+        news = undefined;
+        const goOn = await asked;
+        goOn();
+        // One by one, because of two the first may be kept and the second refused.
+        for (const waiting = this.#waiting; waiting[0] !== undefined; waiting.shift()) {
+          this.#driver.post(waiting[0]);
+          await this.#driver.settled();
+        }
+        this.#waiting = undefined;
+      } catch (thrown) {
+        left -= 1;
+        if (isConflict(thrown) && left > 0) continue;
+        // A late result may be dropped.
+        if (!this.waiting.every(isOutcome)) this.#unkept = toRondoError(thrown);
+        this.#waiting = undefined;
+        throw thrown;
+      }
+    }
+  }
+}
+
+const isConflict = (thrown: unknown): boolean => toRondoError(thrown).kind === "conflict";

@@ -1,0 +1,137 @@
+// The room of derived tools: the same tool with something other about it.
+//
+// Who made the tool may have made it an object of a class: its own functions are called on it, whatever stands around
+// them. What hosts have written on it besides is not taken along.
+
+import { toolWords } from "../checks/other-words.ts";
+import { executable, permission } from "../checks/ready-made.ts";
+import {
+  anything,
+  type Check,
+  type ChecksOf,
+  callable,
+  checkGiven,
+  either,
+  finite0,
+  listOf,
+  membersOf,
+  number,
+  object,
+  oneOf,
+  text,
+} from "../checks.ts";
+import type { ArgumentDefaults, ChildPlace, Tool, ToolContext } from "../tool.ts";
+
+const checks: ChecksOf<Tool> = {
+  name: text,
+  definition: object,
+  effect: oneOf("read", "write", "idempotent"),
+  permission,
+  timeoutMs: finite0,
+  when: oneOf("capped"),
+  keys: callable,
+  shellArgs: listOf(text),
+  check: callable,
+  execute: executable,
+  tell: callable,
+  reconcile: callable,
+  version: either(number, text),
+  executeRaw: callable,
+  agent: object,
+  endChild: callable,
+  leftOut: listOf(text),
+  subAgent: anything,
+};
+const members = membersOf(checks, [], "let_pass");
+
+/** What `tool` takes and a tool does not have as such: it would lie beside the tool, and nobody would look at it. */
+const elsewhere: Readonly<Record<string, string>> = {
+  description: "there is no such option; here it is definition: { ...tool.definition, description }",
+  inputSchema:
+    "there is no such option; tool({ … }) makes a tool with another schema, and a check that goes with it",
+};
+
+/** What is none of a tool's own is its host's, as in `tool`, unless it is meant for the loop. */
+const changes: Check = (value) => {
+  if (object(value) !== undefined) return object(value);
+  const name = Object.keys(value as object).find((one) => Object.hasOwn(elsewhere, one));
+  if (name !== undefined) return { at: `.${name}`, says: elsewhere[name] as string };
+  const meant = toolWords(value as object, Object.keys(checks));
+  return meant === undefined ? members(value) : { at: `.${meant.name}`, says: meant.says };
+};
+
+/** A tool as an agent takes it: checked by the agent's defaults, and with or without a way for unreadable arguments. */
+export function fitTool(
+  tool: Tool,
+  defaults: Required<ArgumentDefaults>,
+  executeRaw: Tool["executeRaw"] | undefined,
+): Tool {
+  const { executeRaw: _raw, ...fitted } = changed(tool, { check: (args) => tool.check(args, defaults) });
+  return executeRaw === undefined ? fitted : { ...fitted, executeRaw };
+}
+
+/** The same tool, what it returns told in another way: whatever way it has itself comes first. */
+export const retold = (tool: Tool, tell: (returned: unknown) => unknown): Pick<Tool, "tell"> => ({
+  tell: async (returned) => tell(tool.tell === undefined ? returned : await tool.tell(returned)),
+});
+
+/**
+ * The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class.
+ * Under another name it is declared by that name as well.
+ * @throws RondoError `invalid_request` for a member that no tool has, or that cannot be what it is given as
+ */
+export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
+  checkGiven(changes, change, `toolWith(tool ${JSON.stringify(tool.name)})`);
+  return changed(tool, change);
+}
+
+function changed(tool: Tool, change: Partial<Tool>): Tool {
+  const { name = tool.name } = change;
+  const {
+    definition,
+    effect,
+    permission,
+    timeoutMs,
+    when,
+    keys,
+    shellArgs,
+    executeRaw,
+    tell,
+    reconcile,
+    version,
+    agent,
+    endChild,
+    leftOut,
+    subAgent,
+  } = tool;
+  return {
+    name,
+    definition: name === definition.name ? definition : { ...definition, name },
+    effect,
+    permission,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(when === undefined ? {} : { when }),
+    ...(keys === undefined ? {} : { keys: (args: never) => keys.call(tool, args) }),
+    ...(shellArgs === undefined ? {} : { shellArgs }),
+    check: (args, defaults) => tool.check(args, defaults),
+    execute: (args: never, context) => tool.execute(args, context),
+    ...(tell === undefined ? {} : { tell: (returned: unknown) => tell.call(tool, returned) }),
+    ...(version === undefined ? {} : { version }),
+    ...(reconcile === undefined
+      ? {}
+      : {
+          reconcile: (key: string, args: never, context: ToolContext) =>
+            reconcile.call(tool, key, args, context),
+        }),
+    ...(executeRaw === undefined
+      ? {}
+      : { executeRaw: (raw: string, context: ToolContext) => executeRaw.call(tool, raw, context) }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(leftOut === undefined || change.definition !== undefined ? {} : { leftOut }),
+    ...(endChild === undefined
+      ? {}
+      : { endChild: (place: ChildPlace, reason: string) => endChild.call(tool, place, reason) }),
+    ...(subAgent === undefined ? {} : { subAgent }),
+    ...change,
+  };
+}

@@ -1,0 +1,83 @@
+// When an answer that is coming repeats itself, asked piece by piece.
+
+import { type Message, userText } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { RepetitionWatch } from "../../src/loop/driving/repetition.ts";
+import { Log } from "../../src/loop/log.ts";
+import { rules, stateOf } from "./support.ts";
+
+/** A sentence of so many characters, the blank before it among them. */
+const sentence = (length: number): string => `${" I am sorry for the delay".padEnd(length - 1, "y")}.`;
+/** So many characters that repeat nothing that counts. */
+const other = (length: number): string => "0123456789".repeat(length / 10);
+
+/** A part of which nothing was looked at. */
+const part = (): { pieces: string[]; looked: number; end: string } => ({ pieces: [], looked: 0, end: "" });
+
+/** Looks each time a piece has come. */
+function takesAll(
+  pieces: readonly string[],
+  watch: RepetitionWatch = new RepetitionWatch(stateOf()),
+): boolean[] {
+  const coming = part();
+  return pieces.map((piece) => {
+    coming.pieces.push(piece);
+    return watch.takes(coming);
+  });
+}
+
+describe("an answer repeats itself", () => {
+  test("where a sentence came twenty times, over 1,500 characters together", () => {
+    expect(takesAll([other(500) + sentence(75).repeat(20)])).toStrictEqual([true]);
+    expect(takesAll([other(2_000) + sentence(100).repeat(19)])).toStrictEqual([false]);
+    expect(takesAll([other(1_000) + sentence(74).repeat(20)])).toStrictEqual([false]);
+  });
+
+  test("whenever it is looked at again, of all that has come by then", () => {
+    expect(takesAll([other(20), ...Array(20).fill(sentence(100))])).toStrictEqual([
+      ...Array(20).fill(false),
+      true,
+    ]);
+    expect(takesAll([other(2_000), ...Array(40).fill(sentence(75))]).indexOf(true)).toBe(20);
+  });
+
+  test("unless somebody asked for that sentence", () => {
+    const asked = Log.of<Message>([userText(`Say${sentence(100)}`)]);
+    const said = [sentence(100).repeat(20)];
+    expect(takesAll(said, new RepetitionWatch(stateOf({}, { history: asked })))).toStrictEqual([false]);
+    expect(takesAll(said)).toStrictEqual([true]);
+  });
+
+  test("where all of it was looked at once: what was looked at is not counted twice", () => {
+    expect(takesAll([sentence(100).repeat(15), "", ""])).toStrictEqual([false, false, false]);
+  });
+
+  test("in one part of it: what another said is not counted with it", () => {
+    const half = sentence(100).repeat(10);
+    const watch = new RepetitionWatch(stateOf());
+    for (const coming of [part(), part()]) {
+      coming.pieces.push(half);
+      expect(watch.takes(coming)).toBe(false);
+      expect(coming.end).toBe(half);
+    }
+  });
+});
+
+test("of the part that is coming its last 4,000 characters are looked at", () => {
+  const coming = part();
+  const watch = new RepetitionWatch(stateOf());
+  const said = other(5_000);
+  coming.pieces.push(said);
+  watch.takes(coming);
+  expect(coming).toMatchObject({ looked: 1, end: said.slice(-4_000) });
+  coming.pieces.push("and", " so");
+  watch.takes(coming);
+  expect(coming).toMatchObject({ looked: 3, end: `${said.slice(-3_994)}and so` });
+});
+
+test("an answer is watched where the rule of degenerate answers is among the others, and only there", () => {
+  expect(RepetitionWatch.under(rules, stateOf())).toBeInstanceOf(RepetitionWatch);
+  const list = rules.list.filter(({ name }) => name !== "degenerate_answers");
+  expect(list.length).toBe(rules.list.length - 1);
+  expect(RepetitionWatch.under({ ...rules, list }, stateOf())).toBeUndefined();
+});

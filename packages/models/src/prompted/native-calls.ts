@@ -1,0 +1,148 @@
+// The room of native calls, as model families were taught them, where they write them in spite of the protocol.
+//
+// A server without tools for a model hands its words on as they are, and a model falls back to what it was trained on.
+// This room says what such a call says and where it ends. Whether it may run is decided where the answer is read (`read-answer.ts`).
+
+import { anyOf } from "../patterns.ts";
+import { type CutCall, type OwnCall, plainName } from "./calls.ts";
+import { gemmaCall, pythonCall } from "./loose-notation.ts";
+import { found, parsedLoosely, valueEnd } from "./scan.ts";
+import { pairedCall, xmlCall } from "./xml-calls.ts";
+
+/** What opens calls, whatever stands in it: in prose nothing else is looked at. */
+export const opening: RegExp = anyOf(
+  "",
+  /(?:\]<\]minimax\[>\[)?<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>/,
+  /<\|open\|>(?:tools|call tool=)/,
+  /<TOOLCALL>/,
+  /<[｜|]DSML[｜|](?:tool|function)_calls>/,
+  /<tool_use>/,
+  /<\|function_call\|>/,
+  /<\|(?:start\|>assistant|channel\|>commentary) to=functions\./,
+  /```tool_code\b/,
+  /<function(?:=| name=)/,
+  /<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=/,
+  /<start_function_call>/,
+  /<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>/,
+  /<\|tool_call>/,
+  /<｜tool[▁_]calls?[▁_]begin｜>/,
+  /\[(?:TOOL_CALLS|TOOL_REQUEST)\]/,
+  /\b(?:functools(?=\[)|function call(?=\{))/,
+  // Gemini's own, where it is served without the tokens around it.
+  /\b(?:call|declaration):default_api:(?=\w)/,
+);
+
+/** Whether a text begins with what opens calls. */
+export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
+
+/** Characters in which a call that cannot be read must name its tool. */
+const farthestName = 400;
+
+/** The first tool that a text names. */
+export function firstNamed(text: string, known: ReadonlySet<string>): string | undefined {
+  for (const [word] of text.slice(0, farthestName).matchAll(/[\w.-]{1,128}/g)) {
+    const name = plainName(word, known);
+    if (known.has(name)) return name;
+  }
+  return undefined;
+}
+
+/** What stands around and between calls and says nothing by itself. */
+export const around: RegExp = anyOf(
+  "y",
+  /\s+/,
+  /[,;]/,
+  /```[A-Za-z_]*/,
+  /\]<\]minimax\[>\[/,
+  /<\|(?:open|close)\|>tools<\|sep\|>/,
+  /<\/?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)>/,
+  /<\/?TOOLCALL>/,
+  /<\/?｜DSML｜(?:tool|function)_calls>/,
+  /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix)\|>/,
+  /<\|tool_call>/,
+  /<tool_call\|>/,
+  /<(?:start|end)_function_call>/,
+  /<｜tool▁calls▁(?:begin|end)｜>/,
+  /\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])/,
+  /\[(?:END_)?TOOL_REQUEST\]/,
+  /functools(?=\[)/,
+  /function call(?=\{)/,
+);
+
+/** Of those, what closes. */
+export const closing: RegExp = /^(?:<\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>)/;
+
+/** A name and JSON, with tokens around them. */
+const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
+  {
+    head: /<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]{1,128})(?::\d{1,9})?\s*<\|tool_call_argument_begin\|>\s*(?=\{)/y,
+    tail: /\s*<\|tool_call_end\|>/y,
+  },
+  {
+    head: /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.:-]{1,128})(?:<｜tool▁sep｜>)?\s*(?:```(?:json)?\s*)?(?=\{)/y,
+    tail: /\s*(?:```\s*)?<｜tool▁call▁end｜>/y,
+  },
+  {
+    head: /\[TOOL_CALLS\]\s{0,9}([A-Za-z_][\w.-]{0,127})(?:\[CALL_ID\][\w-]{1,64})?(?:\[ARGS\])?\s*(?=\{)/y,
+    tail: /(?!)/y,
+  },
+];
+
+/**
+ * The call in a family's own words at a place; undefined where there is none.
+ * @param inside something that opens calls stands before it
+ */
+export function ownCall(text: string, at: number, inside: boolean): OwnCall | CutCall | undefined {
+  const told = xmlCall(text, at) ?? tokenCall(text, at);
+  if (told !== undefined || !inside) return told;
+  return gemmaCall(text, at) ?? pairedCall(text, at) ?? printedCall(text, at) ?? pythonCall(text, at);
+}
+
+/** Gemma prints what its call gives. */
+function printedCall(text: string, at: number): OwnCall | CutCall | undefined {
+  const print = found(/print\(\s*/y, text, at)?.[0];
+  if (print === undefined) return undefined;
+  const call = pythonCall(text, at + print.length);
+  if (call?.args === undefined) return call;
+  const over = found(/\s*\)/y, text, call.end)?.[0];
+  return over === undefined ? undefined : { ...call, end: call.end + over.length };
+}
+
+function tokenCall(text: string, at: number): OwnCall | CutCall | undefined {
+  for (const { head, tail } of tokenForms) {
+    const begun = found(head, text, at);
+    if (begun === null) continue;
+    const name = begun[1] ?? "";
+    const from = at + begun[0].length;
+    const end = valueEnd(text, from);
+    if (end === -1) return { name };
+    const over = found(tail, text, end);
+    const args = text.slice(from, end);
+    // What is no JSON stays the text it is, which is judged where all arguments are.
+    return { name, args: parsedLoosely(args) ?? args, end: end + (over?.[0].length ?? 0), closed: true };
+  }
+  return undefined;
+}
+
+/** Calls without any mark of their own: a list of Python's, or Gemma's without its tokens; undefined where there are none. */
+export function bareCalls(text: string, at: number): { calls: OwnCall[]; end: number } | CutCall | undefined {
+  if (text.charAt(at) === "[") return pythonCalls(text, at);
+  const call = gemmaCall(text, at);
+  return call?.args === undefined ? call : { calls: [call], end: call.end };
+}
+
+function pythonCalls(text: string, at: number): { calls: OwnCall[]; end: number } | CutCall | undefined {
+  const calls: OwnCall[] = [];
+  for (let here = at + 1; ; ) {
+    const from = here + (found(/\s*/y, text, here)?.[0].length ?? 0);
+    const call = pythonCall(text, from);
+    if (call === undefined) return undefined;
+    if (call.args === undefined) return call;
+    calls.push(call);
+    const next = call.end + (found(/\s*/y, text, call.end)?.[0].length ?? 0);
+    if (next >= text.length) return { name: call.name };
+    if (text.charAt(next) === "]") return { calls, end: next + 1 };
+    if (text.charAt(next) !== ",") return undefined;
+    here = next + 1;
+  }
+}

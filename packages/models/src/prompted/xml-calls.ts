@@ -1,0 +1,177 @@
+// The room of calls written as XML elements: `<function=name><parameter=key>…`, `<invoke name="…"><parameter name="…">…`,
+// a name with `<arg_key>` and `<arg_value>` behind it, and Kimi's, whose brackets are tokens.
+//
+// Qwen, GLM, MiniMax, MiniCPM, DeepSeek, Seed and others write them, some with a prefix of their own; MiniMax M3 has a token
+// before each tag, and parameters under their own names. A value is text: what the schema wants instead is made of it where
+// all arguments are. Forward only; what stands in elements of MiniMax's is looked at once for each, to a depth.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { putMember } from "../own-member.ts";
+import type { CutCall, OwnCall } from "./calls.ts";
+import { found, parsedLoosely, valueEnd } from "./scan.ts";
+
+const prefix = "(?:[a-z]{1,24}:|｜DSML｜)?";
+const opener = new RegExp(
+  `<(?:function=["']?([\\w.:-]{1,128})["']?|(?:function|${prefix}invoke) name=["']([^"'<>]{1,128})["'])\\s{0,9}>`,
+  "y",
+);
+const parameter = new RegExp(
+  `\\s*<(?:parameter=["']?([^"'<>]{1,128})["']?|${prefix}param(?:eter)? name=["']([^"'<>]{1,128})["']([^<>]{0,64}))>`,
+  "y",
+);
+/** A parameter may be left open: the next one, or the end of the call, shuts it. */
+const parameterEnd = new RegExp(
+  `</${prefix}param(?:eter)?>|(?=\\n<parameter=|</function>|</${prefix}invoke>|</tool_call>)`,
+  "g",
+);
+/** What MiniMax M3 writes before a tag. */
+const mark = "\\]<\\]minimax\\[>\\[";
+const closer = new RegExp(`\\s*(?:${mark})?</(?:function|${prefix}invoke)>`, "y");
+const marked = new RegExp(`\\s*${mark}<([A-Za-z_][\\w.-]{0,127})>`, "y");
+const lastMark = new RegExp(`${mark}$`);
+const deepest = 8;
+const beforeJson = /\s*(?=\{)/y;
+
+const glmName = /([\w.:-]{1,128})(?:<tool_sep>)?\s*(?=<arg_key>|<\/tool_call>)/y;
+const glmPair = /\s*<arg_key>([^<]{1,128})<\/arg_key>\s*<arg_value>/y;
+const glmValueEnd = /<\/arg_value>|(?=<arg_key>|<\/tool_call>)/g;
+
+const kimiOpener = /<\|open\|>call tool="([^"<>]{1,128})"[^<>]{0,64}<\|sep\|>/y;
+const kimiArgument = /\s*<\|open\|>argument key="([^"<>]{1,128})"([^<>]{0,64})<\|sep\|>/y;
+const kimiArgumentEnd = /<\|close\|>argument<\|sep\|>/g;
+const kimiCloser = /\s*<\|close\|>call<\|sep\|>/y;
+
+/** What the end of the text broke off: a tag, or a key without its value. */
+const brokenTag = new RegExp(
+  `\\s*(?:(?:${mark})?<(?:[^<>]*$|arg_key>)|<\\|(?:open|close)\\|>[^<>]*(?:<[^<>]*)?$|\\](?:<(?:\\](?:\\w{1,7}(?:\\[(?:>\\[?)?)?)?)?)?$)`,
+  "y",
+);
+
+/** The call whose opening tag stands at a place; undefined where there is none. */
+export function xmlCall(text: string, at: number): OwnCall | CutCall | undefined {
+  const kimi = found(kimiOpener, text, at);
+  if (kimi !== null) {
+    const [whole, name = ""] = kimi;
+    const read = members(text, at + whole.length, kimiArgument, kimiArgumentEnd, typedMember);
+    return withEnd(unescaped(name), read, text, kimiCloser);
+  }
+  const head = found(opener, text, at);
+  if (head === null) return undefined;
+  const name = head[1] ?? head[2] ?? "";
+  const from = at + head[0].length;
+  const json = found(beforeJson, text, from);
+  if (json !== null) return jsonCall(name, text, from + json[0].length);
+  const read =
+    found(marked, text, from) === null
+      ? members(text, from, parameter, parameterEnd, ([, key, name = "", attributes = ""], value) => [
+          key ?? name,
+          unpadded(value, attributes),
+        ])
+      : markedMembers(text, from);
+  return withEnd(name, read, text, closer);
+}
+
+/** A call whose members are read: with its end, or how far it came. */
+function withEnd(
+  name: string,
+  read: { args: JsonObject; end: number } | undefined,
+  text: string,
+  closer: RegExp,
+): OwnCall | CutCall | undefined {
+  if (read === undefined) return { name };
+  const { args, end } = read;
+  const over = found(closer, text, end);
+  if (over !== null) return { name, args, end: end + over[0].length, closed: true };
+  const some = Object.keys(args).length > 0;
+  if (text.slice(end).trim() === "") return some ? { name, args, end, closed: false } : { name };
+  if (found(brokenTag, text, end) !== null) return { name };
+  // Without parameters, and with no end behind it, it is a word in prose.
+  return some ? { name, args, end, closed: true } : undefined;
+}
+
+/** MiniMax's members, one after another; undefined where the text ends within one. */
+function markedMembers(
+  text: string,
+  from: number,
+  depth: number = 0,
+): { args: JsonObject; end: number } | undefined {
+  const args: JsonObject = {};
+  let end = from;
+  for (let one = found(marked, text, end); one !== null; one = found(marked, text, end)) {
+    const [whole, name = ""] = one;
+    const tail = `</${name}>`;
+    const over = text.indexOf(tail, end + whole.length);
+    if (over === -1) return undefined;
+    const value = text.slice(end + whole.length, over).replace(lastMark, "");
+    const inner =
+      depth < deepest && found(marked, value, 0) !== null ? markedMembers(value, 0, depth + 1) : undefined;
+    const isObject = inner !== undefined && value.slice(inner.end).trim() === "";
+    putMember(args, name, isObject ? inner.args : unpadded(value, ""));
+    end = over + tail.length;
+  }
+  return { args, end };
+}
+
+/** A value of Kimi's says what it is: a string stands there as it is, anything else as JSON. */
+function typedMember([, key = "", attributes = ""]: RegExpExecArray, value: string): [string, Json] {
+  return [unescaped(key), /type="(?!string")/.test(attributes) ? (parsedLoosely(value) ?? value) : value];
+}
+
+/** What stands in an attribute, as it was before. */
+const unescaped = (attribute: string): string => attribute.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
+
+/** Llama writes JSON where the others write parameters. */
+function jsonCall(name: string, text: string, from: number): OwnCall | CutCall {
+  const end = valueEnd(text, from);
+  if (end === -1) return { name };
+  const over = found(closer, text, end);
+  const args = text.slice(from, end);
+  return {
+    name,
+    args: parsedLoosely(args) ?? args,
+    end: end + (over?.[0].length ?? 0),
+    closed: over !== null,
+  };
+}
+
+/** `name<arg_key>…</arg_key><arg_value>…</arg_value>…` at a place: what stands in GLM's tag. */
+export function pairedCall(text: string, at: number): OwnCall | CutCall | undefined {
+  const head = found(glmName, text, at);
+  if (head === null) return undefined;
+  const [whole, name = ""] = head;
+  const read = members(text, at + whole.length, glmPair, glmValueEnd, ([, key = ""], value) => [
+    key.trim(),
+    value,
+  ]);
+  if (read === undefined || found(brokenTag, text, read.end) !== null) return { name };
+  return { name, ...read, closed: false };
+}
+
+/** Members one after another; undefined where the text ends within one. */
+function members(
+  text: string,
+  from: number,
+  head: RegExp,
+  tail: RegExp,
+  member: (head: RegExpExecArray, value: string) => [name: string, value: Json],
+): { args: JsonObject; end: number } | undefined {
+  const args: JsonObject = {};
+  let end = from;
+  for (let one = found(head, text, end); one !== null; one = found(head, text, end)) {
+    const begins = end + one[0].length;
+    const over = found(tail, text, begins);
+    if (over === null) return undefined;
+    const [name, value] = member(one, text.slice(begins, over.index));
+    putMember(args, name, value);
+    end = over.index + over[0].length;
+  }
+  return { args, end };
+}
+
+/** A tag on a line of its own has its line breaks beside the value. `string="false"` says that the value is JSON. */
+function unpadded(written: string, attributes: string): Json {
+  if (/string=["']false["']/.test(attributes)) return parsedLoosely(written) ?? written;
+  const [, literal] = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/.exec(written) ?? [];
+  if (literal !== undefined) return literal;
+  return written.startsWith("\n") ? written.slice(1).replace(/\n$/, "") : written;
+}

@@ -1,0 +1,41 @@
+// The room of property names that Anthropic does not take: one of them fails every request its tool is declared in.
+//
+// They leave the schema and are told in the tool's description, by their own names: a model may write a member that its
+// schema does not name, and the arguments are checked against the original anyway.
+
+import type { JsonObject } from "@rondo/core";
+import { listIn } from "../json-values.ts";
+import { objectOf } from "./node.ts";
+
+const name = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+export interface Members {
+  schema: JsonObject;
+  /** The names that were left out, and the line that tells of them. */
+  lost: string[];
+  told: string;
+}
+
+/** A tool's schema without members that cannot be declared; undefined where there are none. */
+export function declarable(schema: JsonObject): Members | undefined {
+  const members = Object.entries(objectOf(schema.properties));
+  const lost = members.filter(([key]) => !name.test(key));
+  if (lost.length === 0) return undefined;
+  const { additionalProperties: rest, required: given, ...others } = schema;
+  const demanded = listIn(given);
+  const required = demanded.filter((key) => !lost.some(([one]) => one === key));
+  const lines = lost.map(
+    ([key, member]) =>
+      `${JSON.stringify(key)}${demanded.includes(key) ? " (required)" : ""}: ${JSON.stringify(member)}`,
+  );
+  return {
+    schema: {
+      ...others,
+      properties: Object.fromEntries(members.filter(([key]) => name.test(key))),
+      ...(given === undefined ? {} : { required }),
+      ...(rest === undefined || rest === false ? {} : { additionalProperties: rest }),
+    },
+    lost: lost.map(([key]) => key),
+    told: `Its arguments also take these members, each with its JSON Schema:\n${lines.join("\n")}`,
+  };
+}

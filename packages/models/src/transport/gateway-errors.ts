@@ -1,0 +1,146 @@
+// The room of gateways' errors: where in the gateway's error the real one is to be found.
+//
+// A gateway tells its own failure ("Provider returned error", status 500) and puts what it was refused with somewhere
+// beside it: as a value, as JSON text in place of the message or behind a few words of its own, in a list of attempts, or
+// as Python prints an object. Without it an overflow is tried again as a server's failure, for ever.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { listIn, objectEnd, objectIn, parseJson } from "../json-values.ts";
+
+/** Members that hold one body, of the error or of what it stands in, most telling first. */
+const bodies: readonly string[] = [
+  "upstream_error",
+  "upstreamError",
+  "provider_error",
+  "providerError",
+  "original_error",
+  "originalError",
+  "last_error",
+  "lastError",
+  "raw",
+  "responseBody",
+  "response_body",
+  // SageMaker, of the model's own server.
+  "OriginalMessage",
+  "cause",
+  // Lemonade, in what it calls details.
+  "response",
+];
+
+/** Members that hold a list of them, one for each attempt: the last one is why there was no further. */
+const lists: readonly string[] = ["attempts", "errors", "failures", "previous_errors", "details"];
+
+/** A body that stands in place of what the gateway says itself, as a value or as the whole text of its message. */
+export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | undefined {
+  const quoted = typeof said.message === "string" ? said.message.trim() : "";
+  for (const one of [
+    said.upstream_error,
+    root.upstream_error,
+    said.error,
+    root.detail,
+    // iFlytek's, beside which nothing is said.
+    root.header,
+    quoted.startsWith("{") ? parseJson(quoted) : undefined,
+  ]) {
+    const value = objectIn(one);
+    if (value !== undefined && (objectIn(value.error) || isWords(value.message))) return value;
+  }
+  return undefined;
+}
+
+/** A body that stands beside what the gateway says itself. */
+export function besides(root: JsonObject, said: JsonObject): JsonObject | undefined {
+  const gateway = objectIn(objectIn(root.providerMetadata)?.gateway);
+  const places = [
+    said,
+    objectIn(said.metadata),
+    objectIn(said.details),
+    root,
+    objectIn(gateway?.routing),
+    gateway,
+  ];
+  for (const place of places)
+    for (const member of bodies) {
+      const body = bodyIn(place?.[member]);
+      if (body !== undefined) return body;
+    }
+  for (const place of places)
+    for (const member of lists) {
+      const body = listIn(place?.[member])
+        .map(attempt)
+        .findLast((one) => one !== undefined);
+      if (body !== undefined) return body;
+    }
+  return undefined;
+}
+
+/** One attempt, where it says why it failed. Google's details have a type of their own each, and no attempts among them. */
+function attempt(given: Json): JsonObject | undefined {
+  const one = objectIn(given);
+  if (one === undefined || one["@type"] !== undefined) return undefined;
+  return isWords(one.error) || isWords(one.message) || objectIn(one.error) !== undefined ? one : undefined;
+}
+
+function bodyIn(given: Json | undefined): JsonObject | undefined {
+  const value = typeof given === "string" ? parseJson(given) : given;
+  const one = objectIn(Array.isArray(value) ? value[0] : value);
+  return one !== undefined && isBody(one) ? one : undefined;
+}
+
+/** Whether an object in the middle of something is the body of an error, and no arguments of a call. */
+const isBody = ({ error, message, code, type, status }: JsonObject): boolean =>
+  objectIn(error) !== undefined ||
+  isWords(error) ||
+  (isWords(message) && (code ?? type ?? status) !== undefined);
+
+/** Characters of a message, and objects in it, that are looked through. */
+const longest = 20_000;
+const most = 8;
+
+/** The body that a message quotes behind words of the gateway's own: as JSON, or as JSON that is escaped once more. */
+export function quotedIn(message: string): JsonObject | undefined {
+  const text = message.slice(0, longest);
+  if (!text.includes("{")) return undefined;
+  return bodyWithin(text) ?? (text.includes("\\") ? bodyWithin(unescaped(text)) : undefined);
+}
+
+function bodyWithin(text: string): JsonObject | undefined {
+  let at = text.indexOf("{");
+  for (let tried = 0; at !== -1 && tried < most; tried++) {
+    const end = objectEnd(text, at);
+    if (end === -1) return undefined;
+    const body = objectIn(parseJson(text.slice(at, end)));
+    if (body !== undefined && isBody(body)) return body;
+    at = text.indexOf("{", body === undefined ? at + 1 : end);
+  }
+  return undefined;
+}
+
+/** A text without one level of escapes: Python's bytes, and JSON that was quoted in JSON. */
+const unescaped = (text: string): string =>
+  text.replace(/\\(.)/gs, (_whole, one: string) => (one === "n" || one === "r" || one === "t" ? " " : one));
+
+/** Members as Python prints them: `Error code: 400 - {'error': {'code': 'context_length_exceeded', …}}`. */
+const printed: RegExp = /'(?:code|type|status)': '([\w.-]{3,60})'/g;
+/** A status in words, where a word says that it is one. */
+const named: RegExp =
+  /\b(?:error code|status(?:[ _]?code)?|http(?: status)?(?: code)?|'code')['"]?[:=]? ?([45]\d\d)\b/i;
+/** A status that is the first of the words: `429 Too Many Requests`. */
+const first: RegExp = /^(?:error:? )?([45]\d\d)(?= |:|$)/i;
+
+/** Codes that a message holds in the words of a program. */
+export const printedCodes = (message: string): string[] =>
+  message.includes("{'") ? [...message.slice(0, longest).matchAll(printed)].map(([, code = ""]) => code) : [];
+
+/** The status that a message tells: of the error itself, or of one behind it. */
+export function toldStatus(message: string): { status?: number; upstream?: number } {
+  const text = message.slice(0, longest);
+  const [own, other] = [first.exec(text)?.[1], named.exec(text)?.[1]];
+  return {
+    ...(own === undefined ? {} : { status: Number(own) }),
+    ...(other === undefined ? {} : { upstream: Number(other) }),
+  };
+}
+
+const isWords = (value: Json | undefined): value is string =>
+  typeof value === "string" && value.trim() !== "";

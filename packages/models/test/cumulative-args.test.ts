@@ -1,0 +1,28 @@
+// Arguments that come with every piece as far as they are, in place of what is new of them.
+
+import { describe, expect, it } from "vitest";
+import { textOfPieces } from "../src/answer/cumulative-args.ts";
+
+describe("the text of a call's arguments", () => {
+  it.each([
+    ["in pieces", ['{"a"', ":1", "}"], '{"a":1}'],
+    ["all of them so far, each time", ["{", '{"a"', '{"a":1}'], '{"a":1}'],
+    ["the same, and the last one twice", ['{"a"', '{"a":1}', '{"a":1}'], '{"a":1}'],
+    ["in pieces, and whole once more", ['{"a"', ":1", "}", '{"a":1}'], '{"a":1}'],
+    ["broken off, and whole once more", ['{"a"', ":", '{"a":1}'], '{"a":1}'],
+    ["an object whose first member begins like it", ['{"a":', '{"a":1}', "}"], '{"a":{"a":1}}'],
+    ["nothing", [], ""],
+  ])("is made of what was told: %s", (_title, pieces, text) => {
+    expect(textOfPieces(pieces)).toBe(text);
+  });
+
+  it.each([
+    ["two objects", ['{"a":1}', '{"a":2}']],
+    ["braces too many", ["{", '{"a":1}', "}"]],
+    ["an empty object behind a brace", ["{", "{}"]],
+    ["what broke off in the middle of being told again", ["{", '{"a"', '{"a":1']],
+    ["a list", ["[", "[1]"]],
+  ])("is joined where it is no object either way: %s", (_title, pieces) => {
+    expect(textOfPieces(pieces)).toBe(pieces.join(""));
+  });
+});

@@ -1,0 +1,58 @@
+// The room of facts from outside: what one comes to, as the session stands when it is taken.
+//
+// Between the saying and the taking a run may have ended, a call may have been answered, a sub-agent may have gone on: a
+// word that says nothing any more comes to nothing.
+
+import type { Fact, State } from "@rondo/core";
+import { awaitingApproval } from "@rondo/core/driving";
+import type { Saying } from "../wire.ts";
+import type { Taking } from "./journaled-calls.ts";
+
+/** The fact that a word comes to; undefined: none. */
+export async function factOf(
+  say: Saying,
+  state: State,
+  taking: Pick<Taking, "checkEdit" | "brought">,
+): Promise<Fact | undefined> {
+  const { run } = state;
+  const open = run !== undefined && run.end === undefined;
+  if (say.type === "mode") return open ? say : undefined;
+  if (say.type === "abort_asked") {
+    const { of: _of, ...fact } = say;
+    return open ? fact : undefined;
+  }
+  // One that has stopped since has told its parent more than this.
+  if (say.type === "child_waits") {
+    const call = open ? run.turn?.calls.find(({ key }) => key === say.call) : undefined;
+    const known = JSON.stringify(call?.child?.waiting) === JSON.stringify(say.pending);
+    return call?.startedAt === undefined || call.result !== undefined || known ? undefined : say;
+  }
+  return say.type === "answer" ? answered(say, state, taking) : say;
+}
+
+/** An answer to a call that waits for one; to any other it says nothing. */
+async function answered(
+  { call, said }: Saying & { type: "answer" },
+  state: State,
+  { checkEdit, brought }: Pick<Taking, "checkEdit" | "brought">,
+): Promise<Fact | undefined> {
+  const waits = awaitingApproval(state).find(
+    (one) => one.id === call || (one.key === call && one.child === undefined),
+  );
+  if (waits === undefined) return undefined;
+  const { key, id, name, child } = waits;
+  if (child !== undefined) {
+    const under = state.run?.turn?.calls.find((one) => one.key === key);
+    const inside = id.slice((under?.id.length ?? 0) + 1);
+    // A grant for calls to come holds in one session.
+    const passed = said.answer === "approve" ? ({ answer: "approve" } as const) : said;
+    return { type: "approval_passed", call: key, inside, said: passed };
+  }
+  if (said.answer === "result") {
+    const { answer: _answer, ...result } = said;
+    return { type: "tool_finished", call: key, result: await brought(key, result) };
+  }
+  if (said.answer !== "edit") return { type: "approval_given", call: key, approval: said };
+  const check = await checkEdit(name, said.args);
+  return check && { type: "approval_given", call: key, approval: { ...said, check } };
+}

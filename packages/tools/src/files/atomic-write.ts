@@ -1,0 +1,215 @@
+// The room of the atomic write: a file's new content takes the old one's place in one step, or not at all.
+//
+// Under the lock of the real path: look at what is there, compare it with what the model saw, write beside it, rename.
+// A reader sees the old content or the new one, never half of it; a crash leaves at worst a file named `.rondo-….tmp`.
+// A file that is a mount of its own is the exception: nothing can take its place.
+
+import { randomBytes } from "node:crypto";
+import { type BigIntStats, constants } from "node:fs";
+import { access, type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { FileToolSet } from "../options.ts";
+import { meant } from "../paths/given-path.ts";
+import type { Folder, Place } from "../paths/root.ts";
+import { codeOf, Refusal, shown, sized } from "../reasons.ts";
+import { contentIdOf, locked } from "../stale-writes.ts";
+
+const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+
+/** What is there before a change. */
+export interface Before {
+  bytes: Buffer;
+  mode: number;
+  uid: number;
+  gid: number;
+  /** Identity, size and time: looked at again just before the new content takes its place. */
+  version: string;
+}
+
+export interface Change {
+  /** The new content; `undefined`: nothing is to be done. */
+  bytes: Buffer | undefined;
+  /** It is the content that was there with a part of it changed: so many lines. */
+  partOf?: number;
+}
+
+export interface ChangeBounds {
+  maxBytes: number;
+  /** Whether files in `.git` may be changed. */
+  writeGit: boolean;
+}
+
+/**
+ * Changes one file. `decide` gets what is there (`undefined`: nothing) and gives what shall be there; it may refuse.
+ * @returns how many parent folders were made
+ */
+export async function change(
+  set: FileToolSet,
+  path: string,
+  bounds: ChangeBounds,
+  signal: AbortSignal,
+  decide: (before: Before | undefined, place: Place) => Change,
+): Promise<{ made: number; place: Place }> {
+  const wanted = meant(set.root, path);
+  return locked(wanted.real, async () => {
+    signal.throwIfAborted();
+    // Looked at again: while this call waited, the one before it may have made the file.
+    const place = meant(set.root, path);
+    if (place.real !== wanted.real) throw new Refusal(`${shown(path)} was moved while it was to be changed`);
+    if (!bounds.writeGit && place.shown.split("/").some((part) => part.toLowerCase() === ".git"))
+      throw new Refusal(`${shown(place.shown)} belongs to git's own data, which file tools do not change`);
+    if (place.shown === ".") throw new Refusal("Path is not a file: . (it is the root)");
+    // Made into a file, it would stand in the way of all that is to go there.
+    if (!place.exists && /[\\/]\s*$/.test(path))
+      throw new Refusal(
+        `Path is not a file: ${shown(path)} (it names a folder; folders are made with the files in them)`,
+      );
+    const before = place.exists ? await beforeOf(set, place, bounds.maxBytes) : undefined;
+    const { bytes, partOf } = decide(before, place);
+    if (bytes === undefined) return { made: 0, place };
+    mustNotExceed(bounds.maxBytes, bytes.length);
+    const folder = await set.root.parent(place);
+    try {
+      signal.throwIfAborted();
+      await replace(folder, basename(place.real), bytes, before);
+    } finally {
+      await folder.close();
+    }
+    if (partOf === undefined || before === undefined) set.seen.set(place.real, contentIdOf(bytes));
+    else set.seen.changed(place.real, contentIdOf(bytes), contentIdOf(before.bytes), partOf);
+    return { made: folder.made, place };
+  });
+}
+
+/** @throws Refusal when a content has more bytes than may be written */
+export function mustNotExceed(maxBytes: number, bytes: number): void {
+  if (bytes > maxBytes)
+    throw new Refusal(
+      `the new content would be ${sized(bytes)}, more than ${sized(maxBytes)}; nothing was written`,
+    );
+}
+
+async function beforeOf(set: FileToolSet, place: Place, maxBytes: number): Promise<Before> {
+  const handle = await set.root.open(place, "file");
+  try {
+    const { size, mode, uid, gid } = await handle.stat();
+    const version = versionOf(await handle.stat({ bigint: true }));
+    // A rename would replace a file that must not be written: its folder is asked for that, not the file.
+    await access(place.real, constants.W_OK);
+    if (size > maxBytes)
+      throw new Refusal(
+        `${shown(place.shown)} is ${sized(size)}; files over ${sized(maxBytes)} are not changed`,
+      );
+    return { bytes: await handle.readFile(), mode, uid, gid, version };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function replace(
+  folder: Folder,
+  name: string,
+  bytes: Buffer,
+  before: Before | undefined,
+): Promise<void> {
+  const target = join(folder.path, name);
+  const beside = join(folder.path, `.rondo-${randomBytes(9).toString("base64url")}.tmp`);
+  // In the place of another it is nobody else's until it is as that one was.
+  const mode = before === undefined ? 0o666 : 0o600;
+  const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  try {
+    try {
+      await handle.writeFile(bytes);
+      if (before !== undefined) {
+        // The owner first: changing it takes the set-id bits away. Not being allowed to is no reason to fail.
+        const own = await handle.stat();
+        if (own.uid !== before.uid || own.gid !== before.gid)
+          await handle.chown(before.uid, before.gid).catch(() => undefined);
+        await handle.chmod(before.mode & 0o7777);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if (before === undefined) await create(beside, target, name);
+    else {
+      const now = await lstat(target, { bigint: true }).catch(() => undefined);
+      if (now === undefined || versionOf(now) !== before.version) throw changedMeanwhile(name);
+      await rename(beside, target).catch(async (thrown: unknown) => {
+        if (codeOf(thrown) !== "EBUSY") throw thrown;
+        await overwrite(target, name, bytes, before);
+        await unlink(beside);
+      });
+    }
+  } catch (thrown) {
+    await unlink(beside).catch(() => undefined);
+    throw thrown;
+  }
+}
+
+/**
+ * Writes into the file itself: one that is a mount of its own, as containers are given single files, cannot be replaced.
+ * This alone is not done in one step: a crash in its midst leaves the new content beside it.
+ */
+async function overwrite(target: string, name: string, bytes: Buffer, before: Before): Promise<void> {
+  const handle = await open(target, O_WRONLY | O_NOFOLLOW);
+  try {
+    if (versionOf(await handle.stat({ bigint: true })) !== before.version) throw changedMeanwhile(name);
+    await fill(handle, bytes).catch(async (thrown: unknown) => {
+      await fill(handle, before.bytes).catch(() => undefined);
+      throw thrown;
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function fill(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
+  await handle.truncate(bytes.length);
+  await handle.sync();
+}
+
+const changedMeanwhile = (name: string): Refusal =>
+  new Refusal(`${shown(name)} was changed by somebody else while it was written; it was left as it is`);
+
+/** Gives a new file its name, never the name of one that came into being meanwhile. */
+async function create(beside: string, target: string, name: string): Promise<void> {
+  try {
+    await link(beside, target);
+  } catch (thrown) {
+    if (codeOf(thrown) === "EEXIST")
+      throw new Refusal(`${shown(name)} came into being while it was written; it was left as it is`);
+    // A file system without hard links: the name was free a moment ago.
+    if (codeOf(thrown) === "ENOENT") throw thrown;
+    await rename(beside, target);
+    return;
+  }
+  await unlink(beside);
+}
+
+const versionOf = (found: BigIntStats): string => `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`;
+
+/** Refuses when the file is no longer what the model saw. */
+export function mustBeAsSeen(set: FileToolSet, before: Before, place: Place): void {
+  const seen = set.seen.get(place.real);
+  if (seen !== undefined && seen !== contentIdOf(before.bytes))
+    throw new Refusal(
+      `${shown(place.shown)} was changed since it was read; nothing was written. Read it again with read_file, then decide anew`,
+    );
+}
+
+/** The text as bytes. */
+export function bytesOf(text: string, what: string): Buffer {
+  if (/\p{Surrogate}/u.test(text))
+    throw new Refusal(`${what} holds half a character (a lone surrogate), which no UTF-8 file can hold`);
+  return Buffer.from(text, "utf8");
+}
+
+/** Lines in a content: its newlines, and one more when it does not end with one. */
+export function linesIn(bytes: Uint8Array): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === 10) lines++;
+  return bytes.length > 0 && bytes.at(-1) !== 10 ? lines + 1 : lines;
+}

@@ -1,0 +1,76 @@
+// The room of URLs and hosts: URLs as they are taken from a model, and hosts as they are written in options.
+//
+// A host has one form before anything is compared: URL's own (which knows 127.1, 0x7f.1 and 2130706433 for what they are),
+// without a dot at its end. No module of Node's here: this is loaded with the package, and node:net is slow to load.
+
+import { counted, Refusal, shown } from "../reasons.ts";
+
+/** A host, and its port where one is named. */
+export interface Place {
+  host: string;
+  port?: string;
+}
+
+/** Hosts that are meant together: one, or all beneath it. */
+export interface Places extends Place {
+  beneath: boolean;
+}
+
+/** The longest URL, in characters. */
+const maxUrlLength = 8192;
+
+/**
+ * A URL that may be asked for.
+ * @param base what it may be relative to
+ * @throws Refusal when it is none
+ */
+export function urlOf(given: string, base?: string): URL {
+  if (given.length > maxUrlLength)
+    throw new Refusal(`the URL is longer than ${counted(maxUrlLength, "character")}`);
+  if (!URL.canParse(given, base)) throw new Refusal(`no URL: ${shown(given)}`);
+  const url = new URL(given, base);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw new Refusal(`only http: and https: URLs can be asked for, not ${url.protocol}`);
+  if (url.username !== "" || url.password !== "")
+    throw new Refusal("a URL must not hold a user name or a password");
+  const plain = url.hostname.replace(/\.+$/, "");
+  if (plain === "") throw new Refusal("the URL names no host");
+  url.hostname = plain;
+  url.hash = "";
+  return url;
+}
+
+/** The host of a URL as the system knows it: IPv6 without brackets. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+export const portOf = ({ port, protocol }: URL): string =>
+  port === "" ? (protocol === "https:" ? "443" : "80") : port;
+
+/** `example.com`, `localhost:8080`, `10.0.0.5`, `::1`, `[::1]:8080`; `undefined` where it is nothing of the kind. */
+export function placeOf(given: string): Place | undefined {
+  const written = /^[\da-f:.]*:[\da-f.]*:[\da-f:.]*$/i.test(given) ? `[${given}]` : given;
+  const [, name, port] = /^(\[[^\]]*\]|[^:/?#@\\\s*]+)(?::(\d{1,5}))?$/.exec(written) ?? [];
+  if (name === undefined || !URL.canParse(`http://${name}`) || Number(port ?? 0) > 65_535) return undefined;
+  const host = hostOf(new URL(`http://${name}`)).replace(/\.+$/, "");
+  if (host === "") return undefined;
+  return port === undefined ? { host } : { host, port: String(Number(port)) };
+}
+
+/** As `placeOf`, or `*.example.com`: all beneath it, and not itself. An address has nothing beneath it. */
+export function placesOf(given: string): Places | undefined {
+  const beneath = given.startsWith("*.");
+  const place = placeOf(beneath ? given.slice(2) : given);
+  if (place === undefined || (beneath && /^[\d.]+$|:/.test(place.host))) return undefined;
+  return { ...place, beneath };
+}
+
+/** `https://example.com` of `example.com`: an origin without a scheme is one of https. `undefined` where it is none. */
+export function originOf(given: string): string | undefined {
+  const written = given.includes("://") ? given : `https://${given}`;
+  try {
+    const url = urlOf(written);
+    return url.pathname === "/" && url.search === "" && !written.includes("#") ? url.origin : undefined;
+  } catch {
+    return undefined;
+  }
+}
