@@ -659,6 +659,18 @@ describe("a call of the open turn", () => {
     expect(finish(state).run?.stopping).toBeUndefined();
   });
 
+  test.each([
+    ["in their order", ["5.0", "5.1"]],
+    ["the other way round", ["5.1", "5.0"]],
+  ])(
+    "says that the work is done, as another does: the first one's words are the run's, where they come %s",
+    (_how, order) => {
+      const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1", { startedAt: 1 }), callOf("5.2")]);
+      const after = order.reduce((before, call) => finish(before, { done: `by ${call}` }, call), state);
+      expect(after.run?.stopping).toMatchObject({ evidence: { call: "5.0" }, text: "by 5.0" });
+    },
+  );
+
   test("whose result was cut leaves the whole to be read", () => {
     const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1")]);
     const capped = { bytes: 9, keptBytes: 1, lines: 1 };

@@ -139,7 +139,7 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
   const counted: Run = {
     ...rollUp(run, result.spent),
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
-    ...(result.done !== undefined && result.done !== false ? { stopping: doneBy(call, result.done) } : {}),
+    ...stoppedBy(run, call, result.done),
   };
   const known = noteKept(leaveChild(state, run, call, result), run, call, result);
   return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
@@ -158,13 +158,22 @@ export function noteKept(state: State, run: Run, call: Call, result: CallResult)
   };
 }
 
-function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]> {
-  return {
+/** A result that ends the run. Of several in one turn the first call's counts, whichever came first: a crash between them changes nothing. */
+function stoppedBy(run: Run, call: Call, done: CallResult["done"]): Pick<Run, "stopping"> {
+  if (done === undefined || done === false) return {};
+  const { rule, evidence } = run.stopping ?? {};
+  if (
+    rule === "done_tool" &&
+    run.turn?.calls.find(({ key }) => key === call.key || key === evidence?.call) !== call
+  )
+    return {};
+  const stopping: NonNullable<Run["stopping"]> = {
     reason: "done_tool",
     rule: "done_tool",
     evidence: { tool: call.name, call: call.key },
     ...(typeof done === "string" ? { text: done } : {}),
   };
+  return { stopping };
 }
 
 /** The tool has looked for what became of a call that was cut off. */
