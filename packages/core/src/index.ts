@@ -149,7 +149,7 @@ export type { LeaseOptions } from "./journal/writer.ts";
 export type * from "./journal.ts";
 export { canonical } from "./json/digest.ts";
 export type { Logger } from "./logger.ts";
-export type { Action, HookAsk, Phase } from "./loop/action.ts";
+export type { Action, HookAsk } from "./loop/action.ts";
 export type {
   AgentFacts,
   Amounts,
@@ -161,7 +161,8 @@ export type {
   WaitingCall,
 } from "./loop/child-facts.ts";
 export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
-export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
+export { decide, next, type Row, type Table, table } from "./loop/next.ts";
+export { type Phase, phaseOf } from "./loop/phase.ts";
 export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";
 export { repairOfFile } from "./loop/request/omissions.ts";

@@ -6,7 +6,8 @@
 import { checkGiven, count, membersOf, whole } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
 import type { Action } from "../loop/action.ts";
-import { decide, phaseOf } from "../loop/next.ts";
+import { decide } from "../loop/next.ts";
+import { phaseOf } from "../loop/phase.ts";
 import type { Follows, LogRecord, RunEnd } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
 import { emptyState, isOpen, type State } from "../loop/state.ts";

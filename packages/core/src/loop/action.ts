@@ -56,16 +56,5 @@ export type Action =
   | { do: "park"; until?: number }
   | { do: "done" };
 
-/** The phases of a run. */
-export type Phase =
-  | "idle"
-  | "ready"
-  | "compacting"
-  | "thinking"
-  | "judging"
-  | "acting"
-  | "finishing"
-  | "cancelling";
-
 /** The action that appends these facts. */
 export const record = (...facts: Fact[]): Action => ({ do: "record", facts });

@@ -9,7 +9,7 @@
 
 import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
-import { type Action, type Phase, record } from "./action.ts";
+import { type Action, record } from "./action.ts";
 import { askApprovals, reconcileCalls, useGrant } from "./deciding/approvals.ts";
 import {
   abandonedResult,
@@ -59,10 +59,10 @@ import {
   runHook,
   startCalls,
 } from "./deciding/starting.ts";
+import { type Phase, phaseOf } from "./phase.ts";
 import {
   hasNothingToAnswer,
   inFlight,
-  isOpen,
   isThinking,
   optionsOf,
   preparedOf,
@@ -72,19 +72,6 @@ import {
   stepOf,
   transformedOf,
 } from "./state.ts";
-
-/** The phase a state is in. */
-export function phaseOf(state: State): Phase {
-  const { run } = state;
-  if (!isOpen(run)) return "idle";
-  if (run.abort !== undefined || (run.cancelledAt !== undefined && inFlight(run))) return "cancelling";
-  if (run.call !== undefined) return "thinking";
-  if (run.failure !== undefined) return "judging";
-  if (run.turn !== undefined) return run.turn.judged === undefined ? "judging" : "acting";
-  // A paused answer is sent back as it is: a compaction that was asked for waits until it is whole. One that is needed to fit does not wait.
-  if (run.compacting !== undefined && !(run.paused && run.compacting.rule === "asked")) return "compacting";
-  return run.answer === undefined ? "ready" : "finishing";
-}
 
 /** One row of the table. */
 export interface Row {
