@@ -2,7 +2,7 @@
 //
 // Every name a case uses for an option is mapped here or refused. Nothing here looks at what a case expects.
 
-import type { AgentOptions, JsonObject, ModelFacts } from "@rondo/core";
+import type { AgentOptions, JsonObject, ModelFacts, Settings } from "@rondo/core";
 import { demandKnown, type Given, Unsupported } from "./format.ts";
 import { words } from "./given-messages.ts";
 
@@ -22,25 +22,39 @@ export interface MappedOptions {
 
 type Mapper = (value: never, to: MappedOptions) => void;
 
+type Level = Extract<Settings["reasoning"], string>;
+
+/** Switches, and efforts by other words than Rondo's. */
+const levels: { readonly [word: string]: Level | undefined } = {
+  true: "medium",
+  enabled: "medium",
+  adaptive: "medium",
+  auto: "medium",
+  false: "off",
+  disabled: "off",
+  none: "off",
+  xhigh: "high",
+  max: "high",
+};
+
 /** How much is thought: a switch, an effort, a count of tokens, or a provider's own object. */
 function think(
   value: boolean | string | number | { budget_tokens?: number; effort?: string; type?: string },
   { agent }: MappedOptions,
 ): void {
-  if (typeof value === "object")
+  if (typeof value === "number") thinkAs({ budgetTokens: value });
+  else if (typeof value !== "object") thinkAs(levels[String(value)] ?? (value as Level));
+  else {
     demandKnown("given.options.thinking", value, "type budget_tokens effort note");
-  const words = { true: "medium", enabled: "medium", adaptive: "medium", false: "off", disabled: "off" };
-  const { budget_tokens: budget, effort, type } = typeof value === "object" ? value : {};
-  const reasoning =
-    type === "disabled"
-      ? "off"
-      : typeof value === "number"
-        ? { budgetTokens: value }
-        : typeof value === "object"
-          ? ((effort as "low" | undefined) ??
-            (type === "adaptive" && budget === undefined ? "medium" : { budgetTokens: budget ?? 1024 }))
-          : ((words[String(value) as keyof typeof words] ?? value) as "low");
-  agent.settings = { ...agent.settings, reasoning };
+    const { type, budget_tokens: budget, effort } = value;
+    if (type === "disabled") thinkAs("off");
+    else if (effort !== undefined) thinkAs(levels[effort] ?? (effort as Level));
+    else thinkAs(type === "adaptive" && budget === undefined ? "medium" : { budgetTokens: budget ?? 1024 });
+  }
+
+  function thinkAs(reasoning: NonNullable<Settings["reasoning"]>): void {
+    agent.settings = { ...agent.settings, reasoning };
+  }
 }
 
 /** Silence before the first word is silence, unless the case has a clock of its own for it. */

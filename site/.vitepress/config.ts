@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitepress";
+import { anchorOf } from "../../scripts/docs/pages.ts";
 
 interface Group {
   text: string;
@@ -21,7 +22,8 @@ export default defineConfig({
   cacheDir: ".vitepress/cache",
   lastUpdated: false,
   head: [["link", { rel: "icon", href: "/rondo.svg", type: "image/svg+xml" }]],
-  markdown: { theme: { light: "github-light", dark: "github-dark" } },
+  // Headings have the anchors that links between the pages name, here as where the sources are read.
+  markdown: { theme: { light: "github-light", dark: "github-dark" }, anchor: { slugify: anchorOf } },
   vite: { build: { chunkSizeWarningLimit: 4_000 } },
   themeConfig: {
     logo: "/rondo.svg",
