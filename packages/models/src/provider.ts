@@ -13,7 +13,6 @@ import {
   type AssistantMessage,
   errorWith,
   type Model,
-  type ModelEvent,
   type ModelFacts,
   type ModelIo,
   type ModelRequest,
@@ -347,14 +346,20 @@ interface Sent {
   headers: Readonly<Record<string, string>>;
 }
 
-/** The same `io`, and whether any delta was emitted through it. */
-function listening(io: ModelIo): { io: ModelIo; anything(): boolean } {
+/** The same `io`, and whether any delta was emitted through it. Once one was, nothing is in between any more: thousands may follow. */
+function listening(io: ModelIo): { io: ModelIo; anything: () => boolean } {
   let anything = false;
-  const emit = (event: ModelEvent): void => {
-    if (event.type !== "progress" && event.type !== "warning") anything = true;
-    io.emit(event);
+  const heard: ModelIo = {
+    ...io,
+    emit(event) {
+      if (event.type !== "progress" && event.type !== "warning") {
+        anything = true;
+        heard.emit = io.emit;
+      }
+      io.emit(event);
+    },
   };
-  return { io: { ...io, emit }, anything: () => anything };
+  return { io: heard, anything: () => anything };
 }
 
 const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {

@@ -56,6 +56,19 @@ describe("every record", () => {
     expect(fold(stateOf(), { type: "woke" }).run).toStrictEqual(stateOf().run);
   });
 
+  test("that begins a run without a message or a history, and for nothing else, says that it goes on", () => {
+    const goesOn = (change: object): unknown =>
+      fold(emptyState, { type: "run_started", format: 1, input: [], options: options(), ...change }).run?.goesOn;
+    expect(goesOn({})).toBe(true);
+    for (const change of [
+      { input: [user("go")] },
+      { history: [user("go")] },
+      { only: "compaction" },
+      { only: "clearing" },
+    ])
+      expect(goesOn(change)).toBeUndefined();
+  });
+
   test("that would begin a run where one is open begins none: what rules remember of that one stays", () => {
     const rule: Rule = {
       name: "counts",

@@ -137,6 +137,11 @@ describe("a turn is judged", () => {
       follows: { do: "finish" },
       rule: "judge",
     });
+    const answerAll = { code: "truncated", text: () => "no" };
+    expect(auto(false, judging({ follows: { do: "act" }, answerAll, ...because }))).toMatchObject({
+      follows: { do: "act" },
+      rule: "judge",
+    });
   });
 });
 

@@ -14,6 +14,7 @@ import {
   reduce,
   type State,
   table,
+  userText,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { runOf } from "../../src/loop/state.ts";
@@ -118,6 +119,34 @@ describe("a run that a judged turn has ended", () => {
       type: "run_ended",
       end: { reason: "refused" },
     });
+  });
+});
+
+describe("a run that goes on without a new message", () => {
+  const goesOn = { goesOn: true } as const;
+  const said = { history: emptyState.history.push(answerOf([{ type: "text", text: "hi" }])) };
+
+  test("ends where its model has nothing to answer, and asks it nothing", () => {
+    for (const state of [stateOf(goesOn, { history: emptyState.history }), stateOf(goesOn, said)])
+      expect(onlyFact(state)).toStrictEqual({
+        type: "run_ended",
+        end: { reason: "completed", rule: "continue", evidence: {}, landed: false, resumable: true },
+        text: "",
+      });
+  });
+
+  test("is given what waits", () => {
+    const inbox = [queued("more", "follow_up")];
+    expect(onlyFact(stateOf(goesOn, { ...said, inbox }))).toMatchObject({ type: "delivered", ids: ["more"] });
+  });
+
+  test.each([
+    ["there is something to answer", stateOf(goesOn, { history: said.history.push(userText("go")) })],
+    ["it has answered", stateOf({ ...goesOn, steps: 1 }, said)],
+    ["its answer paused", stateOf({ ...goesOn, paused: true }, said)],
+    ["it was begun with a message", stateOf({}, said)],
+  ])("asks its model where %s", (_when, state) => {
+    expect(rowOf(state)).not.toMatch(/without a new message/);
   });
 });
 

@@ -139,7 +139,7 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
   const counted: Run = {
     ...rollUp(run, result.spent),
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
-    ...stoppedBy(run, call, result.done),
+    ...stoppedBy(run, call, result),
   };
   const known = noteKept(leaveChild(state, run, call, result), run, call, result);
   return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
@@ -158,20 +158,18 @@ export function noteKept(state: State, run: Run, call: Call, result: CallResult)
   };
 }
 
-/** A result that ends the run. Of several in one turn the first call's counts, whichever came first: a crash between them changes nothing. */
-function stoppedBy(run: Run, call: Call, done: CallResult["done"]): Pick<Run, "stopping"> {
-  if (done === undefined || done === false) return {};
-  const { rule, evidence } = run.stopping ?? {};
-  if (
-    rule === "done_tool" &&
-    run.turn?.calls.find(({ key }) => key === call.key || key === evidence?.call) !== call
-  )
-    return {};
+/** Whether a result ends its run. */
+const ends = ({ done }: CallResult): boolean => done !== undefined && done !== false;
+
+/** How a result ends the run. Of several in one turn the first call's counts, whichever came first: a crash between them changes nothing. */
+function stoppedBy(run: Run, call: Call, result: CallResult): Pick<Run, "stopping"> {
+  const isFirst = (one: Call): boolean => one === call || (one.result !== undefined && ends(one.result));
+  if (!ends(result) || run.turn?.calls.find(isFirst) !== call) return {};
   const stopping: NonNullable<Run["stopping"]> = {
     reason: "done_tool",
     rule: "done_tool",
     evidence: { tool: call.name, call: call.key },
-    ...(typeof done === "string" ? { text: done } : {}),
+    ...(typeof result.done === "string" ? { text: result.done } : {}),
   };
   return { stopping };
 }
