@@ -58,7 +58,8 @@ describe("every record", () => {
 
   test("that begins a run without a message or a history, and for nothing else, says that it goes on", () => {
     const goesOn = (change: object): unknown =>
-      fold(emptyState, { type: "run_started", format: 1, input: [], options: options(), ...change }).run?.goesOn;
+      fold(emptyState, { type: "run_started", format: 1, input: [], options: options(), ...change }).run
+        ?.goesOn;
     expect(goesOn({})).toBe(true);
     for (const change of [
       { input: [user("go")] },
