@@ -29,6 +29,7 @@ import { loadOnce } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
 import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
+import { listening } from "./receive/listening.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { forRequest, unrepaired } from "./refusals/for-request.ts";
 import { refusalIn, responseIn } from "./refusals/non-http.ts";
@@ -344,22 +345,6 @@ interface Asked extends Pick<Call, "codec" | "request" | "io">, Made {}
 interface Sent {
   credentials: Credentials;
   headers: Readonly<Record<string, string>>;
-}
-
-/** The same `io`, and whether any delta was emitted through it. Once one was, nothing is in between any more: thousands may follow. */
-function listening(io: ModelIo): { io: ModelIo; anything: () => boolean } {
-  let anything = false;
-  const heard: ModelIo = {
-    ...io,
-    emit(event) {
-      if (event.type !== "progress" && event.type !== "warning") {
-        anything = true;
-        heard.emit = io.emit;
-      }
-      io.emit(event);
-    },
-  };
-  return { io: heard, anything: () => anything };
 }
 
 const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
