@@ -62,9 +62,10 @@ export class SseDecoder {
   /** How the last event began, up to its payload, and its name: most of the following ones begin in the same way. */
   #head = "";
   #headEvent: string | undefined;
-  /** The last template, and the bytes with which an event begins that is alike. */
+  /** The last template, and how an event begins and ends that is alike. */
   #known: FrameTemplate | undefined;
   #start: string | undefined;
+  #tail = "";
 
   /** @param frameTemplate gives a way to take an event that is like the last frame, or undefined */
   constructor(
@@ -143,23 +144,20 @@ export class SseDecoder {
       this.#known = frameTemplate;
       // A payload over several lines cannot be like one in a single line.
       this.#start = frameTemplate.before.includes("\n") ? undefined : this.#head + frameTemplate.before;
+      this.#tail = `${frameTemplate.after}\n\n`;
     }
     const start = this.#start;
     if (start === undefined) return from;
-    const { after } = frameTemplate;
+    const tail = this.#tail;
     let at = from;
     // Slices, where `startsWith` would do: compiled, that is so much code that it costs more than it saves.
     while (text.slice(at, at + start.length) === start) {
-      const end = text.indexOf("\n", at + start.length);
-      const last = end - after.length;
-      if (
-        last < at + start.length ||
-        text.slice(last, end) !== after ||
-        text.charCodeAt(end + 1) !== lineFeed
-      )
-        break;
-      if (!frameTemplate.take(text.slice(at + start.length, last))) break;
-      at = end + 2;
+      const textAt = at + start.length;
+      const end = text.indexOf("\n", textAt) + 2;
+      const last = end - tail.length;
+      if (last < textAt || text.slice(last, end) !== tail) break;
+      if (!frameTemplate.take(text.slice(textAt, last))) break;
+      at = end;
     }
     return at;
   }
