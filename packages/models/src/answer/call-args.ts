@@ -19,40 +19,30 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
   if (isNothing(value)) return { args: {} };
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { args: {}, argsError: "the arguments must be a JSON object" };
-  if ((typeof given !== "string" || mayBeEndless.test(given)) && isEndless(value))
-    return { args: {}, argsError: "a number in the arguments is larger than any that can be kept" };
-  if (isTooDeep(value))
-    return { args: {}, argsError: `the arguments are nested more than ${deepest} levels deep` };
-  return { args: value };
+  const argsError = unkeepable(value);
+  return argsError === undefined ? { args: value } : { args: {}, argsError };
 }
-
-/** JSON can write numbers that no double holds, and that nothing could keep: by their power, or by their digits and a power below a hundred. */
-const mayBeEndless: RegExp = /e\+?\d{3}|(?<!\d)\d{210}/i;
 
 /** What is copied, checked and written at every step is walked by recursion: far deeper no stack would hold it. */
 const deepest = 512;
 
-/** Level by level: its own depth costs nothing. */
-function isTooDeep(value: JsonObject): boolean {
-  let level: Json[] = [value];
+/**
+ * Why arguments cannot be kept: JSON can write numbers that no double holds, and nest deeper than any stack.
+ * They are walked level by level, so that their own depth costs nothing.
+ */
+function unkeepable(args: JsonObject): string | undefined {
+  let level: Json[] = [args];
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > deepest) return true;
+    if (depth > deepest) return `the arguments are nested more than ${deepest} levels deep`;
     const inner: Json[] = [];
     for (const one of level)
       for (const item of Object.values(one as JsonObject))
         if (typeof item === "object" && item !== null) inner.push(item);
+        else if (typeof item === "number" && !Number.isFinite(item))
+          return "a number in the arguments is larger than any that can be kept";
     level = inner;
   }
-  return false;
-}
-
-function isEndless(value: Json): boolean {
-  const left: Json[] = [value];
-  for (let one = left.pop(); one !== undefined; one = left.pop()) {
-    if (typeof one === "number" && !Number.isFinite(one)) return true;
-    if (typeof one === "object" && one !== null) for (const inner of Object.values(one)) left.push(inner);
-  }
-  return false;
+  return undefined;
 }
 
 /** Arguments that say nothing. */

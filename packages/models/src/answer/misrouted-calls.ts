@@ -39,15 +39,22 @@ export function toldTwice<K>(calls: readonly (readonly [K, ToldCall])[]): K[] {
 
 /** A call without arguments must not run where some came that are nobody's, or where another call has those of two. */
 export function faultWithoutArgs(calls: readonly ToldCall[], stray: boolean): void {
-  const bare = calls.filter((call) => {
-    const args = argsOf(call);
-    return args === "{}" || isNothing(args);
-  });
+  const bare = calls.filter(isBare);
   if (bare.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
   for (const call of bare) call.fault = astray;
 }
 
 const argsOf = (call: ToldCall): string => call.pieces.join("");
+
+/** Whether no arguments came, or an empty object. Long ones are not put together to find out. */
+function isBare({ pieces }: ToldCall): boolean {
+  let text = "";
+  for (const piece of pieces) {
+    text += piece.trim();
+    if (text.length > 2) return false;
+  }
+  return text === "{}" || isNothing(text);
+}
 
 function holdsTwo(text: string): boolean {
   if (!/\}\s*\{/.test(text)) return false;
