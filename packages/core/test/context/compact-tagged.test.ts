@@ -258,6 +258,11 @@ describe("what it answers", () => {
     expect(compact(turns, tagged(), text)).toBeUndefined();
   });
 
+  test("D8.36 D8.42 retains nothing where nobody asked for that", () => {
+    const text = "<retain>a</retain> and so on";
+    expect(parseSummary(text, tagged({ retainPrompt: null }))).toEqual({ summary: "and so on" });
+  });
+
   test("D8.42 is read in time that grows with its length", () => {
     const openings = "<retain><summary>".repeat(20_000);
     expect(parseSummary(openings, tagged())?.summary.startsWith("<retain>")).toBe(true);

@@ -25,7 +25,7 @@ export function parseSummary(text: string, settings: CompactionSettings): Summar
   // Thoughts come first; further on a tag of theirs is what the conversation was about.
   const pieces = splitThoughts(text.toWellFormed(), { blocks: "leading" });
   const seen = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("");
-  const parsed = settings.format === "tagged" ? readTagged(seen) : readStructured(seen);
+  const parsed = settings.format === "tagged" ? readTagged(seen, settings) : readStructured(seen);
   const lists = listNames.some((name) => (parsed[name]?.length ?? 0) > 0);
   if (parsed.summary === "" && (parsed.retain ?? "") === "" && !lists) return undefined;
   const length = listNames.reduce(
@@ -54,8 +54,8 @@ function bounded(parsed: Summary, settings: CompactionSettings): Summary {
   };
 }
 
-/** The first retain and the first summary block; without the latter the text, less the former and stray tags. */
-function readTagged(text: string): Summary {
+/** The first retain and the first summary block; without the latter the text, less the former and stray tags. What nobody asked to retain is not. */
+function readTagged(text: string, { retainPrompt }: CompactionSettings): Summary {
   const retain = firstBlock(text, "retain");
   const summary = firstBlock(text, "summary");
   const rest = (): string =>
@@ -64,7 +64,9 @@ function readTagged(text: string): Summary {
       .trim();
   return {
     summary: summary === undefined ? rest() : summary.inside,
-    ...(retain === undefined || retain.inside === "" ? {} : { retain: retain.inside }),
+    ...(retain === undefined || retain.inside === "" || retainPrompt === null
+      ? {}
+      : { retain: retain.inside }),
   };
 }
 
