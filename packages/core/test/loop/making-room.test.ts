@@ -29,11 +29,10 @@ const error = { kind: "context_overflow", message: "too long", retryable: false 
 const refused = { reduced: { error, helped: false } };
 
 describe("a compaction in the tagged format", () => {
-  const due = (more: object): unknown =>
-    compactionDue(
-      stateOf({}, more, contextOf({ compaction: { at: 0.5, format: "tagged", withoutLimit: "throw" } })),
-      plain,
-    );
+  const due = (more: object, run: object = { steps: 1 }, given: object = {}): unknown => {
+    const compaction = { at: 0.5, format: "tagged", withoutLimit: "throw", ...given };
+    return compactionDue(stateOf(run, more, contextOf({ compaction })), plain);
+  };
 
   test("compares nothing with a limit, known or not, where nobody has counted", () => {
     expect(due({})).toBeUndefined();
@@ -44,13 +43,18 @@ describe("a compaction in the tagged format", () => {
       facts: [{ end: { error: { kind: "capability", retryable: false } } }],
     });
   });
+
+  test("does not look again at what a run before has counted, unless that was not looked at when it ended", () => {
+    expect(due({ lastTokens: 10 }, { steps: 0 })).toBeUndefined();
+    expect(due({ lastTokens: 10 }, { steps: 0 }, { atEnd: false })).toBeDefined();
+  });
 });
 
 describe("an answer that ended where the window did", () => {
   const due = (kind: "context_overflow" | "end_turn", more: object, given: object = {}): unknown => {
     const answer = { ...answerOf([{ type: "text", text: "as far as it" }]), stop: { kind, wire: kind } };
     const history = Log.of([userText("go"), answer, userText("go on")] as Message[]);
-    return compactionDue(stateOf({}, { history, ...more }, contextOf(given)), plain);
+    return compactionDue(stateOf({ steps: 1 }, { history, ...more }, contextOf(given)), plain);
   };
 
   test("has the history made smaller before the next request, whatever was counted", () => {

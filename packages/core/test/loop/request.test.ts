@@ -443,7 +443,8 @@ describe("room is made", () => {
     expect(due({ history: many(5) }, small({ auto: false }))).toBeUndefined();
     expect(due({ history: many(5) }, contextOf({ compaction: { at: 0.5 } }))).toBeUndefined();
     expect(due({ history: many(5) }, {}, { model: 7 })).toBeUndefined();
-    const throwing = contextOf({ compaction: { at: 0.5, withoutLimit: "throw" } });
+    const models = options().models.map((one) => ({ ...one, origin: { ...one.origin, model: one.id } }));
+    const throwing = { ...contextOf({ compaction: { at: 0.5, withoutLimit: "throw" } }), models };
     expect(due({ history: many(5) }, throwing)).toMatchObject({
       facts: [
         {
@@ -451,21 +452,22 @@ describe("room is made", () => {
           end: {
             reason: "error",
             rule: "compaction",
-            error: { kind: "capability", message: expect.stringContaining("first") },
+            error: { kind: "capability", message: expect.stringContaining("checked/first") },
           },
         },
       ],
     });
     expect(due({ history: many(5) }, throwing, { model: 1 })).toMatchObject({
-      facts: [{ end: { error: { message: expect.stringContaining("second") } } }],
+      facts: [{ end: { error: { message: expect.stringContaining("checked/second") } } }],
     });
   });
 
   test("by a compaction, in the tagged format, where the last call was counted and was so large", () => {
     const tagged = small({ format: "tagged" });
-    expect(due({ history: many(9) }, tagged)).toBeUndefined();
-    expect(due({ history: many(1), lastTokens: 49 }, tagged)).toBeUndefined();
-    expect(due({ history: many(1), lastTokens: 50 }, tagged)).toMatchObject(
+    const answered = { steps: 1 };
+    expect(due({ history: many(9) }, tagged, answered)).toBeUndefined();
+    expect(due({ history: many(1), lastTokens: 49 }, tagged, answered)).toBeUndefined();
+    expect(due({ history: many(1), lastTokens: 50 }, tagged, answered)).toMatchObject(
       compacts("compaction", { tokens: 50 }),
     );
   });

@@ -1,11 +1,11 @@
 // The tagged compaction in a run of the managed context: when it is due, what it is asked with, what the events say.
 
-import { type ContextOptions, type Message, textOf } from "@rondo/core";
+import { type ContextOptions, DoneSignal, type Message, memoryJournal, textOf } from "@rondo/core";
 import type { AgentEvent } from "@rondo/core/presets";
 import { call, fail, hold, type SeenRequest, say, scripted, type Turn, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { isSummary, opened, reader, recordsOf, words } from "../context/run-support.ts";
-import { only, play, typesOf } from "./managed-support.ts";
+import { doing, only, play, typesOf } from "./managed-support.ts";
 
 const tagged: ContextOptions = {
   cap: null,
@@ -108,9 +108,41 @@ describe("when a compaction is due", () => {
     expect(order.slice(0, 4)).toEqual(["trimmed", "mode", "summary_started", "compacted"]);
     expect(textOf(asked.find(isSummary)?.messages[0] as Message)).toContain("[tool output trimmed]");
   });
+
+  test("D2.9 where a tool ended the run nothing is due, nor for that before the next answer", async () => {
+    const done = doing("done", () => new DoneSignal("Shipped."));
+    const managed = {
+      model: model([
+        [call("done"), spent(9_000)],
+        [say("hello"), spent(9_100)],
+      ]),
+      tools: [done],
+      context: tagged,
+    };
+    const agent = { journal: memoryJournal() };
+    const seen = async () => (await play(managed, { agent, run: { session: "s" } })).events;
+    expect(compactions(await seen())).toEqual([]);
+    expect(compactions(await seen())).toEqual(["start", true]);
+    expect(managed.model.requests.map(isSummary)).toEqual([false, false, true]);
+  });
 });
 
 describe("the summarising call", () => {
+  test.each([100, 1_000, 100_000])(
+    "D8.41 is one, for all of the history, in a window of %i tokens",
+    async (window) => {
+      const asked = (): number => main.requests.filter(isSummary).length;
+      const turns = [1, 2, 3].map((): Turn => [say("Reading on."), call("read"), spent(window * 0.1)]);
+      const main = model([...turns, [call("read"), spent(window * 0.9)], say("done")]);
+      const { events } = await play({
+        model: main,
+        tools: [reader(window / 10)],
+        context: { ...tagged, window },
+      });
+      expect([compactions(events), asked()]).toEqual([["start", true], 1]);
+    },
+  );
+
   test("D8.41 has no tools and may call none, and is made by the model that was named for it", async () => {
     const own = scripted(() => [say(good), spent(400)], { id: "own" });
     const main = model([[call("read"), spent(8_000)], say("done")]);

@@ -173,7 +173,7 @@ describe("compaction through the preset", () => {
     const unknown = (): ScriptedModel => summing([counted(600, say("done"))], {});
     expect(typesOf((await play({ model: unknown() })).events)).toEqual(["final"]);
     const { failure, events } = await play({ model: unknown(), compaction: { withoutLimit: "throw" } });
-    expect(failure?.message).toBe("Missing context limit for scripted in model registry");
+    expect(failure?.message).toBe("Missing context limit for scripted/scripted in model registry");
     expect(finalIn(events)).toBeUndefined();
   });
 

@@ -204,6 +204,15 @@ function guessedWindow(
   return format === "structured" ? Math.max(window, 2 * stagedBounds.overheadTokens) : undefined;
 }
 
+/**
+ * The tagged format asks once, for everything: the run's own model has just read nearly all of it. Not where a request was too
+ * large for it, and where another model sums up in a window that is known, since that one has read nothing yet.
+ */
+const readsWhole = (state: State, { format }: CompactionSettings): boolean =>
+  format === "tagged" &&
+  !isForced(runOf(state).compacting) &&
+  (optionsOf(state).compactor === undefined || summariserWindow(state) === undefined);
+
 /** What the plan is made from. */
 function planFacts(state: State, rules: Rules, settings: CompactionSettings): CompactionFacts {
   const forced = isForced(runOf(state).compacting);
@@ -221,8 +230,10 @@ function planFacts(state: State, rules: Rules, settings: CompactionSettings): Co
   };
   const { narrowed = 0 } = runOf(state).compacting ?? {};
   // The window above is that of the model in use: who sums up may have another.
-  const told =
-    summariserWindow(state) ?? (window === undefined ? guessedWindow(facts, forced, settings) : undefined);
+  const told = readsWhole(state, settings)
+    ? Number.POSITIVE_INFINITY
+    : (summariserWindow(state) ??
+      (window === undefined ? guessedWindow(facts, forced, settings) : undefined));
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
   return { ...facts, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }

@@ -29,16 +29,21 @@ export function compactionDue(state: State, rules: Pick<Rules, "estimator">): Ac
   const { context, models } = optionsOf(state);
   const settings = context?.compaction;
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
-  // Where nobody counted there is nothing to compare with a limit, known or not.
-  if (settings.format === "tagged" && state.lastTokens === undefined) return undefined;
+  if (settings.format === "tagged") {
+    // Where nobody counted there is nothing to compare with a limit, known or not.
+    if (state.lastTokens === undefined) return undefined;
+    // What a run before has counted was looked at when that one ended.
+    if (settings.atEnd && runOf(state).steps === 0) return undefined;
+  }
   // The provider's word goes over every count: the answer ended where the window did, and the next has less room.
   if (settings.format !== "tagged" && filledWindow(state))
     return compacting("compaction", { stop: "context_overflow" });
   const limit = limitOf(settings, windowFacts(state));
   if (limit === undefined) {
     if (settings.withoutLimit === "skip") return undefined;
-    const { id = "" } = models[modelInUse(runOf(state))] ?? {};
-    const error = { kind: "capability" as const, message: missingLimit(id), retryable: false };
+    const { provider, model } = models[modelInUse(runOf(state))]?.origin ?? { provider: "", model: "" };
+    const message = missingLimit(`${provider}/${model}`);
+    const error = { kind: "capability" as const, message, retryable: false };
     return end(state, { reason: "error", rule: "compaction", evidence: {}, error });
   }
   // The tagged format goes by what was counted last, whatever it was for; the other by what the next request will take.
