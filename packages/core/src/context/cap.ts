@@ -25,7 +25,10 @@ export function textToKeep(result: CallResult, cap: CapFacts, place: CapPlace): 
   return projection(result.content);
 }
 
-/** The result as the conversation gets it; the same result when it fits and nothing of it was kept. @param ref where its whole text is kept */
+/**
+ * The result as the conversation gets it; the same result when it fits and nothing of it was kept. Where lines are counted and
+ * every text is kept, lines end with LF in the conversation. @param ref where its whole text is kept
+ */
 export function capResult(
   whole: CallResult,
   cap: CapFacts,
@@ -33,7 +36,10 @@ export function capResult(
   ref: string | undefined,
 ): CallResult {
   const result = ref === undefined ? whole : { ...whole, ref };
-  if (!isTooLarge(whole, cap, place)) return result;
+  if (!isTooLarge(whole, cap, place))
+    return cap.mode === "lines" && cap.keep === "every" && !isLeft(whole, cap, place)
+      ? withLf(result)
+      : result;
   if (cap.mode === "head_tail") {
     const content = cutContent(whole.content, maxResultChars(place.window, cap), cap, {
       tool: place.tool,
@@ -51,6 +57,16 @@ export function capResult(
   return kept.cut ? { ...result, content, capped: cappedFrom(whole, kept.text) } : { ...result, content };
 }
 
+/** The same result where no line ends otherwise. */
+function withLf(result: CallResult): CallResult {
+  const ended = (part: ContentPart): boolean => part.type === "text" && part.text.includes("\r\n");
+  if (!result.content.some(ended)) return result;
+  const content = result.content.map((part) =>
+    part.type === "text" ? { ...part, text: part.text.replaceAll("\r\n", "\n") } : part,
+  );
+  return { ...result, content };
+}
+
 function cappedFrom(whole: CallResult, kept: string): NonNullable<CallResult["capped"]> {
   const text = joinedText(whole.content);
   return { bytes: byteLength(text), lines: lineCount(text), keptBytes: byteLength(kept) };
@@ -63,11 +79,14 @@ export function isTooLarge(
   place: CapPlace,
   beyond: readonly ContentPart[] = [],
 ): boolean {
-  if (cap.exempt.includes(place.tool)) return false;
-  if (cap.withFiles === "leave" && result.content.some((part) => part.type !== "text")) return false;
+  if (isLeft(result, cap, place)) return false;
   if (cap.mode === "head_tail")
     return textLength(result.content) > maxResultChars(place.window, cap) + textLength(beyond);
   const [only] = result.content;
   const text = result.content.length === 1 && only?.type === "text" ? only.text : joinedText(result.content);
   return exceedsBytes(text, maxBytes(cap, place.window) + byteLength(joinedText(beyond)));
 }
+
+/** Whether the cap does not look at a result, however large it is. */
+const isLeft = ({ content }: CallResult, cap: CapFacts, { tool }: CapPlace): boolean =>
+  cap.exempt.includes(tool) || (cap.withFiles === "leave" && content.some((part) => part.type !== "text"));

@@ -187,6 +187,14 @@ describe("the immediate cut", () => {
     );
   });
 
+  test("D9.46 where every text is kept whole, CRLF becomes LF also in a result that fits, unless the cap leaves it as it is", async () => {
+    const whole = "one\r\ntwo";
+    const cap = { keep: "every", exempt: ["mine"] } as const;
+    expect(textOf(await resultOf(saying(whole), { context: { cap } }))).toBe("one\ntwo");
+    expect(textOf(await resultOf(saying(whole, "mine"), { context: { cap } }))).toBe(whole);
+    expect(textOf(await resultOf(saying(whole)))).toBe(whole);
+  });
+
   test("D9.46 the reader tools are never cut, whatever they are named, nor are tools that are exempt", async () => {
     const whole = linesOf(100);
     const readers = { read: "tool_output_cache", search: "tool_output_cache_grep" };
