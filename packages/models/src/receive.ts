@@ -78,23 +78,26 @@ async function read(reception: Reception): Promise<AssistantMessage> {
       const framed = body.whole === undefined ? [chunk] : body.grow(chunk);
       if (body.whole !== undefined) return true;
       for (const piece of framed) framer.push(piece);
+      const isComplete = decoder.complete === true;
+      // The end is not a silence: the idle clock must not run out now and discard a whole answer.
+      if (isComplete && !behind.isWound) news.push({ type: "progress" });
       const spoke = !news.isEmpty;
       fed.tell();
       if (decoder.finished) return false;
       // Pings do not reset this clock.
-      if (decoder.complete === true && (spoke || !behind.isWound)) behind.wind();
+      if (isComplete && spoke) behind.wind();
       return true;
     };
     await behind.outOr(() => response.read(take));
   } catch (thrown) {
     // An error after a whole answer does not count: in a piece of its own it would not have been read.
-    if (decoder.finished && thrown !== fed.state.refused) return ended(decoder);
+    if (decoder.finished && thrown !== fed.refused()) return ended(decoder);
     const error =
       thrown instanceof RondoError
         ? thrown
         : new RondoError("protocol", unreadable(codec, thrown), { cause: thrown });
     // A connection that breaks after something arrived may have brought the finish signal already.
-    if (error.kind !== "network" || fed.state.frames === 0) throw withArrived(error, decoder);
+    if (error.kind !== "network" || head.frames.length === 0) throw withArrived(error, decoder);
     broke = error;
   } finally {
     behind.stop();
@@ -128,33 +131,27 @@ function framerOf(
   onFrame: (frame: Frame) => void,
 ): Framer {
   if (codec.framing === "ndjson") return new NdjsonDecoder(onFrame);
-  const text = new SseDecoder(onFrame, () => decoder.frameTemplate);
+  const text = new SseDecoder(onFrame, decoder);
   return Binary === undefined ? text : new BinaryOrText(new Binary(onFrame), text);
 }
 
 interface Feeding {
   onFrame(frame: Frame): void;
   tell(): void;
-  /** How many frames the decoder got so far, and what it or a listener threw. */
-  state: { frames: number; refused: unknown };
+  /** What the decoder or a listener threw. */
+  refused(): unknown;
 }
 
 /** The way from a frame to the listeners. */
 function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
-  const state: Feeding["state"] = { frames: 0, refused: undefined };
-  let saidEnd = false;
+  let refused: unknown;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
-    state.frames += 1;
     head.frame(frame.data);
     try {
       decoder.push(frame);
-      if (saidEnd || decoder.complete !== true || decoder.finished) return;
-      // The end is not a silence: the idle clock must not run out now and discard a whole answer.
-      saidEnd = true;
-      news.push({ type: "progress" });
     } catch (thrown) {
-      state.refused = thrown;
+      refused = thrown;
       throw thrown;
     }
   };
@@ -162,11 +159,11 @@ function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
     try {
       news.empty(io.emit);
     } catch (thrown) {
-      state.refused = thrown;
+      refused = thrown;
       throw thrown;
     }
   };
-  return { onFrame, tell, state };
+  return { onFrame, tell, refused: () => refused };
 }
 
 /** The answer at the end of the body. `broke`: the error of a broken connection; `cut`: the body ends inside a frame. */

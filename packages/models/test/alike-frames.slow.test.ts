@@ -43,7 +43,7 @@ function streamed(codec: Codec, stream: string, cuts: readonly number[], known: 
     (frame) => {
       if (!decoder.finished) decoder.push(frame);
     },
-    known ? () => decoder.frameTemplate : undefined,
+    known ? decoder : undefined,
   );
   try {
     let from = 0;

@@ -17,7 +17,7 @@
 // is decided here (see `bench/RESULTS.md`).
 
 import { RondoError } from "@rondo/core";
-import type { Frame } from "../codec.ts";
+import type { Decoder, Frame } from "../codec.ts";
 import type { FrameTemplate } from "../frame-json.ts";
 import { ObjectScan } from "../json-values.ts";
 import { Utf8Stream } from "./utf8.ts";
@@ -40,7 +40,7 @@ const longestDoubled = 7;
 
 export class SseDecoder {
   readonly #onFrame: (frame: Frame) => void;
-  readonly #frameTemplate: () => FrameTemplate | undefined;
+  readonly #reader: Pick<Decoder, "frameTemplate">;
   readonly #limit: number;
   readonly #utf8 = new Utf8Stream();
   /** The last chunk ended in a carriage return, which ended a line: if a line feed follows, it belongs to it. */
@@ -67,14 +67,14 @@ export class SseDecoder {
   #start: string | undefined;
   #tail = "";
 
-  /** @param frameTemplate gives a way to take an event that is like the last frame, or undefined */
+  /** @param reader has a way to take an event that is like the last frame, or none */
   constructor(
     onFrame: (frame: Frame) => void,
-    frameTemplate: () => FrameTemplate | undefined = () => undefined,
+    reader: Pick<Decoder, "frameTemplate"> = {},
     limit: number = maxEventChars,
   ) {
     this.#onFrame = onFrame;
-    this.#frameTemplate = frameTemplate;
+    this.#reader = reader;
     this.#limit = limit;
   }
 
@@ -119,8 +119,14 @@ export class SseDecoder {
     }
     let from = 0;
     for (;;) {
-      if (this.#isBetween) {
-        from = this.#alike(text, from);
+      const isBetween =
+        this.#data === undefined &&
+        this.#event === undefined &&
+        this.#bare === undefined &&
+        this.#head !== "";
+      if (isBetween) {
+        const { frameTemplate } = this.#reader;
+        if (frameTemplate !== undefined) from = this.#alike(frameTemplate, text, from);
         const next = this.#framed(text, from);
         if (next !== undefined) {
           from = next;
@@ -137,9 +143,7 @@ export class SseDecoder {
   }
 
   /** Takes the events that differ from the last one only in their text. Returns where the first other one begins. */
-  #alike(text: string, from: number): number {
-    const frameTemplate = this.#frameTemplate();
-    if (frameTemplate === undefined) return from;
+  #alike(frameTemplate: FrameTemplate, text: string, from: number): number {
     if (frameTemplate !== this.#known) {
       this.#known = frameTemplate;
       // A payload over several lines cannot be like one in a single line.
@@ -160,13 +164,6 @@ export class SseDecoder {
       at = end;
     }
     return at;
-  }
-
-  /** Whether an event was seen, and none has begun since. */
-  get #isBetween(): boolean {
-    return (
-      this.#data === undefined && this.#event === undefined && this.#bare === undefined && this.#head !== ""
-    );
   }
 
   /** Makes a frame of an event that begins like the last one and has one line of payload. Returns where the next one begins. */

@@ -52,7 +52,6 @@ export class AnthropicAnswer {
   /** Blocks that were there when the message began once more (F077). */
   #before: ReadonlySet<number> = new Set();
   #started = false;
-  #stopped = false;
   #word: string | undefined;
   #detail: string | undefined;
   /** Arguments came for a block that is no call. */
@@ -60,8 +59,10 @@ export class AnthropicAnswer {
   /** Where the provider's code runs: told first or last. */
   #container: Json | undefined;
   readonly #counts = new AnthropicCounts();
-  /** What the last event did with its text, where that is all it did. */
-  #again: ((text: string) => void) | undefined;
+  /** All of the answer has come. */
+  finished = false;
+  /** What the last event did with its text, where that is all it did: to be done with the text of one that differs in nothing else. */
+  protected again: ((text: string) => void) | undefined;
 
   constructor(target: Target, emit: Emit) {
     this.#target = target;
@@ -73,18 +74,9 @@ export class AnthropicAnswer {
     return this.#word !== undefined;
   }
 
-  get finished(): boolean {
-    return this.#stopped;
-  }
-
-  /** For an event that differs from the last one in its text alone: does the same with this text. */
-  get again(): ((text: string) => void) | undefined {
-    return this.#again;
-  }
-
   event(event: JsonObject, named: string | undefined): void {
-    if (this.#stopped) return;
-    this.#again = undefined;
+    if (this.finished) return;
+    this.again = undefined;
     const type = named === "error" ? named : (textIn(event.type) ?? named);
     const given = countIn(event.index) ?? -1;
     const index =
@@ -102,7 +94,7 @@ export class AnthropicAnswer {
         if (!Array.isArray(event.content)) return;
         this.#start(event);
         this.#ending(event);
-        this.#stopped = true;
+        this.finished = true;
         return;
       case "content_block_start":
         if (this.#before.has(given))
@@ -123,7 +115,7 @@ export class AnthropicAnswer {
         return;
       case "message_stop":
         this.#ending(event);
-        this.#stopped = true;
+        this.finished = true;
         return;
       default:
         // Pings, and events newer than this code; or an error of another form.
@@ -136,12 +128,12 @@ export class AnthropicAnswer {
   message(message: JsonObject): AssistantMessage {
     this.#start(message);
     this.#ending(message);
-    this.#stopped = true;
+    this.finished = true;
     return this.end();
   }
 
   end(): AssistantMessage {
-    if (this.#word === undefined && !this.#stopped) throw this.#answer.truncated(this.#target.origin.api);
+    if (this.#word === undefined && !this.finished) throw this.#answer.truncated(this.#target.origin.api);
     const wire = this.#word === undefined ? undefined : anthropicStop(this.#word);
     if (wire === "error") throw this.#answer.brokenOff(this.#word ?? "");
     if (wire === "max_tokens" || wire === "context_overflow") this.#cutLastCall();
@@ -333,14 +325,14 @@ export class AnthropicAnswer {
   }
 
   #sign(index: number, piece: Json | undefined): void {
-    this.#again = undefined;
+    this.again = undefined;
     const before = textIn(this.#answer.opaqueOf(index)?.signature) ?? "";
     this.#answer.attach(index, { opaque: { signature: before + (textIn(piece) ?? "") } });
   }
 
   /** Says a delta's text, and keeps how, for a next event that is like it. */
   #saying(say: (text: string) => void, text: Json | undefined): void {
-    this.#again = say;
+    this.again = say;
     say(textIn(text) ?? "");
   }
 

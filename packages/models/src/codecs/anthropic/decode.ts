@@ -61,20 +61,16 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
     parseExact,
   );
   #named: string | undefined;
-  #frameTemplate: FrameTemplate | undefined;
+  frameTemplate: FrameTemplate | undefined;
 
   constructor(target: Target, emit: Emit) {
     super(target, emit);
     this.#provider = target.origin.provider;
   }
 
-  get frameTemplate(): FrameTemplate | undefined {
-    return this.#frameTemplate;
-  }
-
   push(frame: Frame): void {
-    if (this.finished || (frame.event === this.#named && this.#frameTemplate?.takes(frame.data))) return;
-    this.#frameTemplate = undefined;
+    if (this.finished || (frame.event === this.#named && this.frameTemplate?.takes(frame.data))) return;
+    this.frameTemplate = undefined;
     this.#named = frame.event;
     const data = frame.data.trim();
     const error = data.startsWith("{") ? undefined : bareError(frame, data);
@@ -89,7 +85,7 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
     }
     if (event === undefined) return;
     this.event(event, isErrorEvent(frame.event) ? "error" : frame.event);
-    this.#frameTemplate = this.again && this.#frames.frameTemplate(this.again);
+    this.frameTemplate = this.again && this.#frames.frameTemplate(this.again);
   }
 }
 

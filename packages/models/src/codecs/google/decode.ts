@@ -46,7 +46,8 @@ export class GoogleDecoder implements Decoder {
   readonly #emit: (event: ModelEvent) => void;
   readonly #target: Target;
   readonly #frames = new FrameJson([["candidates", 0, "content", "parts", 0, "text"]], parseExact);
-  #finished = false;
+  /** Gemini has no sentinel, and older models repeat STOP in every event: only the end of the stream is the end. */
+  finished = false;
   #blocks = 0;
   /** The text or reasoning block that the next piece of its kind goes on. */
   #open: { kind: "text" | "reasoning"; key: number } | undefined;
@@ -73,11 +74,6 @@ export class GoogleDecoder implements Decoder {
     this.#calls = new GoogleCalls(this.#answer, () => this.#blocks++);
   }
 
-  /** Gemini has no sentinel, and older models repeat STOP in every event: only the end of the stream is the end. */
-  get finished(): boolean {
-    return this.#finished;
-  }
-
   get complete(): boolean {
     return this.#ended;
   }
@@ -89,7 +85,7 @@ export class GoogleDecoder implements Decoder {
       const error = bareError(frame, data);
       if (error !== undefined) throw this.#refused(error);
       if (isEndWord(data)) {
-        this.#finished = true;
+        this.finished = true;
         return;
       }
     }
@@ -116,7 +112,7 @@ export class GoogleDecoder implements Decoder {
     this.#count();
     if (this.#word === undefined && this.#blocked === undefined) {
       if (!this.#heard && this.#answer.empty) throw this.#empty();
-      this.#finished = true;
+      this.finished = true;
       throw this.#answer.truncated("Google");
     }
     return this.#finish();
@@ -276,7 +272,7 @@ export class GoogleDecoder implements Decoder {
   }
 
   #finish(): AssistantMessage {
-    this.#finished = true;
+    this.finished = true;
     if (this.#word !== undefined && isBrokenOff(this.#word)) throw this.#answer.brokenOff(this.#word);
     const wire =
       this.#word === undefined
@@ -305,7 +301,7 @@ export class GoogleDecoder implements Decoder {
   }
 
   #empty(): RondoError {
-    this.#finished = true;
+    this.finished = true;
     const { provider, model } = this.#target.origin;
     return this.#answer.failed(
       new RondoError(
@@ -316,7 +312,7 @@ export class GoogleDecoder implements Decoder {
   }
 
   #refused(body: Json): RondoError {
-    this.#finished = true;
+    this.finished = true;
     return this.#failed(googleStreamError(body, this.#target));
   }
 

@@ -66,10 +66,11 @@ export class ChatDecoder implements Decoder {
   #legacy: string | undefined;
   /** Characters said so far. */
   readonly #said = { text: 0, reasoning: 0 };
+  /** Nothing more can come: the word for the end came, or the answer is one that was refused. */
+  finished = false;
   #refused: AssistantMessage | undefined;
   #word: string | undefined;
   #nativeWord: string | undefined;
-  #sentinel = false;
   #citations: readonly Json[] = [];
   #audio: JsonObject | undefined;
   /** Copilot's encrypted reasoning. */
@@ -84,7 +85,7 @@ export class ChatDecoder implements Decoder {
   #elsewhere = false;
   /** What the last chunk did with its text, where that is all it did. */
   #again: ((text: string) => void) | undefined;
-  #frameTemplate: FrameTemplate | undefined;
+  frameTemplate: FrameTemplate | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
@@ -99,29 +100,21 @@ export class ChatDecoder implements Decoder {
       harmony || thinkTags === "none" ? undefined : new ThinkSplitter(say, thinkTags === "starts_inside");
   }
 
-  get finished(): boolean {
-    return this.#sentinel || this.#refused !== undefined;
-  }
-
   get complete(): boolean {
     return this.#word !== undefined;
   }
 
-  get frameTemplate(): FrameTemplate | undefined {
-    return this.#frameTemplate;
-  }
-
   push(frame: Frame): void {
     const isError = isErrorEvent(frame.event);
-    if (this.finished || (!isError && this.#frameTemplate?.takes(frame.data))) return;
-    this.#frameTemplate = undefined;
+    if (this.finished || (!isError && this.frameTemplate?.takes(frame.data))) return;
+    this.frameTemplate = undefined;
     const data = frame.data.trim();
     if (!data.startsWith("{")) {
       if (isSilent(frame, data)) return;
       const error = bareError(frame, data);
       if (error) throw streamError(error, this.#target, this.#answer);
-      this.#sentinel = isEndWord(data);
-      if (this.#sentinel) return;
+      this.finished = isEndWord(data);
+      if (this.finished) return;
     }
     const value = parsedFrame(this.#frames, data);
     const chunk = objectIn(value);
@@ -132,7 +125,7 @@ export class ChatDecoder implements Decoder {
       return;
     }
     this.take(chunk, isError);
-    this.#frameTemplate = this.#again && this.#frames.frameTemplate(this.#again);
+    this.frameTemplate = this.#again && this.#frames.frameTemplate(this.#again);
   }
 
   /** One chunk of a stream, or a whole answer. */
@@ -142,8 +135,10 @@ export class ChatDecoder implements Decoder {
     const choice = this.#first.in(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
     if (this.#word === undefined) this.#one.check(chunk, choice, this.#answer, this.#target);
     const base = chunk.base_resp ? baseRespError(chunk) : undefined;
-    if (base !== undefined) this.#fail(base);
-    if (this.finished) return;
+    if (base !== undefined) {
+      this.#fail(base);
+      return;
+    }
     const inChoice = choice?.error ?? objectIn(choice?.delta)?.error;
     const failed =
       isError || told(chunk.error) || told(inChoice) || (chunk.choices === undefined && isFlatError(chunk));
@@ -208,13 +203,13 @@ export class ChatDecoder implements Decoder {
   end(): AssistantMessage {
     if (this.#word === undefined && this.#words !== undefined) this.#fail(this.#words);
     if (this.#refused !== undefined) return settle(this.#refused);
-    if (this.#word === undefined && !this.#sentinel) throw this.#answer.truncated("chat completions");
+    if (this.#word === undefined && !this.finished) throw this.#answer.truncated("chat completions");
     return this.#finish();
   }
 
   /** The answer of a body that came at once: its end is its end, finish word or not. */
   endWhole(): AssistantMessage {
-    this.#sentinel = true;
+    this.finished = true;
     return this.end();
   }
 
@@ -373,6 +368,7 @@ export class ChatDecoder implements Decoder {
     const refused = refusedAnswer(body, this.#target, this.#answer);
     if (refused === undefined) throw streamError(body, this.#target, this.#answer);
     this.#refused = refused;
+    this.finished = true;
   }
 
   #finish(): AssistantMessage {
