@@ -5,6 +5,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectIn, parseJson, textIn } from "../../json-values.ts";
+import { isFlatError, told } from "../flat-errors.ts";
 
 export const partsIn = (content: Json): readonly Json[] => (Array.isArray(content) ? content : [content]);
 
@@ -50,8 +51,11 @@ function bareChoice(place: JsonObject): JsonObject | undefined {
 }
 
 /** The word that a choice ends with; undefined while it says none, be it in so many letters. */
-export function wordIn({ finish_reason, finishReason, stop_reason, delta }: JsonObject): string | undefined {
-  const inDelta = objectIn(delta)?.finish_reason;
+export function wordIn(
+  { finish_reason, finishReason, stop_reason }: JsonObject,
+  delta: JsonObject | undefined,
+): string | undefined {
+  const inDelta = delta?.finish_reason;
   // Most chunks end nothing.
   if ((finish_reason ?? finishReason ?? inDelta ?? stop_reason ?? null) === null) return undefined;
   for (const told of [finish_reason, finishReason, inDelta, stop_reason]) {
@@ -134,9 +138,15 @@ function firstNumber(choices: readonly Json[]): number | undefined {
 
 const numberOf = ({ index }: JsonObject): number => Number(index ?? 0);
 
+/** The error that a chunk is, or holds; undefined for any other. @param inChoice what its choice says of one */
+export function failureIn(chunk: JsonObject, inChoice: Json | undefined): JsonObject | undefined {
+  if (chunk.error && told(chunk.error)) return chunk;
+  if (inChoice && told(inChoice)) return { error: inChoice };
+  return chunk.choices === undefined && isFlatError(chunk) ? chunk : undefined;
+}
+
 /** The sources that a chunk names; the fuller list, where it has two. */
-export function sourcesIn({ citations, search_results }: JsonObject): readonly Json[] | undefined {
-  if (citations === undefined && search_results === undefined) return undefined;
+export function sourcesIn({ citations, search_results }: JsonObject): readonly Json[] {
   const found = listIn(search_results);
   return found.length > 0 ? found : listIn(citations);
 }

@@ -11,7 +11,6 @@ import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type FrameTemplate, type TextPath } from "../../frame-json.ts";
 import { listIn, objectIn, parsedFrame, textIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
-import { isFlatError, told } from "../flat-errors.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";
@@ -22,6 +21,7 @@ import {
   callOfPart,
   callsIn,
   FirstChoice,
+  failureIn,
   onlyMember,
   partsIn,
   reasoningIn,
@@ -133,38 +133,37 @@ export class ChatDecoder implements Decoder {
     const chunk = isError ? given : withChoices(given);
     this.#again = undefined;
     const choice = this.#first.in(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
-    if (this.#word === undefined) this.#one.check(chunk, choice, this.#answer, this.#target);
+    const delta = objectIn(choice?.delta);
+    if (this.#word === undefined && choice !== undefined)
+      this.#one.check(chunk, delta, this.#answer, this.#target);
     const base = chunk.base_resp ? baseRespError(chunk) : undefined;
     if (base !== undefined) {
       this.#fail(base);
       return;
     }
-    const inChoice = choice?.error ?? objectIn(choice?.delta)?.error;
-    const failed =
-      isError || told(chunk.error) || told(inChoice) || (chunk.choices === undefined && isFlatError(chunk));
+    const failure = isError ? chunk : failureIn(chunk, choice?.error ?? delta?.error);
     if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
     if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
     // Of an answer that was cut some tell once more, as an error, that its limit was reached.
-    if (failed && isCut(this.#word)) return;
-    if (failed) {
+    if (failure !== undefined && isCut(this.#word)) return;
+    if (failure !== undefined) {
       // A whole answer says beside its error what there was before it.
       this.#choice(choice, 0);
-      this.#fail(isError || told(chunk.error) || !told(inChoice) ? chunk : { error: inChoice ?? null });
+      this.#fail(failure);
       return;
     }
     if (chunk.choices === undefined && (textIn(chunk.message) ?? textIn(chunk.msg))) this.#words = chunk;
-    this.#citations = sourcesIn(chunk) ?? this.#citations;
+    if (chunk.citations || chunk.search_results) this.#citations = sourcesIn(chunk);
     if (this.#compat.splitChoices)
       for (const [at, one] of listIn(chunk.choices).entries()) this.#choice(objectIn(one), at);
-    else this.#choice(choice, 0);
+    else this.#choice(choice, 0, delta);
   }
 
-  /** `at`: the choice's place, where one answer may be spread over several. */
-  #choice(choice: JsonObject | undefined, at: number): void {
+  /** `at`: the choice's place, where one answer may be spread over several; `own`: its delta. */
+  #choice(choice: JsonObject | undefined, at: number, own = objectIn(choice?.delta)): void {
     if (choice === undefined) return;
     if (choice.usage) this.#answer.count(chatUsage(choice.usage));
-    const own = objectIn(choice.delta);
-    const message = objectIn(choice.message);
+    const message = choice.message ? objectIn(choice.message) : undefined;
     if (message !== undefined) this.#snapshot = message;
     this.#hasDeltas ||= own !== undefined;
     // A `message` beside deltas is a snapshot of what was streamed; alone it is the answer, or a piece of it (F085).
@@ -174,9 +173,10 @@ export class ChatDecoder implements Decoder {
       (this.#hasDeltas ? undefined : this.#added(textIn(message?.content) ?? textIn(choice.text)));
     if (delta !== undefined) this.#delta(delta, own === undefined, at);
     if (choice.tool_calls && !delta?.tool_calls) this.#callList(callsIn(choice), own === undefined, at);
-    const word = wordIn(choice);
+    const word = wordIn(choice, own);
     if (word !== undefined && !isGrave(this.#word)) this.#word = word;
-    this.#nativeWord = textIn(choice.native_finish_reason) ?? this.#nativeWord;
+    if (choice.native_finish_reason)
+      this.#nativeWord = textIn(choice.native_finish_reason) ?? this.#nativeWord;
   }
 
   /**
@@ -228,7 +228,11 @@ export class ChatDecoder implements Decoder {
     if (reasoning !== "") {
       this.#think?.plain();
       this.#say("reasoning", reasoning);
-    } else if (!this.#details.empty || !this.#blocks.empty) this.#answer.reasoning("reasoning", "");
+    } else if (
+      (delta.reasoning_details || delta.thinking_blocks) &&
+      !(this.#details.empty && this.#blocks.empty)
+    )
+      this.#answer.reasoning("reasoning", "");
     if (typeof delta.reasoning_opaque === "string") {
       this.#opaque = delta.reasoning_opaque;
       this.#answer.reasoning("reasoning", "");
@@ -250,7 +254,7 @@ export class ChatDecoder implements Decoder {
     if (delta.images)
       for (const image of listIn(delta.images))
         this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
-    const audio = objectIn(delta.audio);
+    const audio = delta.audio ? objectIn(delta.audio) : undefined;
     if (audio !== undefined) this.#hear(audio);
     if (Array.isArray(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });

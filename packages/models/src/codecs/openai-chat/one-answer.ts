@@ -6,7 +6,6 @@
 import { type JsonObject, RondoError } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { objectIn, textIn } from "../../json-values.ts";
 import { speaker } from "../openai/errors.ts";
 
 export class OneAnswer {
@@ -17,10 +16,9 @@ export class OneAnswer {
   #repeated = false;
 
   /** @throws RondoError `protocol` where another answer begins inside this one */
-  check(chunk: JsonObject, choice: JsonObject | undefined, answer: Answer, target: Target): void {
-    const id = textIn(chunk.id) || undefined;
-    if (id === undefined || choice === undefined) return;
-    const begins = textIn(objectIn(choice.delta)?.role) === "assistant";
+  check({ id }: JsonObject, delta: JsonObject | undefined, answer: Answer, target: Target): void {
+    if (typeof id !== "string" || id === "") return;
+    const begins = delta?.role === "assistant";
     if (begins && id === this.#id) this.#repeated = true;
     if (this.#held && id !== this.#id && begins && !this.#repeated && !answer.empty)
       throw answer.failed(
