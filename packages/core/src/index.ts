@@ -169,7 +169,15 @@ export { repairOfFile } from "./loop/request/omissions.ts";
 export { requestName } from "./loop/request/prefix.ts";
 export { requestOf } from "./loop/request.ts";
 export * from "./loop/run-options.ts";
-export { type Call, emptyState, type Queued, type Run, type State, type Turn } from "./loop/state.ts";
+export {
+  type Call,
+  emptyState,
+  type Queued,
+  type Run,
+  type RunState,
+  type State,
+  type Turn,
+} from "./loop/state.ts";
 export * from "./message.ts";
 export * from "./model.ts";
 export type { AgentOptions, RunOverrides } from "./options/agent-options.ts";

@@ -20,6 +20,7 @@ import { subjects } from "../../testkit/src/modelcheck/subjects.ts";
 import { type Walk, Walker, walk } from "../../testkit/src/modelcheck/walk.ts";
 import { Log } from "../src/loop/log.ts";
 import { Prefix } from "../src/loop/request/prefix.ts";
+import { withRun } from "../src/loop/state.ts";
 
 const named = new Map(subjects().map((subject) => [subject.name, subject]));
 const anySubject = fc.constantFrom(...named.keys());
@@ -174,10 +175,12 @@ describe("over the pure loop", () => {
       for (const { after, action } of decisions) {
         if (action.do !== "call_model") continue;
         const folded = reduceAll(records.slice(0, after), rules);
-        expect(JSON.stringify(requestShape(requestOf(folded, rules)))).toBe(
+        expect(JSON.stringify(requestShape(requestOf(withRun(folded), rules)))).toBe(
           JSON.stringify(requestShape(action.request)),
         );
-        expect(replayed.note(requestOf(folded, rules)).digest).toBe(recorded.note(action.request).digest);
+        expect(replayed.note(requestOf(withRun(folded), rules)).digest).toBe(
+          recorded.note(action.request).digest,
+        );
       }
     }, 150);
   });

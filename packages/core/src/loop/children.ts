@@ -9,7 +9,7 @@ import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
 import type { AgentFacts, Amounts, ChildCall, Spent, WaitingCall } from "./child-facts.ts";
-import { type Call, isOpen, optionsOf, runOf, type State } from "./state.ts";
+import { type Call, isOpen, type State, withRun } from "./state.ts";
 
 export const nothingSpent: Spent = { usage: {}, tokens: 0, usd: 0, uncounted: 0, modelCalls: 0, agents: 0 };
 
@@ -42,7 +42,7 @@ export function spentSince(now: Spent, told: Spent): Spent {
 
 /** What a run has spent with all it started. */
 export function spentBy(state: State): Spent {
-  const { spend, modelCalls, below } = runOf(state);
+  const { spend, modelCalls, below } = withRun(state).run;
   return {
     usage: spend.usage,
     tokens: spend.tokens,
@@ -88,7 +88,7 @@ export function freeAmounts(state: State, rules: Rules): Amounts {
     }
     if (left !== undefined) free = tighter(free, left);
   }
-  for (const { child, result } of runOf(state).turn?.calls ?? [])
+  for (const { child, result } of withRun(state).run.turn?.calls ?? [])
     if (child !== undefined && result === undefined) free = leftOf(free, heldFor(child));
   return free;
 }
@@ -111,8 +111,8 @@ export type Share = { reserved: Amounts } | { refused: string };
  * free, at most what its tool asks for. Together they are never given more than is free.
  */
 export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share> {
-  const options = optionsOf(state);
-  const { turn, parent } = runOf(state);
+  const { options, run } = withRun(state);
+  const { turn, parent } = run;
   if (turn === undefined) return noShares;
   const calls = turn.calls.filter(
     (call) => mayBegin(call) && !["deny", "stop"].includes(permissionOf(call, options)),

@@ -23,7 +23,7 @@ import { type ListenerList, Telling } from "./driving/telling.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
-import { inFlight, type State } from "./state.ts";
+import { inFlight, type State, withRun } from "./state.ts";
 
 type Running = Exclude<Action, { do: "done" | "park" }>;
 
@@ -312,7 +312,7 @@ export class Driver {
       const stir = (): void => this.#stir();
       gate.open = stir;
       // The approval may come after the run's deadline.
-      const { until } = untilWake(this.#state, this.#shell.rules);
+      const { until } = untilWake(withRun(this.#state), this.#shell.rules);
       return this.#wait(until, () => gate.pass());
     }
     this.#append([modelStarted(action, this.#prefix)]);

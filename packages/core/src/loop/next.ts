@@ -64,10 +64,9 @@ import {
   hasNothingToAnswer,
   inFlight,
   isThinking,
-  optionsOf,
   preparedOf,
+  type RunState,
   running,
-  runOf,
   type State,
   stepOf,
   transformedOf,
@@ -82,7 +81,7 @@ export interface Row {
   /** The phases that may follow. */
   to: readonly Phase[];
   /** The action, or undefined when the row does not apply. */
-  act(state: State, rules: Rules): Action | undefined;
+  act(state: RunState, rules: Rules): Action | undefined;
 }
 
 export type Table = { readonly [phase in Phase]: readonly Row[] };
@@ -98,11 +97,11 @@ export const table: Table = {
       ["cancelling", "ready", "idle"],
       (state) => {
         const until = graceEnd(state);
-        return inFlight(runOf(state)) && state.now < until ? { do: "wait", until } : undefined;
+        return inFlight(state.run) && state.now < until ? { do: "wait", until } : undefined;
       },
     ),
     row("the model's answer is still in flight", "give it up", ["cancelling", "ready"], (state) =>
-      isThinking(runOf(state)) ? record(givenUpModel(runOf(state))) : undefined,
+      isThinking(state.run) ? record(givenUpModel(state.run)) : undefined,
     ),
     row(
       "an answer came that nobody judged",
@@ -128,7 +127,7 @@ export const table: Table = {
       "a judged turn said that all is done, and more is queued",
       "deliver it and go on",
       ["ready"],
-      (state) => (runOf(state).stopping?.reason === "completed" ? deliverAll(state) : undefined),
+      (state) => (state.run.stopping?.reason === "completed" ? deliverAll(state) : undefined),
     ),
     row("a judged turn said stop", "end the run", ["idle"], endStopped),
     row(
@@ -136,7 +135,7 @@ export const table: Table = {
       "end the run, unless somebody wrote during a compaction",
       ["ready", "idle"],
       (state, rules) => {
-        const { only } = runOf(state);
+        const { only } = state.run;
         if (only === undefined) return undefined;
         return only === "clearing" ? endClearing() : (deliverAll(state) ?? endCompaction(state, rules));
       },
@@ -150,7 +149,7 @@ export const table: Table = {
     row("a rule's time has come", "record what it decided", ["ready", "idle"], timedDecision),
     row("a retry waits for its time", "wait", ["ready", "cancelling"], waitForRetry),
     row("somebody wrote while the run was working", "deliver the messages", ["ready"], (state) =>
-      runOf(state).paused ? undefined : deliver(state, "steer"),
+      state.run.paused ? undefined : deliver(state, "steer"),
     ),
     row("a rule speaks", "record what it decided", ["ready", "idle"], ruleDecision),
     row("results are over their budget", "cut the oldest for good", ["ready"], trimmed),
@@ -166,7 +165,7 @@ export const table: Table = {
       "ask it",
       ["ready", "cancelling"],
       (state, rules) =>
-        runOf(state).landing !== undefined || preparedOf(runOf(state)) !== undefined
+        state.run.landing !== undefined || preparedOf(state.run) !== undefined
           ? undefined
           : runHook(state, { hook: "prepareStep", step: stepOf(state) }, untilWake(state, rules)),
     ),
@@ -175,7 +174,7 @@ export const table: Table = {
       "ask it",
       ["ready", "cancelling"],
       (state, rules) =>
-        transformedOf(runOf(state)) !== undefined
+        transformedOf(state.run) !== undefined
           ? undefined
           : runHook(state, { hook: "transformContext", step: stepOf(state) }, untilWake(state, rules)),
     ),
@@ -200,7 +199,7 @@ export const table: Table = {
       "a summary is on its way",
       "wait for it",
       ["compacting", "cancelling", "ready", "finishing"],
-      (state, rules) => (runOf(state).compacting?.call === undefined ? undefined : wait(state, rules)),
+      (state, rules) => (state.run.compacting?.call === undefined ? undefined : wait(state, rules)),
     ),
     row("a summary waits to be tried again", "wait", ["compacting", "cancelling"], waitForSummary),
     row("a part of the history has no summary yet", "ask a model for it", ["compacting"], askForSummary),
@@ -268,7 +267,7 @@ export const table: Table = {
       "skip the calls that have not started",
       ["acting", "compacting", "ready"],
       (state, rules) =>
-        runOf(state).stopping === undefined && runOf(state).landing === undefined
+        state.run.stopping === undefined && state.run.landing === undefined
           ? undefined
           : closeSome(state, rules, endedResult),
     ),
@@ -277,7 +276,7 @@ export const table: Table = {
       "skip those behind the first that have not started, and any that needs an approval",
       ["acting", "compacting", "ready"],
       (state, rules) => {
-        const { toolOrder, steering } = optionsOf(state);
+        const { toolOrder, steering } = state.options;
         if (toolOrder !== "sequential" || steering === "after_calls") return undefined;
         return state.inbox.some((one) => one.lane === "steer")
           ? closeSome(state, rules, interjectedResult)
@@ -316,7 +315,7 @@ export const table: Table = {
       "tools are at work",
       "wait for them",
       ["acting", "compacting", "cancelling", "ready", "finishing"],
-      (state, rules) => (running(runOf(state)).length === 0 ? undefined : wait(state, rules)),
+      (state, rules) => (running(state.run).length === 0 ? undefined : wait(state, rules)),
     ),
     row(
       "somebody's approval is all that is missing",
@@ -333,11 +332,11 @@ export const table: Table = {
       deliver(state, "steer"),
     ),
     row("typed output is wanted and tools were in the way so far", "ask for it", ["ready"], (state, rules) =>
-      optionsOf(state).output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
+      state.options.output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
     ),
     row("typed output has not been checked", "check it", ["finishing", "cancelling"], (state) => {
-      const { answer, checked } = runOf(state);
-      if (optionsOf(state).output === undefined || checked !== undefined) return undefined;
+      const { answer, checked } = state.run;
+      if (state.options.output === undefined || checked !== undefined) return undefined;
       return { do: "check_output", text: answer?.text ?? "" };
     }),
     row(
@@ -350,7 +349,7 @@ export const table: Table = {
       "the onFinish hook has not been asked",
       "ask it for more work",
       ["finishing", "ready", "cancelling"],
-      (state) => (runOf(state).finishAsked ? undefined : runHook(state, { hook: "onFinish" })),
+      (state) => (state.run.finishAsked ? undefined : runHook(state, { hook: "onFinish" })),
     ),
     row("more work is queued", "deliver it and go on", ["ready"], (state) => deliver(state, "follow_up")),
     row("results are over their budget at the end", "cut the oldest for good", ["finishing"], (state) =>
@@ -363,7 +362,7 @@ export const table: Table = {
       (state, rules) => (compactsAtEnd(state) ? compactionDue(state, rules) : undefined),
     ),
     row("the answer stands", "end the run as completed", ["idle"], (state) =>
-      end(state, { reason: "completed", rule: "answer", evidence: { steps: runOf(state).steps } }),
+      end(state, { reason: "completed", rule: "answer", evidence: { steps: state.run.steps } }),
     ),
   ],
 };
@@ -379,7 +378,8 @@ export function decide(state: State, rules: Rules, rows: Table = table): { actio
   const tried = rows[phase];
   for (let at = 0; at < tried.length; at += 1) {
     const one = tried[at] as Row;
-    const action = one.act(state, rules);
+    // Without a run there is one row, which looks at nothing.
+    const action = one.act(state as RunState, rules);
     if (action !== undefined) return { action, row: one };
   }
   throw new Error(`no row of the table applies in phase ${phase}: this is a defect of the table`);

@@ -3,7 +3,7 @@
 import type { ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
 import type { ToolFacts } from "./run-options.ts";
-import { preparedOf, runOf, type State } from "./state.ts";
+import { preparedOf, type RunState, type State } from "./state.ts";
 
 /** The same list of tools gives the same list of definitions, so that whoever encodes them can tell by identity. */
 export const definitionsOf: (tools: readonly ToolFacts[]) => readonly ToolDefinition[] = oncePer((tools) =>
@@ -17,8 +17,8 @@ export function knownTools({ options, readable }: State): readonly ToolFacts[] {
 }
 
 /** The tools the model is offered now: not the hidden ones, and only those the prepareStep hook chose for the step, if it chose. */
-export function offeredTools(state: State): readonly ToolFacts[] {
-  const run = runOf(state);
+export function offeredTools(state: RunState): readonly ToolFacts[] {
+  const { run } = state;
   const { hidden, landing, prepared } = run;
   // Nobody asks the hook about a landing, which calls none: what was declared last stays, and the front of the request with it.
   const chosen = (landing === undefined ? preparedOf(run) : prepared)?.tools;

@@ -29,10 +29,10 @@ import {
   inFlight,
   isOpen,
   modelInUse,
-  optionsOf,
   type Run,
   type State,
   settleCancel,
+  withRun,
   working,
 } from "./state.ts";
 
@@ -291,7 +291,10 @@ function startModel(run: Run, record: RecordOf<"model_started">): Run {
 
 function failModel(state: State, run: Run, record: RecordOf<"model_failed">): State {
   if (run.call === undefined) return state;
-  const known = { ...state, ...windowsOf(state, record.error, optionsOf(state).models[modelInUse(run)]) };
+  const known = {
+    ...state,
+    ...windowsOf(state, record.error, withRun(state).options.models[modelInUse(run)]),
+  };
   const next: Run = {
     ...run,
     call: undefined,

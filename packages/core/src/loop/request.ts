@@ -16,12 +16,12 @@ import { ofParts, without, withoutSettings } from "./request/omissions.ts";
 import { stepSettings } from "./request/step-settings.ts";
 import { frontOf, outputThatFits, windowOf } from "./request/window.ts";
 import type { RunOptions } from "./run-options.ts";
-import { optionsOf, preparedOf, runOf, type State, transformedOf } from "./state.ts";
+import { preparedOf, type RunState, transformedOf } from "./state.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */
-export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(state, rules)): ModelRequest {
-  const options = optionsOf(state);
-  const run = runOf(state);
+export function requestOf(state: RunState, rules: Rules, shape: Shaped = shaped(state, rules)): ModelRequest {
+  const { options } = state;
+  const { run } = state;
   const toolless = run.landing !== undefined || run.output !== undefined;
   const asked = offersOutput(state) ? options.output : undefined;
   const way = asked === undefined ? undefined : outputWay(state);
@@ -42,8 +42,8 @@ export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(sta
   };
 }
 
-function settingsOf(state: State, { context }: RunOptions, rules: Rules): Settings {
-  const run = runOf(state);
+function settingsOf(state: RunState, { context }: RunOptions, rules: Rules): Settings {
+  const { run } = state;
   const settings = stepSettings(state);
   const asked = run.maxOutputTokens ?? settings.maxOutputTokens;
   const fitting = context?.guard === undefined ? asked : outputThatFits(state, rules, asked);
@@ -69,9 +69,9 @@ export interface Shaped {
 }
 
 /** The history as this request has it: edited by the hook, pruned, guarded, without what was refused. */
-export function shaped(state: State, rules: Rules): Shaped {
-  const run = runOf(state);
-  const { prune: pruning, guard: guarding } = optionsOf(state).context ?? {};
+export function shaped(state: RunState, rules: Rules): Shaped {
+  const { run } = state;
+  const { prune: pruning, guard: guarding } = state.options.context ?? {};
   const edit = transformedOf(run)?.edit;
   const results = guarding?.results === "cut" ? undefined : guarding?.results;
   const dropped = ofParts(run.dropped);
@@ -103,8 +103,8 @@ export function shaped(state: State, rules: Rules): Shaped {
 }
 
 /** Tokens of what goes with the messages, as the guard of requests counts it. */
-function besideMessages(state: State, rules: Rules): number {
-  if (optionsOf(state).context?.guard?.counts === "messages") return 0;
+function besideMessages(state: RunState, rules: Rules): number {
+  if (state.options.context?.guard?.counts === "messages") return 0;
   return frontOf(state, rules) + besideOf(state, rules);
 }
 

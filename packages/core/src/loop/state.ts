@@ -296,16 +296,17 @@ export function hasBegun(call: Call): boolean {
   return call.startedAt !== undefined || call.child !== undefined || call.begun === true;
 }
 
-/** The run of a state. @throws Error if it has none */
-export function runOf(state: State): Run {
-  if (state.run === undefined) throw new Error("there is no run: this is a defect");
-  return state.run;
+/** A state that has a run, as one whose run is not over always has. */
+export interface RunState extends State {
+  readonly options: RunOptions;
+  readonly run: Run;
 }
 
-/** The options of a state's run. @throws Error if it has had none */
-export function optionsOf({ options }: State): RunOptions {
-  if (options === undefined) throw new Error("there are no options: this is a defect");
-  return options;
+/** The same state, for whoever knows that it has a run. @throws Error if it has none */
+export function withRun(state: State): RunState {
+  if (state.run === undefined || state.options === undefined)
+    throw new Error("there is no run: this is a defect");
+  return state as RunState;
 }
 
 /** A call of the open turn, by its key. */
@@ -314,7 +315,7 @@ export function callIn(run: Run | undefined, key: CallKey): Call | undefined {
 }
 
 /** The number of the step that is under way, or comes next. */
-export const stepOf = (state: State): number => runOf(state).steps + 1;
+export const stepOf = (state: RunState): number => state.run.steps + 1;
 
 /** What the prepareStep hook answered for the step that is under way, or comes next; undefined if it has not been asked about it. */
 export const preparedOf = ({ prepared, steps }: Run): Run["prepared"] =>
@@ -328,9 +329,9 @@ export const transformedOf = ({ transformed, steps }: Run): Run["transformed"] =
 export const modelInUse = (run: Run): number => preparedOf(run)?.model ?? run.model;
 
 /** The model that summarises: `compaction.model`, else the run's own. Not one that a hook chose for a step, because a summary outlives the step. */
-export function summariserOf(state: State): ModelRef | undefined {
-  const { compactor, models } = optionsOf(state);
-  return compactor ?? models[runOf(state).model];
+export function summariserOf(state: RunState): ModelRef | undefined {
+  const { compactor, models } = state.options;
+  return compactor ?? models[state.run.model];
 }
 
 /** A run that has more to do: it has no final answer any more. */

@@ -4,7 +4,7 @@
 // changes what the request carries, never what the loop does: what comes back is a text, and is checked as one.
 
 import type { OutputOptions } from "../loop/run-options.ts";
-import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
+import { modelInUse, type RunState } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
@@ -21,9 +21,9 @@ export interface Way {
 }
 
 /** How the model that is asked next is held to the schema. */
-export function outputWay(state: State): Way {
-  const { models, output } = optionsOf(state);
-  const run = runOf(state);
+export function outputWay(state: RunState): Way {
+  const { models, output } = state.options;
+  const { run } = state;
   const facts = models[modelInUse(run)]?.facts ?? {};
   const alone = facts.output === "native_without_tools";
   const given = output?.way ?? "auto";
@@ -40,16 +40,16 @@ export function outputWay(state: State): Way {
 }
 
 /** Whether the request carries a schema that another way would do without. One that was asked for natively in so many words is not given up. */
-export function hasSpareSchema(state: State): boolean {
-  const { output } = optionsOf(state);
+export function hasSpareSchema(state: RunState): boolean {
+  const { output } = state.options;
   if (output === undefined || (output.way ?? "auto") !== "auto") return false;
   return offersOutput(state) && outputWay(state).by === "native";
 }
 
 /** Whether the schema of the typed output goes with the request: not while tools are in use. */
-export function offersOutput(state: State): boolean {
-  const { output, landing } = runOf(state);
-  return output !== undefined || landing !== undefined || optionsOf(state).tools.length === 0;
+export function offersOutput(state: RunState): boolean {
+  const { output, landing } = state.run;
+  return output !== undefined || landing !== undefined || state.options.tools.length === 0;
 }
 
 const nothing: readonly ToolDefinition[] = [];

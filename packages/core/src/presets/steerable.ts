@@ -21,7 +21,7 @@ import type { GuardOptions } from "../context/guard.ts";
 import { noContext } from "../context/options.ts";
 import type { PruneOptions } from "../context/prune/settings.ts";
 import type { ErrorData } from "../errors.ts";
-import { runOf } from "../loop/state.ts";
+import { withRun } from "../loop/state.ts";
 import { textOf } from "../message.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detection.ts";
@@ -130,7 +130,7 @@ function steerableContinue(): Rule {
     name: "steerable",
     version: 2,
     judge(_memory, state) {
-      const { turn } = runOf(state);
+      const { turn } = withRun(state).run;
       // A failed call has no content to read: the loop ends the run with its error.
       if (turn === undefined) return undefined;
       const { stop, content } = turn.message;

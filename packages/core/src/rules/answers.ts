@@ -7,7 +7,7 @@ import { type Check, checkGiven, checkMax, membersOf, oneOf, whole } from "../ch
 import type { ErrorData } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { stepSettings } from "../loop/request/step-settings.ts";
-import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
+import { modelInUse, type State, withRun } from "../loop/state.ts";
 import { type AssistantMessage, type Stop, textOf } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -134,7 +134,7 @@ export function truncations(options: { max?: number; onTruncated?: OnTruncated }
 
 /** A typed output that was cut off does not count, even if what arrived could be parsed. */
 function cutOutput(state: State): { error?: ErrorData } {
-  const schema = optionsOf(state).output;
+  const schema = withRun(state).options.output;
   if (schema === undefined) return {};
   const message =
     "the output was cut off at the output limit: raise settings.maxOutputTokens, or ask for less";
@@ -143,10 +143,10 @@ function cutOutput(state: State): { error?: ErrorData } {
 
 /** The model's own output limit, if it is known and higher than the one that was asked for. */
 function raisedLimit(state: State): number | undefined {
-  const { models } = optionsOf(state);
-  const run = runOf(state);
-  const limit = models[modelInUse(run)]?.facts.maxOutputTokens;
-  const asked = run.maxOutputTokens ?? stepSettings(state).maxOutputTokens;
+  const asking = withRun(state);
+  const { run, options } = asking;
+  const limit = options.models[modelInUse(run)]?.facts.maxOutputTokens;
+  const asked = run.maxOutputTokens ?? stepSettings(asking).maxOutputTokens;
   return limit === undefined || asked === undefined || asked >= limit ? undefined : limit;
 }
 

@@ -21,7 +21,7 @@ import {
 } from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
-import { runOf, type State } from "../loop/state.ts";
+import { type State, withRun } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
@@ -158,7 +158,7 @@ export function budget(limits: Budget): Rule {
     },
     left(_memory, state): Amounts {
       const { tokens, usd, ms, modelCalls } = limits;
-      const until = ms === undefined ? {} : { until: runOf(state).startedAt + ms };
+      const until = ms === undefined ? {} : { until: withRun(state).run.startedAt + ms };
       return leftOf(
         {
           ...(tokens === undefined ? {} : { tokens }),
@@ -199,7 +199,7 @@ export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
 
 /** What the run's own model calls cost. */
 function spentAlone(state: State): Spent {
-  return spentSince(spentBy(state), runOf(state).below ?? nothingSpent);
+  return spentSince(spentBy(state), withRun(state).run.below ?? nothingSpent);
 }
 
 const deadlineOptions: Check = membersOf<{ when: Date | number }>({ when: moment }, ["when"]);

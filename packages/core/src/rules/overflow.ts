@@ -6,7 +6,7 @@
 import type { ErrorData } from "../errors.ts";
 import { countFiles } from "../loop/request/omissions.ts";
 import { stepSettings } from "../loop/request/step-settings.ts";
-import { optionsOf, runOf, type State } from "../loop/state.ts";
+import { type RunState, withRun } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /**
@@ -31,11 +31,11 @@ export function overflow(mends: boolean = true): Rule {
         countFiles(state) > 0
       )
         return { follows: { do: "ask_again", drop: "files" }, evidence };
-      const maxOutputTokens = mends ? lowerLimit(state, error) : undefined;
+      const maxOutputTokens = mends ? lowerLimit(withRun(state), error) : undefined;
       if (maxOutputTokens !== undefined)
         return { follows: { do: "ask_again", maxOutputTokens }, evidence: { ...evidence, maxOutputTokens } };
       if (!isTooLarge) return undefined;
-      const { compaction, guard } = optionsOf(state).context ?? {};
+      const { compaction, guard } = withRun(state).options.context ?? {};
       // A paused answer goes back as it is: there is nothing in that request to make smaller.
       if (run.paused || run.reduced !== undefined || (compaction === undefined && guard === undefined))
         return undefined;
@@ -45,8 +45,8 @@ export function overflow(mends: boolean = true): Rule {
 }
 
 /** The output limit that fits beside the input, where that is a lower one. A few times in a row at most: each time it must be lower. */
-function lowerLimit(state: State, { maxOutputTokens }: ErrorData): number | undefined {
-  const run = runOf(state);
+function lowerLimit(state: RunState, { maxOutputTokens }: ErrorData): number | undefined {
+  const { run } = state;
   if (maxOutputTokens === undefined || run.failures >= 3) return undefined;
   const asked = run.maxOutputTokens ?? stepSettings(state).maxOutputTokens;
   return asked === undefined || maxOutputTokens < asked ? maxOutputTokens : undefined;

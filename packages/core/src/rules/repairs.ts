@@ -14,7 +14,7 @@ import {
   settingOf,
 } from "../loop/request/omissions.ts";
 import { stepSettings } from "../loop/request/step-settings.ts";
-import type { State } from "../loop/state.ts";
+import { type RunState, withRun } from "../loop/state.ts";
 import { hasSpareSchema } from "../output/ways.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -31,7 +31,7 @@ export function repairs(): Rule {
       const said = run?.failure?.error.repair;
       if (run?.failure === undefined || said === undefined) return undefined;
       const repair = bounded(said, run.dropped);
-      if (run.dropped.includes(repair) || !changes(repair, state)) return undefined;
+      if (run.dropped.includes(repair) || !changes(repair, withRun(state))) return undefined;
       return {
         follows: { do: "ask_again", drop: repair },
         evidence: { kind: run.failure.error.kind, dropped: repair },
@@ -47,10 +47,10 @@ function bounded(repair: Repair, dropped: readonly Repair[]): Repair {
 }
 
 /** Whether leaving it out makes another request of it. */
-function changes(repair: Repair, state: State): boolean {
+function changes(repair: Repair, state: RunState): boolean {
   if (repair === "reasoning") return hasReasoning(state);
   if (repair === "schema") return hasSpareSchema(state);
-  const dropped = state.run?.dropped ?? [];
+  const { dropped } = state.run;
   const left = (): number => countFiles(state, (one) => !dropped.includes(repairOfFile(one)));
   if (repair === "files") return left() > 0;
   if (isOfOneFile(repair))
@@ -65,7 +65,7 @@ function changes(repair: Repair, state: State): boolean {
 const keptOf = (dropped: readonly Repair[]): number[] => dropped.filter(isOfOldFiles).map(keptFiles);
 
 /** Whether leaving reasoning out makes another request of it. Looks at the history, but only after a refusal. */
-function hasReasoning(state: State): boolean {
+function hasReasoning(state: RunState): boolean {
   const { reasoning = "off" } = stepSettings(state);
   if (reasoning !== "off") return true;
   for (const message of state.history)

@@ -10,7 +10,7 @@ import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "
 import { canonical, digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallKey, CallResult, LogRecord } from "../loop/records.ts";
-import { type Call, callIn, optionsOf, runOf, type State } from "../loop/state.ts";
+import { type Call, callIn, type State, withRun } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
@@ -62,7 +62,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
       // Several sub-agents may well get the same task; their number is limited by the rule `tree`.
       if (call.tool?.agent !== undefined) return memory;
-      return counted(memory, call, came.result, runOf(before).hidden.includes(call.name));
+      return counted(memory, call, came.result, withRun(before).run.hidden.includes(call.name));
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;
@@ -128,7 +128,7 @@ const anyUnknown = "(no tool)";
 const mostSchemaChars = 2_000;
 
 function schemaOf(tool: string, state: State): string {
-  const found = optionsOf(state).tools.find(({ definition }) => definition.name === tool);
+  const found = withRun(state).options.tools.find(({ definition }) => definition.name === tool);
   const schema = JSON.stringify(found?.definition.inputSchema ?? {});
   return schema.length > mostSchemaChars || found === undefined
     ? ""

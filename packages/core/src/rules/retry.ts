@@ -16,7 +16,7 @@ import {
   rising,
 } from "../checks.ts";
 import { type ErrorData, type ErrorKind, errorKinds } from "../errors.ts";
-import { modelInUse, optionsOf, runOf, type State } from "../loop/state.ts";
+import { modelInUse, type State, withRun } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 export interface Retry {
@@ -119,10 +119,10 @@ export function fallback(): Rule {
 /** The index of the model to fall back to after a failure for good; undefined if there is none, or it would fail as well. */
 export function nextModel(state: State, error: Pick<ErrorData, "kind">): number | undefined {
   if (noFallback.has(error.kind)) return undefined;
-  const run = runOf(state);
+  const { run, options } = withRun(state);
   // If a hook chose the model for the step, the run's own model is asked next.
   if (modelInUse(run) !== run.model) return run.model;
-  const { models, fallbacks = models.length - 1 } = optionsOf(state);
+  const { models, fallbacks = models.length - 1 } = options;
   return run.model < fallbacks ? run.model + 1 : undefined;
 }
 

@@ -7,7 +7,7 @@
 import type { Amounts } from "../loop/child-facts.ts";
 import { leftOf, spentBy, tighter } from "../loop/children.ts";
 import type { LogRecord } from "../loop/records.ts";
-import { callIn, runOf, type State } from "../loop/state.ts";
+import { callIn, type State, withRun } from "../loop/state.ts";
 import { overspent } from "./limits.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -48,7 +48,7 @@ export function tree(maxSubAgents: number): Rule<Memory> {
       return spent === undefined ? undefined : { ...spent, evidence: { ...spent.evidence, given: true } };
     },
     left(_memory, state): Amounts {
-      const { agents = maxSubAgents, modelCalls, ...rest } = runOf(state).parent?.budget ?? {};
+      const { agents = maxSubAgents, modelCalls, ...rest } = withRun(state).run.parent?.budget ?? {};
       const kept = modelCalls === undefined ? {} : { modelCalls: modelCalls - 1 };
       return leftOf(tighter({ ...rest, ...kept, agents }, { agents: maxSubAgents }), spentBy(state));
     },

@@ -5,6 +5,7 @@
 import type { Estimator } from "../context/estimate.ts";
 import { compactionDue, trimmed } from "../loop/deciding/making-room.ts";
 import { sizeOf, windowOf } from "../loop/request/window.ts";
+import { withRun } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 /** The highest threshold that was told since the history last became smaller. */
@@ -29,7 +30,8 @@ export function windowNotice(shares: readonly number[], estimator: Estimator): R
       const at = thresholds.findLast((share) => tokens >= share * window);
       if (at === undefined || at <= told.at) return undefined;
       // What is left is told of the request it goes with: room is made first.
-      if ((trimmed(state) ?? compactionDue(state, { estimator })) !== undefined) return undefined;
+      const now = withRun(state);
+      if ((trimmed(now) ?? compactionDue(now, { estimator })) !== undefined) return undefined;
       const left = Math.max(0, window - tokens);
       const text = `About ${left} of ${window} tokens of the context window are left. Results that are needed later should be noted down.`;
       return { do: "nudge", text, evidence: { at, tokens, window } };

@@ -12,7 +12,7 @@ import { reduce } from "../loop/reduce.ts";
 import { Prefix, requestName } from "../loop/request/prefix.ts";
 import { requestOf } from "../loop/request.ts";
 import type { RunOptions } from "../loop/run-options.ts";
-import { emptyState, isOpen, type State } from "../loop/state.ts";
+import { emptyState, isOpen, type State, withRun } from "../loop/state.ts";
 import type { ModelRequest } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
 import { defaultTexts } from "../rules/texts.ts";
@@ -97,9 +97,9 @@ export function replay(records: Iterable<LogRecord>, rules: Rules, options?: Run
 
 /** The request a record speaks of; undefined for a record that speaks of none. */
 function requestAt(record: LogRecord, state: State, rules: Rules): ModelRequest | undefined {
-  if (record.type === "model_started" && isOpen(state.run)) return requestOf(state, rules);
+  if (record.type === "model_started" && isOpen(state.run)) return requestOf(withRun(state), rules);
   if (record.type === "summary_started" && state.run?.compacting !== undefined)
-    return summaryOf(state, rules)?.request ?? nothingAsked;
+    return summaryOf(withRun(state), rules)?.request ?? nothingAsked;
   return undefined;
 }
 

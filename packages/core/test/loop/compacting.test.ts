@@ -9,7 +9,6 @@ import {
   type Rule,
   type Rules,
   type Run,
-  type State,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { emptyLedger, foldLedger } from "../../src/context/compact/ledger.ts";
@@ -22,6 +21,7 @@ import {
 } from "../../src/loop/deciding/compacting.ts";
 import { Log } from "../../src/loop/log.ts";
 import { frontOf, sizeOf } from "../../src/loop/request/window.ts";
+import type { RunState } from "../../src/loop/state.ts";
 import { answerOf, rules, stateOf } from "./support.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
@@ -48,7 +48,7 @@ function at(
   given: object = { window: 10_000 },
   more: object = {},
   change: object = {},
-): State {
+): RunState {
   const run = compacting === undefined ? {} : { compacting: compactingOf(compacting) };
   return stateOf(run, { history: long, ...more }, { context: contextFacts(given), ...change });
 }
@@ -139,9 +139,9 @@ describe("what ends the run before a summary", () => {
     expect(waitForSummary(at(again), saying(said, false))).toBeDefined();
   });
 
-  const within = (change: Partial<Run>): State => {
+  const within = (change: Partial<Run>): RunState => {
     const state = at({});
-    return { ...state, run: { ...(state.run as Run), ...change } };
+    return { ...state, run: { ...state.run, ...change } };
   };
 
   test("is asked before the first summary as well: nobody was, where a compaction was asked for", () => {
@@ -154,7 +154,7 @@ describe("what ends the run before a summary", () => {
   });
 
   test("is a landing too, unless it is for its steps: a summary takes none", () => {
-    const landed = (reason: EndReason): State =>
+    const landed = (reason: EndReason): RunState =>
       within({ landing: { reason, rule: "some_rule", evidence: {} } });
     expect(askForSummary(landed("deadline"), rules)).toBeUndefined();
     expect(askForSummary(landed("max_steps"), rules)).toBeDefined();
@@ -320,9 +320,9 @@ describe("the next summary", () => {
     const state = at({}, {});
     const whole = summaryOf(state, rules);
     expect(summaryOf(state, rules)?.request).toStrictEqual(whole?.request);
-    const forced: State = {
+    const forced: RunState = {
       ...state,
-      run: { ...(state.run as Run), compacting: compactingOf({ rule: "overflow" }) },
+      run: { ...state.run, compacting: compactingOf({ rule: "overflow" }) },
     };
     const anew = summaryOf(forced, rules)?.request;
     const alone = summaryOf(at({ rule: "overflow" }, {}), rules)?.request;

@@ -680,7 +680,10 @@ describe("a call of the open turn", () => {
     "says that the work is done, as another does: the first one's words are the run's, where they come %s",
     (_how, order) => {
       const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1", { startedAt: 1 }), callOf("5.2")]);
-      const after = order.reduce((before, call) => finish(before, { done: `by ${call}` }, call), state);
+      const after = order.reduce<State>(
+        (before, call) => finish(before, { done: `by ${call}` }, call),
+        state,
+      );
       expect(after.run?.stopping).toMatchObject({ evidence: { call: "5.0" }, text: "by 5.0" });
     },
   );

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { LeftChild } from "../../src/loop/child-facts.ts";
 import { nothingSpent } from "../../src/loop/children.ts";
 import { endChildren } from "../../src/loop/deciding/starting.ts";
+import { withRun } from "../../src/loop/state.ts";
 import { acting, callOf, recordOf, rules, textResult } from "./support.ts";
 
 const at = 1_000_000;
@@ -56,7 +57,7 @@ describe("a sub-agent whose call got its result from somebody else", () => {
   test("and cannot be ended is tried again after a pause, three times in all", () => {
     const failed = { type: "late_result", call: "5.0", error: "disk full", open: true } as const;
     const once = fold(left(), failed);
-    const acts = (state: State, now: number): unknown => endChildren({ ...state, now }, rules);
+    const acts = (state: State, now: number): unknown => endChildren({ ...withRun(state), now }, rules);
     const calls = ["5.0"];
     expect(acts(left(), at)).toStrictEqual({ do: "end_children", calls, until: at + 2_000 });
     expect(acts(once, at)).toStrictEqual({ do: "wait", until: at + 100 });
@@ -78,7 +79,7 @@ describe("a sub-agent whose call got its result from somebody else", () => {
         { ...one, call: "5.1" },
       ],
     };
-    expect(endChildren(state as State, rules)).toStrictEqual({
+    expect(endChildren(withRun(state as State), rules)).toStrictEqual({
       do: "end_children",
       calls: ["5.1"],
       until: at + 7,

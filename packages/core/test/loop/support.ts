@@ -16,6 +16,7 @@ import {
 } from "@rondo/core";
 import { scripted } from "@rondo/testkit";
 import { checkedOptions } from "../../../testkit/src/modelcheck/checked-options.ts";
+import { type RunState, withRun } from "../../src/loop/state.ts";
 
 export const rules: Rules = resolve({ model: scripted([]) }).rules;
 export const options = (change: Partial<RunOptions> = {}): RunOptions => checkedOptions(change);
@@ -81,7 +82,7 @@ export function stateOf(
   more: Partial<State> = {},
   change: Partial<RunOptions> = {},
   by: Rules = rules,
-): State {
+): RunState {
   const started = {
     type: "run_started",
     format: 1,
@@ -91,8 +92,8 @@ export function stateOf(
     at: 1_000,
     rand: 0.5,
   } as LogRecord;
-  const state = reduceAll([started], by, emptyState);
-  return { ...state, ...more, run: { ...(state.run as Run), ...run } };
+  const state = withRun(reduceAll([started], by, emptyState));
+  return { ...state, ...more, run: { ...state.run, ...run } } as RunState;
 }
 
 /** A state with an open turn of these calls, judged. */
@@ -101,7 +102,7 @@ export function acting(
   run: Partial<Run> = {},
   more: Partial<State> = {},
   change: Partial<RunOptions> = {},
-): State {
+): RunState {
   const turn: Run["turn"] = {
     seq: 5,
     message: answerOf([{ type: "text", text: "so be it" }]),

@@ -17,7 +17,7 @@ import {
   userText,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { runOf } from "../../src/loop/state.ts";
+import { withRun } from "../../src/loop/state.ts";
 import { acting, answerOf, callOf, finished, rules, stateOf, toolOf, unknownCall } from "./support.ts";
 
 const { texts } = rules;
@@ -94,7 +94,7 @@ describe("the phase", () => {
 });
 
 test("what is asked of a run where there is none is a defect, and says so", () => {
-  expect(() => runOf(emptyState)).toThrow(/no run: this is a defect/);
+  expect(() => withRun(emptyState)).toThrow(/no run: this is a defect/);
 });
 
 describe("a run that a judged turn has ended", () => {

@@ -3,6 +3,7 @@
 import { contextFacts, type ErrorData, type Run, type RunOptions, reduce, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { summariserWindow, windowFacts } from "../../src/loop/request/window.ts";
+import { withRun } from "../../src/loop/state.ts";
 import { recordOf, rules, stateOf } from "./support.ts";
 
 const model = (id: string, facts: object = {}): RunOptions["models"][number] => ({
@@ -73,9 +74,9 @@ describe("a window that a refusal named", () => {
       { models, compactor: model("small", { contextWindow: 3_000 }) },
     );
     expect(summariserWindow(apart)).toBe(3_000);
-    expect(summariserWindow(reduce(apart, fails, rules))).toBe(2_048);
+    expect(summariserWindow(withRun(reduce(apart, fails, rules)))).toBe(2_048);
     expect(windowFacts(reduce(apart, fails, rules))).toEqual({});
     const own = reduce(stateOf({ compacting }, {}, { models }), fails, rules);
-    expect([summariserWindow(own), windowFacts(own)]).toEqual([2_048, { contextWindow: 2_048 }]);
+    expect([summariserWindow(withRun(own)), windowFacts(own)]).toEqual([2_048, { contextWindow: 2_048 }]);
   });
 });

@@ -5,19 +5,19 @@
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { inTurn, permissionOf } from "../batch.ts";
-import { type Call, optionsOf, type State } from "../state.ts";
+import type { Call, RunState } from "../state.ts";
 import { openCalls } from "./closing.ts";
 import { untilWake } from "./consulting.ts";
 import { grantOf } from "./grants-in-force.ts";
 
 /** Asks about the calls that nobody was asked about yet. */
-export function askApprovals(state: State): Action | undefined {
+export function askApprovals(state: RunState): Action | undefined {
   const calls = withoutLeave(state).filter((call) => !call.asked);
   return calls.length === 0 ? undefined : { do: "ask", calls: calls.map((call) => call.key) };
 }
 
 /** Lets one call run that a grant covers. */
-export function useGrant(state: State): Action | undefined {
+export function useGrant(state: RunState): Action | undefined {
   if (state.grants.length === 0) return undefined;
   for (const call of withoutLeave(state)) {
     const grant = grantOf(call, state);
@@ -28,8 +28,8 @@ export function useGrant(state: State): Action | undefined {
   return undefined;
 }
 
-function withoutLeave(state: State): readonly Call[] {
-  const options = optionsOf(state);
+function withoutLeave(state: RunState): readonly Call[] {
+  const { options } = state;
   return inTurn(openCalls(state), options).filter(
     (call) =>
       call.result === undefined &&
@@ -39,7 +39,7 @@ function withoutLeave(state: State): readonly Call[] {
 }
 
 /** Has the tools of calls that were cut off find out what came of them, those that can. */
-export function reconcileCalls(state: State, rules: Rules): Action | undefined {
+export function reconcileCalls(state: RunState, rules: Rules): Action | undefined {
   const calls = openCalls(state).filter(
     (call) =>
       call.interrupted &&

@@ -7,12 +7,12 @@ import { type Action, record } from "../action.ts";
 import { permissionOf } from "../batch.ts";
 import { placeIn } from "../call-key.ts";
 import type { CallResult, Fact, ResultCode } from "../records.ts";
-import { type Call, hasBegun, optionsOf, runOf, type State } from "../state.ts";
+import { type Call, hasBegun, type RunState, type State } from "../state.ts";
 import { spokenAgainst, timeoutAt } from "./consulting.ts";
 import { grantOf } from "./grants-in-force.ts";
 
 /** The calls of the open turn. */
-export const openCalls = (state: State): readonly Call[] => runOf(state).turn?.calls ?? [];
+export const openCalls = (state: RunState): readonly Call[] => state.run.turn?.calls ?? [];
 
 /** A result the loop itself gives. */
 export function result(code: ResultCode, text: string): CallResult {
@@ -20,17 +20,17 @@ export function result(code: ResultCode, text: string): CallResult {
 }
 
 /** The result a call gets without running, or without being waited for; undefined where it gets none. */
-export type ResultOf = (call: Call, state: State, rules: Rules) => CallResult | undefined;
+export type ResultOf = (call: Call, state: RunState, rules: Rules) => CallResult | undefined;
 
 /** Closes the calls that get a result from `resultOf` and have none yet. */
-export function closeSome(state: State, rules: Rules, resultOf: ResultOf): Action | undefined {
+export function closeSome(state: RunState, rules: Rules, resultOf: ResultOf): Action | undefined {
   const facts = closings(state, rules, resultOf);
   return facts && record(...facts);
 }
 
 /** Closes every call, also those whose result the afterTool hook has yet to see: a cancelled run asks no hooks. */
 export function closeAll(
-  state: State,
+  state: RunState,
   rules: Rules,
   resultOf: (...asked: Parameters<ResultOf>) => CallResult,
 ): Action | undefined {
@@ -42,7 +42,7 @@ export function closeAll(
 }
 
 /** Asked for by a row after the other, and mostly there are none: then no list of them is made. */
-function closings(state: State, rules: Rules, resultOf: ResultOf): Fact[] | undefined {
+function closings(state: RunState, rules: Rules, resultOf: ResultOf): Fact[] | undefined {
   let facts: Fact[] | undefined;
   for (const call of openCalls(state)) {
     const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
@@ -81,14 +81,14 @@ export function unstartedResult(call: Call, { texts }: Rules): CallResult {
 }
 
 /** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
-export function interruptedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
+export function interruptedResult(call: Call, state: RunState, rules: Rules): CallResult | undefined {
   if (!call.interrupted) return undefined;
   const found = foundOut(call);
   if (found !== undefined) return found;
   const { texts } = rules;
   const unknown = texts.outcomeUnknown(call.name);
-  const { landing, stopping } = runOf(state);
-  const options = optionsOf(state);
+  const { landing, stopping } = state.run;
+  const { options } = state;
   // A run that is ending has no time to ask anybody.
   if (options.onInterrupted !== "ask" || landing !== undefined || stopping !== undefined)
     return result("outcome_unknown", unknown);
@@ -100,9 +100,9 @@ export function interruptedResult(call: Call, state: State, rules: Rules): CallR
 }
 
 /** The result of a call that was denied; undefined for any other. */
-export function deniedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
+export function deniedResult(call: Call, state: RunState, rules: Rules): CallResult | undefined {
   if (!isFresh(call)) return undefined;
-  const permission = permissionOf(call, optionsOf(state));
+  const permission = permissionOf(call, state.options);
   if (permission !== "deny" && permission !== "stop") return undefined;
   const { reason, failed } = call.permission ?? {};
   if (failed) return result("hook_failed", rules.texts.permissionFailed(reason ?? ""));
@@ -122,7 +122,7 @@ export const misfitResult: ResultOf = ({ startedAt, check, name }, _state, { tex
 /** What a call gets that has not started when the run is to end, or to land. */
 export const endedResult: ResultOf = (call, state, { texts }) => {
   if (call.startedAt !== undefined) return undefined;
-  const { landing, stopping } = runOf(state);
+  const { landing, stopping } = state.run;
   // Whoever said yes is owed a word of why nothing came of it.
   const approved = call.permission?.approved ? (stopping ?? landing)?.reason : undefined;
   return isFresh(call)
@@ -143,8 +143,8 @@ export const interjectedResult: ResultOf = (call, state, { texts }) => {
 };
 
 /** Whether a call runs only once somebody says so. */
-const needsWord = (call: Call, state: State): boolean =>
-  permissionOf(call, optionsOf(state)) === "ask" && grantOf(call, state) === undefined;
+const needsWord = (call: Call, state: RunState): boolean =>
+  permissionOf(call, state.options) === "ask" && grantOf(call, state) === undefined;
 
 /** Whether a call is no longer one that is simply to come. */
 const hadItsTurn = (call: Call): boolean => !isFresh(call) || call.result !== undefined || call.asked;

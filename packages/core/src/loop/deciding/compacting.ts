@@ -18,7 +18,7 @@ import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact } from "../records.ts";
 import { frontOf, sizeOf, summariserWindow, windowOf } from "../request/window.ts";
 import type { RunOptions } from "../run-options.ts";
-import { type Compacting, optionsOf, runOf, type State, summariserOf } from "../state.ts";
+import { type Compacting, type RunState, type State, summariserOf } from "../state.ts";
 import { wakeTime } from "./consulting.ts";
 
 /** The summary that is asked for next. */
@@ -30,8 +30,8 @@ export interface SummaryAsk {
 }
 
 /** The next summary of the compaction under way; undefined when there is none to ask for any more. */
-export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
-  const { compacting } = runOf(state);
+export function summaryOf(state: RunState, rules: Rules): SummaryAsk | undefined {
+  const { compacting } = state.run;
   const settings = settingsOf(state);
   const plan = planOf(state, rules);
   if (compacting === undefined || settings === undefined || plan === undefined) return undefined;
@@ -57,8 +57,8 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
  * Where the output limit went into reasoning it is raised, up to half a window, and never beyond what the model gives. The
  * headers of the run's settings go along where the run's own model is asked.
  */
-function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
-  const { compactor, settings: own } = optionsOf(state);
+function sentSettings(state: RunState, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
+  const { compactor, settings: own } = state.options;
   const { maxOutputTokens: asked, ...rest } = settings;
   const facts = summariserOf(state)?.facts;
   const half = Math.floor((summariserWindow(state) ?? windowOf(state) ?? Infinity) / 2);
@@ -73,10 +73,10 @@ function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit
 }
 
 /** Asks a model for the next summary, unless nothing may be spent on it. */
-export function askForSummary(state: State, rules: Rules): Action | undefined {
+export function askForSummary(state: RunState, rules: Rules): Action | undefined {
   const ask = summaryOf(state, rules);
   if (ask === undefined || spentOn(state, rules) !== undefined) return undefined;
-  const own = optionsOf(state).compactor === undefined ? { model: runOf(state).model } : {};
+  const own = state.options.compactor === undefined ? { model: state.run.model } : {};
   return { do: "summarise", ...ask, ...own };
 }
 
@@ -85,8 +85,8 @@ export function askForSummary(state: State, rules: Rules): Action | undefined {
  * that the run decides on, but one may also be asked for, or be needed after a failure; and one in many parts could spend a
  * budget many times over. A run for a compaction alone keeps no call for a landing, and has the one it was begun for.
  */
-function spentOn(state: State, rules: Rules): string | undefined {
-  const { landing, modelCalls, only } = runOf(state);
+function spentOn(state: RunState, rules: Rules): string | undefined {
+  const { landing, modelCalls, only } = state.run;
   if (landing !== undefined && landing.reason !== "max_steps") return landing.reason;
   if (only === "compaction" && modelCalls === 0) return undefined;
   return firstSaid(rules, state, "decide", (rule, memory) => {
@@ -96,8 +96,8 @@ function spentOn(state: State, rules: Rules): string | undefined {
 }
 
 /** Waits until a failed summary may be tried again. */
-export function waitForSummary(state: State, rules: Rules): Action | undefined {
-  const { compacting } = runOf(state);
+export function waitForSummary(state: RunState, rules: Rules): Action | undefined {
+  const { compacting } = state.run;
   const settings = settingsOf(state);
   if (compacting?.failedAt === undefined || settings === undefined || isGivenUp(compacting, settings))
     return undefined;
@@ -112,8 +112,8 @@ export function waitForSummary(state: State, rules: Rules): Action | undefined {
 }
 
 /** What becomes of the history: summed up, or as it was, and why. */
-export function compactionOf(state: State, rules: Rules): Fact {
-  const { compacting } = runOf(state);
+export function compactionOf(state: RunState, rules: Rules): Fact {
+  const { compacting } = state.run;
   const settings = settingsOf(state);
   const plan = planOf(state, rules);
   const type = "compacted" as const;
@@ -135,14 +135,14 @@ export function compactionOf(state: State, rules: Rules): Fact {
 }
 
 /** Whether a compaction is to be thought of also when the run ends. */
-export const compactsAtEnd = (state: State): boolean => settingsOf(state)?.atEnd ?? false;
+export const compactsAtEnd = (state: RunState): boolean => settingsOf(state)?.atEnd ?? false;
 
 /** What a memory may take of a small window: a summary and a ledger as large as in a large one would leave no room for work. */
 const shares = { summary: 0.15, ledger: 0.12 } as const;
 
 /** A request that does not fit must become smaller, with a summary or without. */
-function settingsOf(state: State): CompactionSettings | undefined {
-  const settings = optionsOf(state).context?.compaction;
+function settingsOf(state: RunState): CompactionSettings | undefined {
+  const settings = state.options.context?.compaction;
   if (settings?.format !== "structured") return settings;
   const { summaryMaxTokens: most } = settings;
   const window = windowOf(state);
@@ -151,12 +151,12 @@ function settingsOf(state: State): CompactionSettings | undefined {
     ...(most === null || window === undefined
       ? {}
       : { summaryMaxTokens: Math.min(most, Math.max(256, Math.floor(window * shares.summary))) }),
-    ...(isForced(runOf(state).compacting) ? { onFailure: "note" as const } : {}),
+    ...(isForced(state.run.compacting) ? { onFailure: "note" as const } : {}),
   };
 }
 
 /** The ledger as far as it is told; the whole of it stays in the state. */
-function toldLedger(state: State): Ledger {
+function toldLedger(state: RunState): Ledger {
   const window = windowOf(state);
   if (window === undefined) return state.ledger;
   return ledgerWithin(state.ledger, { characters: Math.max(1_000, Math.floor(window * 4 * shares.ledger)) });
@@ -178,14 +178,14 @@ const plansOf = oncePer((_options: RunOptions) =>
 );
 
 /** The plan of the compaction under way. Made once for a history and what is known of it. */
-function planOf(state: State, rules: Rules): CompactionPlan | undefined {
+function planOf(state: RunState, rules: Rules): CompactionPlan | undefined {
   const settings = settingsOf(state);
   const { history } = state;
   if (settings === undefined) return undefined;
   const facts = planFacts(state, rules, settings);
   const { window, used, overhead, summariserWindow } = facts;
-  const known = plansOf(optionsOf(state))(history);
-  const key = [isForced(runOf(state).compacting), window, used, overhead, summariserWindow].join();
+  const known = plansOf(state.options)(history);
+  const key = [isForced(state.run.compacting), window, used, overhead, summariserWindow].join();
   if (!known.has(key)) known.set(key, planCompaction(history, settings, facts));
   return known.get(key);
 }
@@ -208,27 +208,27 @@ function guessedWindow(
  * The tagged format asks once, for everything: the run's own model has just read nearly all of it. Not where a request was too
  * large for it, and where another model sums up in a window that is known, since that one has read nothing yet.
  */
-const readsWhole = (state: State, { format }: CompactionSettings): boolean =>
+const readsWhole = (state: RunState, { format }: CompactionSettings): boolean =>
   format === "tagged" &&
-  !isForced(runOf(state).compacting) &&
-  (optionsOf(state).compactor === undefined || summariserWindow(state) === undefined);
+  !isForced(state.run.compacting) &&
+  (state.options.compactor === undefined || summariserWindow(state) === undefined);
 
 /** What the plan is made from. */
-function planFacts(state: State, rules: Rules, settings: CompactionSettings): CompactionFacts {
-  const forced = isForced(runOf(state).compacting);
+function planFacts(state: RunState, rules: Rules, settings: CompactionSettings): CompactionFacts {
+  const forced = isForced(state.run.compacting);
   const window = windowOf(state);
   const size = sizeOf(state, rules);
   const facts = {
     window: window ?? (forced ? Math.ceil(size * 0.75) : size),
     // A request that was refused was larger than it looked, whatever was estimated.
     used:
-      runOf(state).compacting?.rule === "overflow"
+      state.run.compacting?.rule === "overflow"
         ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens)
         : size,
     overhead: frontOf(state, rules),
     estimator: rules.estimator.message,
   };
-  const { narrowed = 0 } = runOf(state).compacting ?? {};
+  const { narrowed = 0 } = state.run.compacting ?? {};
   // The window above is that of the model in use: who sums up may have another.
   const told = readsWhole(state, settings)
     ? Number.POSITIVE_INFINITY

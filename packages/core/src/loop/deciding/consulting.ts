@@ -7,19 +7,19 @@ import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersOf
 import { heard, heardTime } from "../../rules/verdicts.ts";
 import { type Action, record } from "../action.ts";
 import type { ResultCode } from "../records.ts";
-import { type Call, inFlight, optionsOf, type Run, running, runOf, type State } from "../state.ts";
+import { type Call, inFlight, type Run, type RunState, running } from "../state.ts";
 import { end } from "./ending.ts";
 
 /** When a started call runs past its time. */
 export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.tool?.timeoutMs ?? 0);
 
 /** When whatever was cancelled must have settled. */
-export const graceEnd = (state: State): number =>
-  (runOf(state).cancelledAt ?? 0) + optionsOf(state).abortGraceMs;
+export const graceEnd = (state: RunState): number =>
+  (state.run.cancelledAt ?? 0) + state.options.abortGraceMs;
 
 /** The earliest time at which something must be looked at again, if there is one. */
-export function wakeTime(state: State, rules: Rules): number | undefined {
-  const run = runOf(state);
+export function wakeTime(state: RunState, rules: Rules): number | undefined {
+  const { run } = state;
   let earliest = Number.POSITIVE_INFINITY;
   for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
   if (run.landing === undefined)
@@ -32,31 +32,31 @@ export function wakeTime(state: State, rules: Rules): number | undefined {
 }
 
 /** The same, as actions that wait for something say it. */
-export function untilWake(state: State, rules: Rules): { until?: number } {
+export function untilWake(state: RunState, rules: Rules): { until?: number } {
   const until = wakeTime(state, rules);
   return until === undefined ? {} : { until };
 }
 
 /** Waits for whatever comes first, at most until something must be looked at again. */
-export const wait = (state: State, rules: Rules): Action => ({ do: "wait", ...untilWake(state, rules) });
+export const wait = (state: RunState, rules: Rules): Action => ({ do: "wait", ...untilWake(state, rules) });
 
 /** Waits until a retry is due; undefined when nothing holds the next call back. */
-export function waitForRetry(state: State, rules: Rules): Action | undefined {
-  const { notBefore } = runOf(state);
+export function waitForRetry(state: RunState, rules: Rules): Action | undefined {
+  const { notBefore } = state.run;
   if (notBefore === undefined || state.now >= notBefore) return undefined;
   return { do: "wait", until: Math.min(notBefore, wakeTime(state, rules) ?? notBefore) };
 }
 
 /** What the first rule that speaks has decided. */
-export function ruleDecision(state: State, rules: Rules): Action | undefined {
-  if (runOf(state).landing !== undefined) return undefined;
+export function ruleDecision(state: RunState, rules: Rules): Action | undefined {
+  if (state.run.landing !== undefined) return undefined;
   return firstSaid(rules, state, "decide", (rule, memory) => decided(state, rule, memory));
 }
 
 /** What the first rule says that speaks against starting a call. */
 export function spokenAgainst(
   call: Call,
-  state: State,
+  state: RunState,
   rules: Rules,
 ): { code: ResultCode; text: string } | undefined {
   return firstSaid(rules, state, "judgeStart", (rule, memory) =>
@@ -65,8 +65,8 @@ export function spokenAgainst(
 }
 
 /** Rules whose time has come are heard while the model or a tool is at work. */
-export function timedDecision(state: State, rules: Rules): Action | undefined {
-  if (runOf(state).landing !== undefined) return undefined;
+export function timedDecision(state: RunState, rules: Rules): Action | undefined {
+  if (state.run.landing !== undefined) return undefined;
   return firstSaid(rules, state, "wakeAt", (rule, memory) => {
     const time = heardTime(rule.wakeAt(memory, state));
     return time !== undefined && time <= state.now ? decided(state, rule, memory) : undefined;
@@ -74,9 +74,9 @@ export function timedDecision(state: State, rules: Rules): Action | undefined {
 }
 
 /** What a rule decides, where that changes anything. */
-function decided(state: State, rule: Rule, memory: unknown): Action | undefined {
+function decided(state: RunState, rule: Rule, memory: unknown): Action | undefined {
   const decision = heard("decide", rule.decide?.(memory, state));
-  if (decision === undefined || changesNothing(decision, rule, runOf(state))) return undefined;
+  if (decision === undefined || changesNothing(decision, rule, state.run)) return undefined;
   return recorded(state, rule, decision);
 }
 
@@ -89,7 +89,7 @@ function changesNothing(decision: Decision, { name }: Rule, run: Run): boolean {
   return decision.do !== "land" && run.spoken.includes(name);
 }
 
-function recorded(state: State, rule: Rule, decision: Decision): Action {
+function recorded(state: RunState, rule: Rule, decision: Decision): Action {
   const because = { rule: rule.name, evidence: evidenceOf(decision) };
   switch (decision.do) {
     case "land":
@@ -105,7 +105,7 @@ function recorded(state: State, rule: Rule, decision: Decision): Action {
     case "hide_tool":
       return record({ type: "mode", mode: "hide_tool", tool: decision.tool, ...because });
     case "stop":
-      if (inFlight(runOf(state)) || runOf(state).turn !== undefined)
+      if (inFlight(state.run) || state.run.turn !== undefined)
         return record({
           type: "mode",
           mode: "stopping",

@@ -4,12 +4,12 @@ import { type AssistantMessage, type JsonObject, textOf, userText } from "../../
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import type { Because, Fact, RunEnd } from "../records.ts";
-import { optionsOf, type Run, runOf, type State } from "../state.ts";
+import type { Run, RunState } from "../state.ts";
 
 /** Asks for the typed output, for the first time or again. */
-export function outputMode(attempt: number, state: State, rules: Rules): Action {
-  const stored = optionsOf(state).output?.request === "stored";
-  const words = stored ? rules.texts.finalOutput(runOf(state).checked?.error) : undefined;
+export function outputMode(attempt: number, state: RunState, rules: Rules): Action {
+  const stored = state.options.output?.request === "stored";
+  const words = stored ? rules.texts.finalOutput(state.run.checked?.error) : undefined;
   return record({
     type: "mode",
     mode: "output",
@@ -21,25 +21,25 @@ export function outputMode(attempt: number, state: State, rules: Rules): Action 
 }
 
 /** Checks what a landed run has to say against the schema of its typed output, once. */
-export function checkLanded(state: State): Action | undefined {
-  const { checked, lastText } = runOf(state);
+export function checkLanded(state: RunState): Action | undefined {
+  const { checked, lastText } = state.run;
   if (!landsTyped(state) || checked !== undefined) return undefined;
   return { do: "check_output", text: lastText };
 }
 
 /** Whether the run ends by a landing whose answer was to be typed. */
-function landsTyped(state: State): boolean {
-  const { landing, stopping } = runOf(state);
-  if (landing === undefined || stopping === undefined || optionsOf(state).output === undefined) return false;
+function landsTyped(state: RunState): boolean {
+  const { landing, stopping } = state.run;
+  if (landing === undefined || stopping === undefined || state.options.output === undefined) return false;
   return stopping.reason === landing.reason && stopping.error === undefined && stopping.text === undefined;
 }
 
 /** What follows when the output does not fit: another attempt, or the end. */
-export function badOutput(state: State, rules: Rules): Action | undefined {
-  const { checked, output } = runOf(state);
+export function badOutput(state: RunState, rules: Rules): Action | undefined {
+  const { checked, output } = state.run;
   if (checked === undefined || checked.ok) return undefined;
   const retries = output?.attempt ?? 0;
-  const allowed = optionsOf(state).output?.decodeRetries ?? 0;
+  const allowed = state.options.output?.decodeRetries ?? 0;
   if (retries < allowed) return outputMode(retries + 1, state, rules);
   return end(state, invalidOutput(checked.error, { attempts: retries + 1 }));
 }
@@ -62,8 +62,8 @@ export function givenUpModel(run: Run): Fact {
 }
 
 /** Judges an answer that came together with an abort: none of its calls runs. */
-export function unjudgedAfterAbort(state: State, rules: Rules): Action | undefined {
-  const { turn } = runOf(state);
+export function unjudgedAfterAbort(state: RunState, rules: Rules): Action | undefined {
+  const { turn } = state.run;
   if (turn === undefined || turn.judged !== undefined) return undefined;
   const text = textOf(turn.message).trim() !== "";
   return record({
@@ -75,7 +75,7 @@ export function unjudgedAfterAbort(state: State, rules: Rules): Action | undefin
     })),
     follows: { do: "stop", reason: "aborted" },
     store: text || turn.calls.length > 0,
-    ...whyAborted(runOf(state)),
+    ...whyAborted(state.run),
   });
 }
 
@@ -87,11 +87,11 @@ function whyAborted({ abort }: Run): Because {
 }
 
 /** Ends an aborted run, with what had arrived of an answer. */
-export function endAborted(state: State): Action {
-  const { abort, failure } = runOf(state);
+export function endAborted(state: RunState): Action {
+  const { abort, failure } = state.run;
   const partial = failure?.partial;
   const keep = partial !== undefined && textOf(partial).trim() !== "" ? partial : undefined;
-  const why = whyAborted(runOf(state));
+  const why = whyAborted(state.run);
   return end(
     state,
     abort?.error === undefined
@@ -102,14 +102,14 @@ export function endAborted(state: State): Action {
 }
 
 /** The end of a run whose hook failed; undefined where none did. */
-export function endBroken(state: State): Action | undefined {
-  const { broken } = runOf(state);
+export function endBroken(state: RunState): Action | undefined {
+  const { broken } = state.run;
   return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
 }
 
 /** Ends a run that a judged turn, a tool or a person told to stop. */
-export function endStopped(state: State): Action | undefined {
-  const { stopping, checked } = runOf(state);
+export function endStopped(state: RunState): Action | undefined {
+  const { stopping, checked } = state.run;
   if (stopping === undefined) return undefined;
   // A limit lands with an answer of the declared type, or says that it has none; never with one that only looks like it.
   if (landsTyped(state) && checked?.ok === false)
@@ -131,7 +131,7 @@ export function endGoingOn(): Action {
 }
 
 /** Ends a run that was for a compaction alone. */
-export function endCompaction(state: State, rules: Rules): Action {
+export function endCompaction(state: RunState, rules: Rules): Action {
   const helped = state.compacted?.helped ?? false;
   const why: Why = { reason: "completed", rule: "compaction", evidence: { helped } };
   return record({
@@ -144,8 +144,8 @@ export function endCompaction(state: State, rules: Rules): Action {
 type Why = Omit<RunEnd, "resumable" | "landed">;
 
 /** Ends the run. Every end names its rule and its evidence. */
-export function end(state: State, why: Why, keep?: AssistantMessage): Action {
-  const run = runOf(state);
+export function end(state: RunState, why: Why, keep?: AssistantMessage): Action {
+  const { run } = state;
   const landed = run.landing !== undefined && why.reason === run.landing.reason && why.error === undefined;
   return record({
     type: "run_ended",

@@ -2,10 +2,10 @@
 
 import { grantFor, type HeldGrant } from "../../rules/grants.ts";
 import { toolNamed } from "../offered-tools.ts";
-import { type Call, optionsOf, type State } from "../state.ts";
+import type { Call, RunState } from "../state.ts";
 
 /** The grant that covers a call. None covers one that was cut off: nobody has said that it may run twice. */
-export function grantOf(call: Call, state: State): HeldGrant | undefined {
+export function grantOf(call: Call, state: RunState): HeldGrant | undefined {
   if (call.interrupted) return undefined;
-  return grantFor(state.grants, call, state.now, toolNamed(optionsOf(state).tools, call.name));
+  return grantFor(state.grants, call, state.now, toolNamed(state.options.tools, call.name));
 }

@@ -10,14 +10,14 @@ import { heard } from "../../rules/verdicts.ts";
 import { placeIn } from "../call-key.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
-import { type Call, optionsOf, type Run, runOf, type State } from "../state.ts";
+import type { Call, Run, RunState } from "../state.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
 
 /** The judgement of the failed call or the open turn. */
-export function judgeTurn(state: State, rules: Rules): TurnJudged {
+export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
   const judged = firstJudgement(state, rules);
-  const { turn, failure } = runOf(state);
+  const { turn, failure } = state.run;
   const calls = turn?.calls ?? [];
   const asksAgain = judged.follows.do === "ask_again";
   const store = failure === undefined && (judged.store ?? !asksAgain);
@@ -45,7 +45,7 @@ const answered = (code: ResultCode, text: string): Verdict => ({ do: "answer", c
 /** What a rule says, and which one. */
 type Judged = Judgement & { rule: string };
 
-function firstJudgement(state: State, rules: Rules): Judged {
+function firstJudgement(state: RunState, rules: Rules): Judged {
   const landed = landedJudgement(state, rules);
   if (landed !== undefined) return landed;
   const judged = firstSaid(rules, state, "judge", (rule, memory): Judged | undefined => {
@@ -54,11 +54,11 @@ function firstJudgement(state: State, rules: Rules): Judged {
   });
   if (judged !== undefined) {
     const runs = judged.follows.do === "act" && judged.answerAll === undefined;
-    if (!runs || optionsOf(state).autoExecuteTools) return judged;
+    if (!runs || state.options.autoExecuteTools) return judged;
     return { ...judged, follows: { do: "stop", reason: "requires_action" }, rule: "auto_execute_tools" };
   }
   // No rule spoke: a failure ends the run, an answer is final.
-  const { failure } = runOf(state);
+  const { failure } = state.run;
   const follows: Follows =
     failure === undefined ? { do: "finish" } : { do: "stop", reason: "error", error: failure.error };
   return { follows, rule: "default", evidence: {} };
@@ -68,15 +68,15 @@ function firstJudgement(state: State, rules: Rules): Judged {
  * The answer of a landing turn is the last one, whatever is in it; a failed one may be tried again by the retry rule. One
  * that had been asked for before the landing, and came all the same, is the last one only where it is an answer.
  */
-function landedJudgement(state: State, rules: Rules): Judged | undefined {
-  const run = runOf(state);
+function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
+  const { run } = state;
   if (run.landing === undefined) return undefined;
   const { reason, rule, evidence } = run.landing;
   const message = run.turn?.message;
   // A refusal is kept nowhere: nobody would read it unless it is the run's text. What is to be typed is checked instead.
   const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
   const said = refused ?? (message === undefined ? undefined : textOf(message));
-  const { output, landing } = optionsOf(state);
+  const { output, landing } = state.options;
   const told = output === undefined && refused ? refused : undefined;
   const text = rules.texts.landed(reason, said) ?? told;
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
@@ -120,9 +120,9 @@ function storable({ turn }: Run): boolean {
   );
 }
 
-function verdictOf(call: Call, state: State, rules: Rules): Verdict {
+function verdictOf(call: Call, state: RunState, rules: Rules): Verdict {
   const { texts } = rules;
-  const max = optionsOf(state).maxCallsPerTurn;
+  const max = state.options.maxCallsPerTurn;
   if (placeIn(call.key) >= max) return answered("too_many_calls", texts.tooManyCalls(call.name, max));
   if (!call.check.ok && call.check.code === "unknown_tool") {
     const known = offeredTools(state).map((tool) => tool.definition.name);

@@ -13,27 +13,27 @@ import { type Action, record } from "../action.ts";
 import { besideOf } from "../request/notes.ts";
 import { frontOf, sizeOf, windowFacts, windowOf } from "../request/window.ts";
 import { shaped } from "../request.ts";
-import { modelInUse, optionsOf, runOf, type State, transformedOf } from "../state.ts";
+import { modelInUse, type RunState, transformedOf } from "../state.ts";
 import { end } from "./ending.ts";
 
 /** Cuts the oldest results for good when all of them together are over their budget. */
-export function trimmed(state: State): Action | undefined {
-  const settings = optionsOf(state).context?.trim;
-  if (settings === undefined || runOf(state).paused) return undefined;
+export function trimmed(state: RunState): Action | undefined {
+  const settings = state.options.context?.trim;
+  if (settings === undefined || state.run.paused) return undefined;
   const { edits, note } = trim(state.history, settings, windowFacts(state));
   return note && record({ type: "trimmed", edits: [...edits], ...note });
 }
 
 /** Decides on a compaction when the history fills its share of the window. */
-export function compactionDue(state: State, rules: Pick<Rules, "estimator">): Action | undefined {
-  const { context, models } = optionsOf(state);
+export function compactionDue(state: RunState, rules: Pick<Rules, "estimator">): Action | undefined {
+  const { context, models } = state.options;
   const settings = context?.compaction;
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
   if (settings.format === "tagged") {
     // Where nobody counted there is nothing to compare with a limit, known or not.
     if (state.lastTokens === undefined) return undefined;
     // What a run before has counted was looked at when that one ended.
-    if (settings.atEnd && runOf(state).steps === 0) return undefined;
+    if (settings.atEnd && state.run.steps === 0) return undefined;
   }
   // The provider's word goes over every count: the answer ended where the window did, and the next has less room.
   if (settings.format !== "tagged" && filledWindow(state))
@@ -41,7 +41,7 @@ export function compactionDue(state: State, rules: Pick<Rules, "estimator">): Ac
   const limit = limitOf(settings, windowFacts(state));
   if (limit === undefined) {
     if (settings.withoutLimit === "skip") return undefined;
-    const { provider, model } = models[modelInUse(runOf(state))]?.origin ?? { provider: "", model: "" };
+    const { provider, model } = models[modelInUse(state.run)]?.origin ?? { provider: "", model: "" };
     const message = missingLimit(`${provider}/${model}`);
     const error = { kind: "capability" as const, message, retryable: false };
     return end(state, { reason: "error", rule: "compaction", evidence: {}, error });
@@ -53,7 +53,7 @@ export function compactionDue(state: State, rules: Pick<Rules, "estimator">): Ac
 }
 
 /** Whether the last answer ended because the window was full. */
-function filledWindow({ history }: State): boolean {
+function filledWindow({ history }: RunState): boolean {
   for (let at = history.length - 1; at >= 0; at -= 1) {
     const message = history.at(at);
     if (message?.role === "assistant") return message.stop.kind === "context_overflow";
@@ -62,9 +62,9 @@ function filledWindow({ history }: State): boolean {
 }
 
 /** Sees to it that no request goes out that cannot fit, and that one that did not fit does not go out again as it was. */
-export function guarded(state: State, rules: Rules): Action | undefined {
-  const guard = optionsOf(state).context?.guard;
-  const { reduced, paused } = runOf(state);
+export function guarded(state: RunState, rules: Rules): Action | undefined {
+  const guard = state.options.context?.guard;
+  const { reduced, paused } = state.run;
   const refused = reduced !== undefined && !reduced.helped;
   // A paused answer goes back as it is, or it is not the same answer.
   if (paused || (!refused && guard?.results !== "cut")) return undefined;
@@ -88,12 +88,12 @@ export function guarded(state: State, rules: Rules): Action | undefined {
 }
 
 /** A request that does not fit as it was shaped for this once, by the guard of requests or by a hook, is not sent. */
-export function tooLarge(state: State, rules: Rules): Action | undefined {
+export function tooLarge(state: RunState, rules: Rules): Action | undefined {
   const { overflow, messages } = shaped(state, rules);
   const window = windowOf(state);
-  const hooked = transformedOf(runOf(state))?.edit !== undefined;
+  const hooked = transformedOf(state.run)?.edit !== undefined;
   if (overflow === undefined) {
-    if (!hooked || optionsOf(state).context?.guard === undefined || window === undefined) return undefined;
+    if (!hooked || state.options.context?.guard === undefined || window === undefined) return undefined;
     // Nobody has counted what the hook made of it.
     const tokens = frontOf(state, rules) + besideOf(state, rules) + sumOf(messages, rules.estimator.message);
     if (tokens <= window) return undefined;
@@ -104,7 +104,7 @@ export function tooLarge(state: State, rules: Rules): Action | undefined {
   return overflowed(state, overflow, {});
 }
 
-const overflowed = (state: State, message: string, evidence: JsonObject): Action => {
+const overflowed = (state: RunState, message: string, evidence: JsonObject): Action => {
   const error = { kind: "context_overflow" as const, message, retryable: false };
   return end(state, { reason: "error", rule: "guard", evidence, error });
 };
@@ -121,9 +121,9 @@ const answersToWait = 5;
  * Whether another compaction could help: there has been an answer since the last one, which helped; and where one came
  * after each of the last answers, what cannot be compacted is too large, and more of them would not end.
  */
-function mayCompact(state: State): boolean {
+function mayCompact(state: RunState): boolean {
   const { compacted } = state;
-  const { landing } = runOf(state);
+  const { landing } = state.run;
   // Whoever must end now has no use for a long history.
   if (!compacts(state) || (landing !== undefined && landing.reason !== "max_steps")) return false;
   if (compacted === undefined) return true;
@@ -135,7 +135,7 @@ function mayCompact(state: State): boolean {
  * The same where the run would end without: that the last one did not help is then no reason to wait, when the history has
  * grown since, or when it was none that had to. Who must end now gets a note in place of a summary.
  */
-function mustCompact(state: State): boolean {
+function mustCompact(state: RunState): boolean {
   const { compacted } = state;
   if (!compacts(state)) return false;
   if (compacted === undefined) return true;
@@ -143,5 +143,5 @@ function mustCompact(state: State): boolean {
   return !compacted.helped && !compacted.forced;
 }
 
-const compacts = (state: State): boolean =>
-  optionsOf(state).context?.compaction !== undefined && !runOf(state).paused;
+const compacts = (state: RunState): boolean =>
+  state.options.context?.compaction !== undefined && !state.run.paused;

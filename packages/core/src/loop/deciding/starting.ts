@@ -12,13 +12,13 @@ import type { CallKey } from "../records.ts";
 import { notesOf } from "../request/notes.ts";
 import { requestOf, shaped } from "../request.ts";
 import type { HookName } from "../run-options.ts";
-import { type Call, modelInUse, optionsOf, runOf, type State, stepOf } from "../state.ts";
+import { type Call, modelInUse, type RunState, stepOf } from "../state.ts";
 import { closeSome, openCalls, result } from "./closing.ts";
 import { untilWake, wakeTime } from "./consulting.ts";
 
 /** The calls that may start, and what those of them that are sub-agents may spend. */
-export function startCalls(state: State, rules: Rules): Action | undefined {
-  const calls = startable(openCalls(state), optionsOf(state));
+export function startCalls(state: RunState, rules: Rules): Action | undefined {
+  const calls = startable(openCalls(state), state.options);
   if (calls.length === 0) return undefined;
   const children = openCalls(state).filter(
     (call) => call.tool?.agent !== undefined && calls.includes(call.key),
@@ -34,7 +34,7 @@ export function startCalls(state: State, rules: Rules): Action | undefined {
 }
 
 /** Answers the calls that are sub-agents for which there is nothing left. */
-export function refuseChildren(state: State, rules: Rules): Action | undefined {
+export function refuseChildren(state: RunState, rules: Rules): Action | undefined {
   const shares = sharesOf(state, rules);
   return closeSome(state, rules, (call) => {
     const share = shares.get(call.key);
@@ -45,7 +45,7 @@ export function refuseChildren(state: State, rules: Rules): Action | undefined {
 }
 
 /** Brings sub-agents to their end that nobody waits for any more: nobody is to be asked for what nobody needs. One that could not be ended is left alone for a while. */
-export function endChildren(state: State, rules: Rules): Action | undefined {
+export function endChildren(state: RunState, rules: Rules): Action | undefined {
   const { now } = state;
   const left = state.left?.filter(({ until }) => until > now);
   if (left === undefined || left.length === 0) return undefined;
@@ -54,14 +54,14 @@ export function endChildren(state: State, rules: Rules): Action | undefined {
     notBefore > now ? Math.min(until, notBefore) : until,
   );
   // No rule has a say in a run that is being closed.
-  const wake = runOf(state).abort === undefined ? wakeTime(state, rules) : undefined;
+  const wake = state.run.abort === undefined ? wakeTime(state, rules) : undefined;
   const until = Math.min(...ends, wake ?? Number.POSITIVE_INFINITY);
   if (due.length === 0) return { do: "wait", until };
   return { do: "end_children", calls: due.map(({ call }) => call), until };
 }
 
-export function callHooks(state: State, rules: Rules): Action | undefined {
-  const options = optionsOf(state);
+export function callHooks(state: RunState, rules: Rules): Action | undefined {
+  const { options } = state;
   const hooks: HookAsk[] = [];
   for (const call of inTurn(openCalls(state), options)) {
     const hook = hookFor(call, options.hooks, permissionOf(call, options));
@@ -85,12 +85,12 @@ function hookFor(
 }
 
 /** Asks a hook of the run, where there is one; a hook that takes its time does not outlast `until`. */
-export function runHook(state: State, ask: HookAsk, until: { until?: number } = {}): Action | undefined {
-  return optionsOf(state).hooks.includes(ask.hook) ? { do: "run_hook", hooks: [ask], ...until } : undefined;
+export function runHook(state: RunState, ask: HookAsk, until: { until?: number } = {}): Action | undefined {
+  return state.options.hooks.includes(ask.hook) ? { do: "run_hook", hooks: [ask], ...until } : undefined;
 }
 
-export function callModel(state: State, rules: Rules): Action {
-  const run = runOf(state);
+export function callModel(state: RunState, rules: Rules): Action {
+  const { run } = state;
   const step = stepOf(state);
   const shape = shaped(state, rules);
   const { stages, by } = shape;

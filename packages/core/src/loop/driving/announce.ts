@@ -19,7 +19,7 @@ import {
   limitReasons,
   type RecordOf,
 } from "../records.ts";
-import { type Call, callIn, isOpen, modelInUse, optionsOf, type Run, runOf, type State } from "../state.ts";
+import { type Call, callIn, isOpen, modelInUse, type Run, type State, withRun } from "../state.ts";
 
 /** A call as events show it. */
 export function viewOf(call: Call): CallView {
@@ -186,7 +186,8 @@ function runStarted(record: RecordOf<"run_started">, { run }: State, session: st
 }
 
 function modelStarted(record: RecordOf<"model_started">, before: State): RondoEvent[] {
-  const { models, output } = optionsOf(before);
+  const asked = withRun(before);
+  const { models, output } = asked.options;
   const model = models[record.model];
   const request: RondoEvent = {
     type: "request",
@@ -196,11 +197,11 @@ function modelStarted(record: RecordOf<"model_started">, before: State): RondoEv
     origin: model?.origin ?? { api: "", provider: "", model: "" },
     digest: record.digest,
     ...(record.broke === undefined ? {} : { broke: record.broke }),
-    ...(output !== undefined && offersOutput(before) ? { output: true as const } : {}),
+    ...(output !== undefined && offersOutput(asked) ? { output: true as const } : {}),
   };
   const stages = (record.stages ?? []).map((one): RondoEvent => ({ type: "context", ...one }));
   return [
-    ...(runOf(before).stepBegun ? [] : [{ type: "step_start" as const, step: record.step }]),
+    ...(asked.run.stepBegun ? [] : [{ type: "step_start" as const, step: record.step }]),
     ...stages,
     request,
   ];
@@ -220,7 +221,7 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
   const { follows, rule, evidence } = record;
   const failure = before.run?.failure;
   if (follows.do === "land") return [{ type: "limit", rule, reason: follows.reason, evidence, lands: true }];
-  if (follows.do === "stop") return limitMet(record, follows.reason, runOf(before));
+  if (follows.do === "stop") return limitMet(record, follows.reason, withRun(before).run);
   if (follows.do === "ask_again" && follows.reduce === "compact")
     // One that is under way does not begin again.
     return before.run?.compacting === undefined ? [{ type: "compaction_start", rule, evidence }] : [];
@@ -229,9 +230,9 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
     const { error } = failure;
     const discard = failure.partial !== undefined || failure.shown === true;
     if (follows.model !== undefined) {
-      const { models } = optionsOf(before);
-      const from = models[modelInUse(runOf(before))]?.id ?? "";
-      return [{ type: "fallback", step, from, to: models[follows.model]?.id ?? "", error, discard }];
+      const { run, options } = withRun(before);
+      const from = options.models[modelInUse(run)]?.id ?? "";
+      return [{ type: "fallback", step, from, to: options.models[follows.model]?.id ?? "", error, discard }];
     }
     return [
       {

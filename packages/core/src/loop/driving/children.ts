@@ -15,7 +15,7 @@ import type { ChildPlace, ChildStart, Tool } from "../../tool.ts";
 import type { LeftChild, PassedAnswer, Spent, WaitingCall } from "../child-facts.ts";
 import { nothingSpent, spentSince } from "../children.ts";
 import type { CallKey, Fact, LogRecord } from "../records.ts";
-import { type Call, optionsOf, type State } from "../state.ts";
+import type { Call, State } from "../state.ts";
 import { viewOf } from "./announce.ts";
 
 /** What this room needs of the driver. */
@@ -130,7 +130,7 @@ export class Children {
 
   #placeOf(session: string): ChildPlace {
     const { journalOfChildren: journal, blobs, clock, passedOn } = this.#place;
-    const graceMs = Math.floor(optionsOf(this.#driving.state()).abortGraceMs * graceShare);
+    const graceMs = Math.floor((this.#driving.state().options?.abortGraceMs ?? 0) * graceShare);
     return { session, journal, blobs, clock, graceMs, ...(passedOn === undefined ? {} : { passedOn }) };
   }
 }

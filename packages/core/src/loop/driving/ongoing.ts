@@ -17,7 +17,7 @@ import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
-import { type Call, callIn, isThinking, optionsOf, type Run, type State } from "../state.ts";
+import { type Call, callIn, isThinking, type Run, type State, withRun } from "../state.ts";
 import { act, checkCalls, type Failures } from "./act.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
@@ -100,7 +100,7 @@ export class OngoingWork {
   think(action: Action & { do: "call_model" }): void {
     const { models, tools } = this.#shell;
     if (this.#state.run?.call === undefined) return;
-    const options = optionsOf(this.#state);
+    const { options } = withRun(this.#state);
     const named = modelOf(models, this.#state, action.model);
     const model = named && answeringInText(named, action.request);
     // An abort may have come while the journal wrote: nothing starts after it.
@@ -116,7 +116,7 @@ export class OngoingWork {
     }
     const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false };
     const { controller, came } = this.#modelBegins(audience);
-    const offered = offeredTools(this.#state);
+    const offered = offeredTools(withRun(this.#state));
     think(
       model,
       action.request,
@@ -150,7 +150,7 @@ export class OngoingWork {
       return;
     }
     const { controller, came } = this.#modelBegins();
-    think(model, request, controller, optionsOf(this.#state).clocks, clock)
+    think(model, request, controller, withRun(this.#state).options.clocks, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => {
         const { partial: _, ...failure } = failureFrom(model, thrown);
@@ -379,7 +379,7 @@ function isAwaited(ask: HookAsk, run: Run): boolean {
 
 /** The model that a run means by an index: the run may have begun when the agent's models stood in another order. */
 const modelOf = (models: readonly Model[], state: State, at: number): Model | undefined =>
-  models[placeOf(models, optionsOf(state).models[at], at)];
+  models[placeOf(models, withRun(state).options.models[at], at)];
 
 function reasonOf(state: State): RondoError {
   const { run } = state;

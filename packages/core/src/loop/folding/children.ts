@@ -8,7 +8,7 @@ import { addUsage } from "../../message.ts";
 import type { ChildCall, LeftChild, Spent } from "../child-facts.ts";
 import { addSpent, nothingSpent } from "../children.ts";
 import type { CallResult, RecordOf } from "../records.ts";
-import { type Call, callIn, optionsOf, type Run, type State } from "../state.ts";
+import { type Call, callIn, type Run, type State } from "../state.ts";
 
 /** A run with a piece of what a child spent. */
 export function rollUp(run: Run, spent: Spent | undefined): Run {
@@ -77,7 +77,7 @@ export function passAnswer(call: Call, record: RecordOf<"approval_passed">): Cal
 const leastMs = 1_000;
 
 const timeToEnd = (state: State, from: number): number =>
-  from + Math.max(optionsOf(state).abortGraceMs, leastMs);
+  from + Math.max(state.options?.abortGraceMs ?? 0, leastMs);
 
 /** What is left behind where a call gets a result. What a child says itself has what it spent. */
 export function leaveChild(

@@ -3,7 +3,7 @@
 import { covers, type Grant } from "../../rules/grants.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { RecordOf } from "../records.ts";
-import { callIn, optionsOf, type Run, type State } from "../state.ts";
+import { callIn, type Run, type State, withRun } from "../state.ts";
 
 /** A grant was given. One whose id is known changes nothing: a client that says it twice gives no more uses. */
 export function allow(state: State, grant: Grant): State {
@@ -31,7 +31,7 @@ export function countGrantUse(
   if (approval.grant === undefined)
     return approval.always === undefined ? state : allow(state, approval.always);
   const grant = state.grants.find((one) => one.id === approval.grant);
-  const today = toolNamed(optionsOf(state).tools, call.name);
+  const today = toolNamed(withRun(state).options.tools, call.name);
   if (grant === undefined || grant.revoked || call.interrupted || !covers(grant, call, today))
     return undefined;
   if (grant.uses !== undefined && grant.used >= grant.uses) return undefined;

@@ -6,7 +6,7 @@
 import type { RondoError } from "../../errors.ts";
 import { type Rule, type Rules, ruleFailed, speakersOf } from "../../rules/rule.ts";
 import type { LogRecord } from "../records.ts";
-import { runOf, type State } from "../state.ts";
+import { type State, withRun } from "../state.ts";
 
 /** What rules remember begins with a run. */
 export function beginMemories(started: State, rules: Rules): State {
@@ -43,5 +43,5 @@ export function remember(folded: State, record: LogRecord, before: State, rules:
 
 /** A fold is total: that a rule threw is part of what is so, and `nextOrEnd` says what follows from it. */
 function withFailed(state: State, { name }: Rule, failed: RondoError): State {
-  return { ...state, run: { ...runOf(state), ruleFailed: { rule: name, error: failed.toJSON() } } };
+  return { ...state, run: { ...withRun(state).run, ruleFailed: { rule: name, error: failed.toJSON() } } };
 }

@@ -8,7 +8,7 @@ import type { ErrorData } from "../../errors.ts";
 import { type AssistantMessage, type Message, tokensOf } from "../../message.ts";
 import { Log } from "../log.ts";
 import type { Because, LogRecord, RecordOf } from "../records.ts";
-import { type Compacting, type Run, type State, settleCancel, summariserOf } from "../state.ts";
+import { type Compacting, type Run, type State, settleCancel, summariserOf, withRun } from "../state.ts";
 import { spendMore } from "./spend.ts";
 import { windowsOf } from "./windows.ts";
 
@@ -58,7 +58,7 @@ export function endSummary(
   const hasFailed = record.type === "summary_failed";
   const usage = hasFailed ? record.usage : record.message.usage;
   const came = outcomeOf(record);
-  const summariser = summariserOf(state);
+  const summariser = summariserOf(withRun(state));
   const after: Compacting = {
     ...compacting,
     call: undefined,

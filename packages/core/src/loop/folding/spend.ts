@@ -5,7 +5,7 @@
 
 import { addUsage, tokensOf, type Usage } from "../../message.ts";
 import type { ModelRef } from "../run-options.ts";
-import { modelInUse, optionsOf, type Run, type Spend, type State } from "../state.ts";
+import { modelInUse, type Run, type Spend, type State, withRun } from "../state.ts";
 
 /** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. `by`: the model that was asked; default: the one in use. */
 export function spendMore(
@@ -13,7 +13,7 @@ export function spendMore(
   run: Run,
   usage: Usage = {},
   failed: boolean = false,
-  by: ModelRef | undefined = optionsOf(state).models[modelInUse(run)],
+  by: ModelRef | undefined = withRun(state).options.models[modelInUse(run)],
 ): Spend {
   const { spend } = run;
   const tokens = tokensOf(usage);

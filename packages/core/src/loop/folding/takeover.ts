@@ -6,7 +6,7 @@
 import { toolNamed } from "../offered-tools.ts";
 import type { RecordOf } from "../records.ts";
 import type { ModelRef, RunOptions } from "../run-options.ts";
-import { type Call, isOpen, optionsOf, type Run, type State, settleCancel } from "../state.ts";
+import { type Call, isOpen, type Run, type State, settleCancel, withRun } from "../state.ts";
 import { forgetLeft, takeLeft } from "./children.ts";
 import { untransformed } from "./hooks.ts";
 import { placeOf } from "./same-model.ts";
@@ -42,12 +42,12 @@ export function reopen(before: State, record: RecordOf<"opened">, last: number):
   const { run } = state;
   if (!isOpen(run)) return state;
   const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
-  const taken = settleCancel(interrupt(own, optionsOf(state)));
+  const taken = settleCancel(interrupt(own, withRun(state).options));
   const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
   // The same run under other code: its open turn stays as it is, and so do its models, if they are still there.
   if (changed !== undefined)
-    return { ...state, options, run: movedTo(options.models, left, optionsOf(state).models) };
+    return { ...state, options, run: movedTo(options.models, left, withRun(state).options.models) };
   const calls = mapCalls(left, (call) => {
     const { tool: _tool, ...rest } = call;
     const tool = toolNamed(options.tools, call.name);

@@ -13,11 +13,11 @@ import {
   type Call,
   callIn,
   hasBegun,
-  optionsOf,
   type Run,
   type State,
   settleCancel,
   type Turn,
+  withRun,
 } from "../state.ts";
 import { leaveChild, rollUp } from "./children.ts";
 import { newCompaction } from "./shrink.ts";
@@ -28,7 +28,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
   if (run.call === undefined) return state;
   const parts = callsOf(record.message);
   const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
-  const { hooks, tools } = optionsOf(state);
+  const { hooks, tools } = withRun(state).options;
   const hookless = !hooks.includes("afterTool");
   const { pruned, lands } = run.call;
   const calls = callsOf(message).map((part, at): Call => {

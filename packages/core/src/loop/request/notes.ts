@@ -6,13 +6,13 @@
 import { type Message, userText } from "../../message.ts";
 import { offersOutput, outputWay } from "../../output/ways.ts";
 import type { Rules } from "../../rules/rule.ts";
-import { optionsOf, runOf, type State } from "../state.ts";
+import type { RunState } from "../state.ts";
 
 /** What rules and modes have to say in this request. */
-export function notesOf(state: State, rules: Rules): Message[] {
-  const run = runOf(state);
+export function notesOf(state: RunState, rules: Rules): Message[] {
+  const { run } = state;
   const notes = run.notes.map(userText);
-  const { output } = optionsOf(state);
+  const { output } = state.options;
   if (run.output !== undefined && output?.request !== "stored")
     notes.push(userText(rules.texts.finalOutput(run.output.error)));
   if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
@@ -22,9 +22,9 @@ export function notesOf(state: State, rules: Rules): Message[] {
 }
 
 /** Estimated tokens of what the request has beside the history, its system prompt and its tools: notes, and the schema of a typed output. */
-export function besideOf(state: State, rules: Rules): number {
+export function besideOf(state: RunState, rules: Rules): number {
   const { estimator } = rules;
-  const { output } = optionsOf(state);
+  const { output } = state.options;
   const schema =
     output !== undefined && offersOutput(state) && outputWay(state).by !== "prompted"
       ? estimator.text(JSON.stringify(output.schema))

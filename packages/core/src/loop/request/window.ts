@@ -8,7 +8,7 @@ import { type ContextAccount, contextAccount } from "../../context/window-usage.
 import type { Rules } from "../../rules/rule.ts";
 import { definitionsOf, knownTools } from "../offered-tools.ts";
 import type { ModelRef } from "../run-options.ts";
-import { modelInUse, optionsOf, runOf, type State, summariserOf } from "../state.ts";
+import { modelInUse, type RunState, type State, summariserOf } from "../state.ts";
 import { besideOf } from "./notes.ts";
 
 /** What is known of the window of the model in use; the option outranks the model's own, and a refusal that named a smaller one both. */
@@ -20,9 +20,9 @@ export function windowFacts(state: State): WindowFacts {
 }
 
 /** The window of whoever sums up, told as the run's own where that is the model in use; undefined when nobody knows. */
-export function summariserWindow(state: State): number | undefined {
-  const run = runOf(state);
-  if (optionsOf(state).compactor === undefined && modelInUse(run) === run.model) return windowOf(state);
+export function summariserWindow(state: RunState): number | undefined {
+  const { run } = state;
+  if (state.options.compactor === undefined && modelInUse(run) === run.model) return windowOf(state);
   const summariser = summariserOf(state);
   return asRefused(state, summariser, summariser?.facts ?? {}).contextWindow;
 }
@@ -49,7 +49,7 @@ export function frontOf(state: State, { estimator }: Pick<Rules, "estimator">): 
 
 /** The output limit, lowered to what the input leaves of the window: a too large one is no reason to compact. */
 export function outputThatFits<Limit extends number | undefined>(
-  state: State,
+  state: RunState,
   rules: Rules,
   limit: Limit,
 ): Limit | number {

@@ -3,7 +3,7 @@
 // That asks for providers whose word tells an answer with calls from one without. Some have one word for both (Gemini's
 // STOP, `completed` of OpenAI's Responses, Ollama's stop): there the content is the word.
 
-import { runOf } from "../../loop/state.ts";
+import { withRun } from "../../loop/state.ts";
 import { type AssistantMessage, callsOf, type StopKind } from "../../message.ts";
 import type { Rule } from "../../rules/rule.ts";
 import { byStopReasonPolicy, continueBy } from "../../rules/stop/policy.ts";
@@ -26,7 +26,7 @@ export function byStopReason(): Rule {
   return {
     ...rule,
     judge(memory, state, texts) {
-      const run = runOf(state);
+      const { run } = withRun(state);
       const { turn } = run;
       if (turn === undefined) return undefined;
       const { message } = turn;

@@ -17,7 +17,7 @@ import {
   some,
 } from "../../checks.ts";
 import { placeIn } from "../../loop/call-key.ts";
-import { type Call, callIn, optionsOf } from "../../loop/state.ts";
+import { type Call, callIn } from "../../loop/state.ts";
 import type { Decision, Judgement, Rule } from "../rule.ts";
 import { type DetectorName, detect, detectorNames, type Finding, type Thresholds } from "./detectors.ts";
 import { type Entry, entryOf, nameOf, type Window } from "./window.ts";
@@ -121,7 +121,7 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
     judgeStart(memory, call, state) {
       // In sequence a call's time comes when the one before it has its result; until then there is nothing to look at.
       const before = state.run?.turn?.calls[placeIn(call.key) - 1];
-      if (optionsOf(state).toolOrder === "sequential" && before !== undefined && before.result === undefined)
+      if (state.options?.toolOrder === "sequential" && before !== undefined && before.result === undefined)
         return undefined;
       const found = blocking(memory, call);
       return found && { code: "repeated", text: found.text };

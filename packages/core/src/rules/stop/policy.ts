@@ -17,7 +17,7 @@ import {
 import { digest } from "../../json/digest.ts";
 import { Tally } from "../../loop/log.ts";
 import type { EndReason, Follows } from "../../loop/records.ts";
-import { runOf } from "../../loop/state.ts";
+import { withRun } from "../../loop/state.ts";
 import { type JsonObject, type Stop, textOf } from "../../message.ts";
 import type { Rule } from "../rule.ts";
 
@@ -161,7 +161,7 @@ export function continueBy(name: string, policy: Policy): Rule {
       return calls.reduce((all, call) => all.add(call.name).add(equalKey(call.name, call.rawArgs)), made);
     },
     judge(made, state) {
-      const { turn, steps } = runOf(state);
+      const { turn, steps } = withRun(state).run;
       if (turn === undefined) return undefined;
       const { message, calls } = turn;
       const history: CallHistory = {

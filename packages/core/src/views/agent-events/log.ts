@@ -6,7 +6,7 @@
 import type { CallKey, CallResult, LogRecord, RecordOf } from "../../loop/records.ts";
 import { reduce } from "../../loop/reduce.ts";
 import { requestOf } from "../../loop/request.ts";
-import { callIn, emptyState, isOpen } from "../../loop/state.ts";
+import { callIn, emptyState, isOpen, withRun } from "../../loop/state.ts";
 import type { AssistantMessage, ContentPart, JsonObject, Message, Usage } from "../../message.ts";
 import type { Settings, ToolChoice, ToolDefinition } from "../../model.ts";
 import type { Rules } from "../../rules/rule.ts";
@@ -69,7 +69,7 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
     switch (record.type) {
       case "model_started": {
         seq += 1;
-        const { messages, tools, toolChoice, settings, system } = requestOf(before, rules);
+        const { messages, tools, toolChoice, settings, system } = requestOf(withRun(before), rules);
         const model = before.options?.models[record.model]?.id ?? "";
         const input = {
           ...(system === undefined ? {} : { system }),
