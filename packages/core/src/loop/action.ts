@@ -57,4 +57,4 @@ export type Action =
   | { do: "done" };
 
 /** The action that appends these facts. */
-export const record = (...facts: Fact[]): Action => ({ do: "record", facts });
+export const record = (...facts: Fact[]): Action & { do: "record" } => ({ do: "record", facts });

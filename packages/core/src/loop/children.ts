@@ -5,7 +5,7 @@
 // really spent is told with its result, once. All of it is computed here from the state: no clock, no counter beside it.
 
 import { addUsage, type Usage } from "../message.ts";
-import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
+import { type Rules, ruleFailed, speakersIn } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
 import type { AgentFacts, Amounts, ChildCall, Spent, WaitingCall } from "./child-facts.ts";
@@ -79,7 +79,7 @@ export function leftOf(budget: Amounts, spent: Spent): Amounts {
 /** What the run may still give: what its rules leave, less what is held for the children that have no result yet. */
 export function freeAmounts(state: State, rules: Rules): Amounts {
   let free: Amounts = {};
-  for (const { rule, place } of speakersOf(rules, "left")) {
+  for (const { rule, place } of speakersIn(rules.list).left) {
     let left: Amounts | undefined;
     try {
       left = rule.left(state.memories[place], state);

@@ -167,7 +167,7 @@ export const table: Table = {
       (state, rules) =>
         state.run.landing !== undefined || preparedOf(state.run) !== undefined
           ? undefined
-          : runHook(state, { hook: "prepareStep", step: stepOf(state) }, untilWake(state, rules)),
+          : runHook(state, { hook: "prepareStep", step: stepOf(state) }, rules),
     ),
     row(
       "the transformContext hook has not been asked about this step",
@@ -176,7 +176,7 @@ export const table: Table = {
       (state, rules) =>
         transformedOf(state.run) !== undefined
           ? undefined
-          : runHook(state, { hook: "transformContext", step: stepOf(state) }, untilWake(state, rules)),
+          : runHook(state, { hook: "transformContext", step: stepOf(state) }, rules),
     ),
     row(
       "the request does not fit, as it was made for this once",

@@ -20,8 +20,7 @@ import { preparedOf, type RunState, transformedOf } from "./state.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */
 export function requestOf(state: RunState, rules: Rules, shape: Shaped = shaped(state, rules)): ModelRequest {
-  const { options } = state;
-  const { run } = state;
+  const { options, run } = state;
   const toolless = run.landing !== undefined || run.output !== undefined;
   const asked = offersOutput(state) ? options.output : undefined;
   const way = asked === undefined ? undefined : outputWay(state);

@@ -127,25 +127,21 @@ export interface Speaker<M extends Moment> {
 
 type Speakers = { readonly [M in Moment]: readonly Speaker<M>[] };
 
-const speakersIn = oncePer((list: readonly Rule[]) => {
+/** The rules that have a method, moment by moment, in the order they are asked. Kept, because most rules have one or two methods and are asked at every turn. */
+export const speakersIn: (list: readonly Rule[]) => Speakers = oncePer((list: readonly Rule[]) => {
   const at = (moment: Moment): unknown[] =>
     list.flatMap((rule, place) => (rule[moment] === undefined ? [] : [{ rule, place }]));
   return Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
 });
 
-/** The rules that have a method, in the order they are asked. Kept, because most rules have one or two methods and are asked at every turn. */
-export function speakersOf<M extends Moment>({ list }: Pick<Rules, "list">, moment: M): Speakers[M] {
-  return speakersIn(list)[moment];
-}
-
 /** The answer of the first rule that gives one, in the order they are asked. */
 export function firstSaid<M extends Moment, Said>(
-  rules: Rules,
+  { list }: Rules,
   { memories }: State,
   moment: M,
   ask: (rule: Speaker<M>["rule"], memory: unknown) => Said | undefined,
 ): Said | undefined {
-  for (const { rule, place } of speakersOf(rules, moment) as readonly Speaker<M>[]) {
+  for (const { rule, place } of speakersIn(list)[moment] as readonly Speaker<M>[]) {
     let said: Said | undefined;
     try {
       said = ask(rule, memories[place]);

@@ -3,7 +3,7 @@
 // A rule is asked before each model call, and when its time has come while something is in flight. What it decides
 // becomes one record, with its name and its evidence.
 
-import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersOf } from "../../rules/rule.ts";
+import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersIn } from "../../rules/rule.ts";
 import { heard, heardTime } from "../../rules/verdicts.ts";
 import { type Action, record } from "../action.ts";
 import type { ResultCode } from "../records.ts";
@@ -23,7 +23,7 @@ export function wakeTime(state: RunState, rules: Rules): number | undefined {
   let earliest = Number.POSITIVE_INFINITY;
   for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
   if (run.landing === undefined)
-    for (const { rule, place } of speakersOf(rules, "wakeAt")) {
+    for (const { rule, place } of speakersIn(rules.list).wakeAt) {
       const time = heardTime(rule.wakeAt(state.memories[place], state));
       // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
       if (time !== undefined && time > state.now) earliest = Math.min(earliest, time);

@@ -90,10 +90,10 @@ export function guarded(state: RunState, rules: Rules): Action | undefined {
 /** A request that does not fit as it was shaped for this once, by the guard of requests or by a hook, is not sent. */
 export function tooLarge(state: RunState, rules: Rules): Action | undefined {
   const { overflow, messages } = shaped(state, rules);
-  const window = windowOf(state);
-  const hooked = transformedOf(state.run)?.edit !== undefined;
   if (overflow === undefined) {
-    if (!hooked || state.options.context?.guard === undefined || window === undefined) return undefined;
+    const hooked = transformedOf(state.run)?.edit !== undefined;
+    const window = hooked && state.options.context?.guard ? windowOf(state) : undefined;
+    if (window === undefined) return undefined;
     // Nobody has counted what the hook made of it.
     const tokens = frontOf(state, rules) + besideOf(state, rules) + sumOf(messages, rules.estimator.message);
     if (tokens <= window) return undefined;

@@ -36,6 +36,7 @@ export function startCalls(state: RunState, rules: Rules): Action | undefined {
 /** Answers the calls that are sub-agents for which there is nothing left. */
 export function refuseChildren(state: RunState, rules: Rules): Action | undefined {
   const shares = sharesOf(state, rules);
+  if (shares.size === 0) return undefined;
   return closeSome(state, rules, (call) => {
     const share = shares.get(call.key);
     return share !== undefined && "refused" in share
@@ -84,9 +85,10 @@ function hookFor(
   return undefined;
 }
 
-/** Asks a hook of the run, where there is one; a hook that takes its time does not outlast `until`. */
-export function runHook(state: RunState, ask: HookAsk, until: { until?: number } = {}): Action | undefined {
-  return state.options.hooks.includes(ask.hook) ? { do: "run_hook", hooks: [ask], ...until } : undefined;
+/** Asks a hook of the run, where there is one. @param rules whose time it does not outlast. Default: it takes its own */
+export function runHook(state: RunState, ask: HookAsk, rules?: Rules): Action | undefined {
+  if (!state.options.hooks.includes(ask.hook)) return undefined;
+  return { do: "run_hook", hooks: [ask], ...(rules && untilWake(state, rules)) };
 }
 
 export function callModel(state: RunState, rules: Rules): Action {

@@ -53,8 +53,8 @@ export function outputThatFits<Limit extends number | undefined>(
   rules: Rules,
   limit: Limit,
 ): Limit | number {
-  const window = windowOf(state);
   // What the request takes is not asked where it does not matter.
+  const window = limit === undefined ? undefined : windowOf(state);
   if (limit === undefined || window === undefined) return limit;
   return fittingOutput(limit, sizeOf(state, rules) + besideOf(state, rules), window);
 }
