@@ -65,9 +65,10 @@ export function renderThrown(text: string): CallResult {
 
 /** The result of a value that a tool returned, or that somebody brought in its place, as the tool tells it. Rejects with what it throws over that. */
 export async function renderTold({ tell }: Tool, value: unknown): Promise<CallResult> {
+  if (tell === undefined) return renderResult(value);
   const isOver =
     value instanceof RecordedResult || value instanceof DoneSignal || value instanceof TaskComplete;
-  return renderResult(tell === undefined || isOver ? value : await tell(value));
+  return renderResult(isOver ? value : await tell(value));
 }
 
 /** What is wrong with a value that has still to be pulled, or to be waited for, which is no result; undefined for any other. */

@@ -98,13 +98,14 @@ export class OngoingWork {
 
   /** Asks the model, unless that is no longer wanted. */
   think(action: Action & { do: "call_model" }): void {
-    const { models, tools } = this.#shell;
+    const { models, tools, clock, rules } = this.#shell;
     if (this.#state.run?.call === undefined) return;
-    const { options } = withRun(this.#state);
-    const named = modelOf(models, this.#state, action.model);
+    const state = withRun(this.#state);
+    const { options, run } = state;
+    const named = modelOf(models, state, action.model);
     const model = named && answeringInText(named, action.request);
     // An abort may have come while the journal wrote: nothing starts after it.
-    if (this.#state.run.cancelledAt !== undefined) {
+    if (run.cancelledAt !== undefined) {
       const message = "the model call was not started: the run was cancelled";
       this.#driving.post({ type: "model_failed", error: { kind: "aborted", message, retryable: false } });
       return;
@@ -116,16 +117,9 @@ export class OngoingWork {
     }
     const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false };
     const { controller, came } = this.#modelBegins(audience);
-    const offered = offeredTools(withRun(this.#state));
-    think(
-      model,
-      action.request,
-      controller,
-      options.clocks,
-      this.#shell.clock,
-      audience,
-      RepetitionWatch.under(this.#shell.rules, this.#state),
-    )
+    const offered = offeredTools(state);
+    const watch = RepetitionWatch.under(rules, state);
+    think(model, action.request, controller, options.clocks, clock, audience, watch)
       .then(async (said) => {
         const message = answerFrom(model, said);
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
@@ -170,11 +164,12 @@ export class OngoingWork {
 
   /** Runs a call, unless that is no longer wanted. */
   act(key: CallKey): void {
-    const call = callIn(this.#state.run, key);
+    const { run } = this.#state;
+    const call = callIn(run, key);
     if (call === undefined || call.result !== undefined) return;
     const { rules, tools } = this.#shell;
     const tool = tools.get(call.name);
-    if (this.#state.run?.cancelledAt !== undefined) {
+    if (run?.cancelledAt !== undefined) {
       const result = inAnyWords(rules, (worded) => unstartedResult(call, worded));
       this.#driving.post({ type: "tool_finished", call: key, result });
       return;
@@ -335,17 +330,18 @@ export class OngoingWork {
 
   /** Fires the signal of everything that is still at work and no longer wanted. */
   release(): void {
-    const { run } = this.#state;
+    const state = this.#state;
+    const { run } = state;
     const cancelled = run?.cancelledAt !== undefined;
     const thinking = run !== undefined && isThinking(run);
     if (this.#modelCall.isUnderWay && (cancelled || !thinking))
-      this.#modelCall.stop(reasonOf(this.#state), thinking);
+      this.#modelCall.stop(reasonOf(state), thinking);
     this.#questions.release(reasonOf);
     for (const [key, controller] of this.#toolCalls) {
       const call = callIn(run, key);
       const over = call === undefined || call.result !== undefined;
       if (over) this.#toolCalls.delete(key);
-      if (over || cancelled) controller.abort(reasonOf(this.#state));
+      if (over || cancelled) controller.abort(reasonOf(state));
       if (!over && cancelled) this.#giveUpDeaf(key, call, controller);
     }
   }

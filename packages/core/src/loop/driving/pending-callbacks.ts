@@ -60,6 +60,7 @@ export class PendingCallbacks {
 
   /** Fires the signal of each question that is no longer wanted. @param why makes the reason, only called if there is one */
   release(why: (state: State) => RondoError): void {
+    if (this.#open.size === 0) return;
     const state = this.#asking.state();
     const { run } = state;
     if (run === undefined) return;
