@@ -30,8 +30,8 @@ export function numberIn(value: Json | undefined): number | undefined {
 
 /** A count, also where somebody made a text of it on the way; none is below zero. */
 export function countIn(value: Json | undefined): number | undefined {
-  const count = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : numberIn(value);
-  return count === undefined || count < 0 ? undefined : count;
+  const count = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
 /** The value of a frame that may be anything. Undefined when it is no JSON. */

@@ -13,7 +13,7 @@
 // - An object may be written over several lines of which only the first is a field.
 //
 // Most events of an answer differ from the one before only in one text. The reader of the frames may know where that text is
-// (`Likeness`): such an event is taken directly from the bytes, and never becomes a frame. The cost of thousands of deltas
+// (`FrameTemplate`): such an event is taken directly from the bytes, and never becomes a frame. The cost of thousands of deltas
 // is decided here (see `bench/RESULTS.md`).
 
 import { RondoError } from "@rondo/core";
@@ -31,8 +31,10 @@ const maxBareChars = 64 * 1024;
 const colon = 58;
 const space = 32;
 const lineFeed = 10;
-/** The letter d: no JSON begins with it. */
 const letterD = 100;
+
+/** The beginning of a plain event: its name, if it has one, and then its payload, which is JSON in one line. */
+const plainHead = /(?:event: ?([^\n]*)\n)?data: ?(?=[{[])/y;
 
 /** A repeated field name before something that can only be a payload. */
 const doubled = /^data: ?(?=[{[])/;
@@ -57,11 +59,8 @@ export class SseDecoder {
   #later: string | undefined;
   /** Lines since the last blank one that are not fields, of which the first opens a JSON object. */
   #bare: string | undefined;
-  /** The line that said the event's name. */
-  #named = "";
-  /** How the last event began, up to its payload, and its name: most of the following ones begin in the same way. */
+  /** How the last event began, up to its payload, if it was a plain one: mostly the following ones begin in the same way. */
   #head = "";
-  #headEvent: string | undefined;
   /** The last template, and how an event begins and ends that is alike. */
   #known: FrameTemplate | undefined;
   #start: string | undefined;
@@ -119,11 +118,7 @@ export class SseDecoder {
     }
     let from = 0;
     for (;;) {
-      const isBetween =
-        this.#data === undefined &&
-        this.#event === undefined &&
-        this.#bare === undefined &&
-        this.#head !== "";
+      const isBetween = this.#data === undefined && this.#event === undefined && this.#bare === undefined;
       if (isBetween) {
         const { frameTemplate } = this.#reader;
         if (frameTemplate !== undefined) from = this.#alike(frameTemplate, text, from);
@@ -144,10 +139,10 @@ export class SseDecoder {
 
   /** Takes the events that differ from the last one only in their text. Returns where the first other one begins. */
   #alike(frameTemplate: FrameTemplate, text: string, from: number): number {
-    if (frameTemplate !== this.#known) {
+    if (frameTemplate !== this.#known || this.#start === undefined) {
       this.#known = frameTemplate;
-      // A payload over several lines cannot be like one in a single line.
-      this.#start = frameTemplate.before.includes("\n") ? undefined : this.#head + frameTemplate.before;
+      // One that was not plain may have its payload in several lines.
+      this.#start = this.#head === "" ? undefined : this.#head + frameTemplate.before;
       this.#tail = `${frameTemplate.after}\n\n`;
     }
     const start = this.#start;
@@ -166,18 +161,16 @@ export class SseDecoder {
     return at;
   }
 
-  /** Makes a frame of an event that begins like the last one and has one line of payload. Returns where the next one begins. */
+  /** Makes a frame of a plain event. Returns where the next one begins. */
   #framed(text: string, from: number): number | undefined {
-    if (!text.startsWith(this.#head, from)) return undefined;
-    const start = from + this.#head.length;
+    plainHead.lastIndex = from;
+    const [head, event] = plainHead.exec(text) ?? [];
+    if (head === undefined) return undefined;
+    const start = from + head.length;
     const end = text.indexOf("\n", start);
-    const first = text.charCodeAt(start);
-    if (end === -1 || first === lineFeed || first === colon) return undefined;
-    // A space after the colon is not part of the payload, even if the last event had none.
-    if (first === space && !this.#head.endsWith(" ")) return undefined;
-    if (first === letterD && doubled.test(text.slice(start, start + longestDoubled))) return undefined;
-    if (text.charCodeAt(end + 1) !== lineFeed) return undefined;
-    this.#onFrame({ event: this.#headEvent, data: text.slice(start, end) });
+    if (end === -1 || text.charCodeAt(end + 1) !== lineFeed) return undefined;
+    this.#head = head;
+    this.#onFrame({ event: event || undefined, data: text.slice(start, end) });
     return end + 2;
   }
 
@@ -209,15 +202,10 @@ export class SseDecoder {
     this.#bare = undefined;
     if (name === "data") {
       if (this.#data !== undefined && endsBefore(this.#data, value)) this.#dispatch(this.#later);
-      if (this.#data === undefined && nameEnd !== -1) {
-        this.#head = this.#named + line.slice(0, start);
-        this.#headEvent = this.#event || undefined;
-      }
       this.#extend(value);
     } else if (name === "event") {
       if (this.#data === undefined) this.#event = value;
       else this.#later = value;
-      this.#named = `${line}\n`;
     } else if (name === "error" && value.startsWith("{") && isWhole(value))
       this.#onFrame({ event: "error", data: value });
   }
@@ -264,7 +252,7 @@ export class SseDecoder {
     this.#object = undefined;
     this.#event = next;
     this.#later = undefined;
-    if (next === undefined) this.#named = "";
+    this.#head = "";
     if (data !== undefined && isPayload(data)) this.#onFrame({ event, data });
     else if (event === "error" && !data) this.#onFrame({ event, data: "" });
   }

@@ -83,7 +83,7 @@ export class AnthropicAnswer {
       type === "content_block_start"
         ? this.#places.start(given, textIn(objectIn(event.content_block)?.id))
         : this.#places.at(given);
-    if (type === "error" || told(event.error))
+    if (type === "error" || (event.error && told(event.error)))
       throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
     switch (type) {
       case "message_start":

@@ -111,7 +111,8 @@ export class Pieces {
       );
       laid.push({ turn, at, blocks, reaches });
     }
-    pairServerTools(laid, (one) => this.#isPaused(one), waiting, warn);
+    if (laid.some(({ reaches }) => reaches))
+      pairServerTools(laid, (one) => this.#isPaused(one), waiting, warn);
 
     const messages: WireMessage[] = [];
     for (const [nth, one] of laid.entries()) this.#place(one, laid[nth + 1], messages);
@@ -141,7 +142,7 @@ export class Pieces {
     const { turn } = one;
     const isAnswer = turn.kind === "assistant";
     // A paused answer goes back as it came; no other may end in thinking.
-    const goesOn = this.#isPaused(one) && (next === undefined || next.turn.kind === "assistant");
+    const goesOn = (next === undefined || next.turn.kind === "assistant") && this.#isPaused(one);
     const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
     if (blocks.length === 0) return;
     for (const [nth, some] of this.#apart(blocks).entries()) {
