@@ -2,28 +2,29 @@
 //
 // It keeps its memory: a stream of some thousand pieces, a few at a time, would leave as many lists behind.
 
-export class EventBuffer<T> {
-  readonly #items: (T | undefined)[] = [];
-  #count = 0;
+export interface EventBuffer<T> {
+  /** Needs no `this`: whoever makes events may be given it as it is. */
+  readonly push: (item: T) => void;
+  /** Hands over what is there, in order, and is empty then: also when `take` throws, and what was left is lost. @returns whether there was anything */
+  empty(take: (item: T) => void): boolean;
+}
 
-  push(item: T): void {
-    this.#items[this.#count] = item;
-    this.#count += 1;
-  }
-
-  get isEmpty(): boolean {
-    return this.#count === 0;
-  }
-
-  /** Hands over what is there, in order, and is empty then: also when `take` throws, and what was left is lost. */
-  empty(take: (item: T) => void): void {
-    const items = this.#items;
-    const count = this.#count;
-    this.#count = 0;
-    for (let at = 0; at < count; at += 1) {
+export function eventBuffer<T>(): EventBuffer<T> {
+  const items: (T | undefined)[] = [];
+  let count = 0;
+  const push = (item: T): void => {
+    items[count] = item;
+    count += 1;
+  };
+  const empty = (take: (item: T) => void): boolean => {
+    const end = count;
+    count = 0;
+    for (let at = 0; at < end; at += 1) {
       const item = items[at] as T;
       items[at] = undefined;
       take(item);
     }
-  }
+    return end > 0;
+  };
+  return { push, empty };
 }

@@ -16,7 +16,7 @@ import {
   RondoError,
 } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
-import { EventBuffer } from "./event-buffer.ts";
+import { type EventBuffer, eventBuffer } from "./event-buffer.ts";
 import { parseExact } from "./exact-json.ts";
 import { BinaryOrText, Body, type Framer } from "./receive/body.ts";
 import { ClockBehind } from "./receive/clock-behind.ts";
@@ -37,7 +37,7 @@ export async function receive(
   target: Target,
   io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
-  const news = new EventBuffer<ModelEvent>();
+  const news = eventBuffer<ModelEvent>();
   const head = new AnswerHead();
   try {
     return await read({ response, codec, target, io, news, head });
@@ -63,8 +63,7 @@ interface Reception {
 async function read(reception: Reception): Promise<AssistantMessage> {
   const { response, codec, target, io, news, head } = reception;
   const EventStream = codec.framing === "aws_event_stream" ? await eventStream(response) : undefined;
-  const note = (event: ModelEvent): void => news.push(event);
-  const decoder = codec.decoder(target, note);
+  const decoder = codec.decoder(target, news.push);
   const fed = feeding(decoder, reception);
   const framer = framerOf(codec, EventStream, decoder, fed.onFrame);
   const body = new Body(framer, codec.framing, target.stream !== false);
@@ -81,8 +80,7 @@ async function read(reception: Reception): Promise<AssistantMessage> {
       const isComplete = decoder.complete === true;
       // The end is not a silence: the idle clock must not run out now and discard a whole answer.
       if (isComplete && !behind.isWound) news.push({ type: "progress" });
-      const spoke = !news.isEmpty;
-      fed.tell();
+      const spoke = fed.tell();
       if (decoder.finished) return false;
       // Pings do not reset this clock.
       if (isComplete && spoke) behind.wind();
@@ -105,7 +103,7 @@ async function read(reception: Reception): Promise<AssistantMessage> {
   if (body.whole !== undefined) {
     const text = body.whole.text();
     head.frame(text);
-    return decodeWhole(text, reception, note);
+    return decodeWhole(text, reception);
   }
   // What follows the decoder's end is not part of the answer: in another piece it would not have been read.
   const cut = !decoder.finished && settled(() => framer.end(), decoder);
@@ -137,7 +135,8 @@ function framerOf(
 
 interface Feeding {
   onFrame(frame: Frame): void;
-  tell(): void;
+  /** Hands over the deltas. @returns whether there were any */
+  tell(): boolean;
   /** What the decoder or a listener threw. */
   refused(): unknown;
 }
@@ -155,9 +154,9 @@ function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
       throw thrown;
     }
   };
-  const tell = (): void => {
+  const tell = (): boolean => {
     try {
-      news.empty(io.emit);
+      return news.empty(io.emit);
     } catch (thrown) {
       refused = thrown;
       throw thrown;
@@ -215,11 +214,7 @@ function close(source: AsyncIterator<Frame>): void {
   }
 }
 
-function decodeWhole(
-  text: string,
-  { response, codec, target }: Reception,
-  emit: (event: ModelEvent) => void,
-): AssistantMessage {
+function decodeWhole(text: string, { response, codec, target, news }: Reception): AssistantMessage {
   let body: Json;
   try {
     body = parseExact(text);
@@ -239,7 +234,7 @@ function decodeWhole(
       },
     );
   }
-  return codec.decodeWhole(body, target, emit);
+  return codec.decodeWhole(body, target, news.push);
 }
 
 /** An error with `partial` and `usage`, unless it has its own. */

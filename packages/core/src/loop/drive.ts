@@ -172,12 +172,12 @@ export class Driver {
           if (this.#mailbox.length > 0) continue;
           return action.do === "done" ? "done" : "parked";
         }
-        if (this.#leaves(action)) {
+        if (this.#leaving !== undefined && this.#leaves(action)) {
           await this.#groups.flush();
           if (this.#mailbox.length > 0 && this.#leaving !== "now") continue;
           return "left";
         }
-        const waiting = this.#perform(this.#held(action));
+        const waiting = this.#perform(this.#leaving === undefined ? action : held(action));
         if (waiting !== undefined) await waiting;
       }
     } catch (thrown) {
@@ -225,17 +225,10 @@ export class Driver {
 
   /** Whether a drain may stop here: nothing is under way, and another process can do what comes next. */
   #leaves(action: Action): boolean {
-    if (this.#leaving === undefined) return false;
     if (this.#leaving === "now") return true;
     const { run } = this.#state;
     const busy = this.#ongoing.isAsking || (run !== undefined && inFlight(run));
     return action.do !== "record" && action.do !== "ask" && !busy;
-  }
-
-  /** During a drain nothing is started: what is under way is waited for instead. */
-  #held(action: Running): Running {
-    if (this.#leaving === undefined || !starting.has(action.do)) return action;
-    return { do: "wait", ...("until" in action ? { until: action.until } : {}) };
   }
 
   #perform(action: Running): Promise<void> | undefined {
@@ -288,7 +281,7 @@ export class Driver {
       for (const event of announce(record, before, this.#state, session)) {
         // Frozen, so that what is judged is what runs. The rest is not frozen: that would cost a third of a step.
         if (event.type === "approval_request") frozen(event.call.args);
-        this.tell(event);
+        this.#telling.tell(event);
       }
       this.#ongoing.see(record);
     }
@@ -368,7 +361,8 @@ export class Driver {
 
   /** Waits for mail, for `until`, or for `ready`. That `until` was reached is a record (`woke`). */
   async #wait(until: number | undefined, ready?: () => boolean): Promise<void> {
-    await this.#groups.flush();
+    const flushed = this.#groups.flush();
+    if (flushed !== undefined) await flushed;
     if (this.#stirred || ready?.()) return;
     const { clock } = this.#shell;
     let cancel = (): void => {};
@@ -383,6 +377,12 @@ export class Driver {
     this.#wake = undefined;
     if (ranOut && until !== undefined && clock.now() >= until) this.#append([{ type: "woke" }]);
   }
+}
+
+/** During a drain nothing is started: what is under way is waited for instead. */
+function held(action: Running): Running {
+  if (!starting.has(action.do)) return action;
+  return { do: "wait", ...("until" in action ? { until: action.until } : {}) };
 }
 
 /** The actions that start work. */

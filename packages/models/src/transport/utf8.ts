@@ -13,7 +13,8 @@ const isNodes: (chunk: Uint8Array) => boolean = globalThis.Buffer?.isBuffer ?? (
 
 /** One for a whole stream, as a character may be split over chunks. What is no UTF-8 becomes U+FFFD. */
 export class Utf8Stream {
-  readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Made when it is needed: mostly Node's own bytes come, and no character is cut. */
+  #utf8: InstanceType<typeof TextDecoder> | undefined;
   #begun = false;
   /** The last chunk may have ended inside a character. */
   #cut = false;
@@ -30,11 +31,13 @@ export class Utf8Stream {
     if (last === undefined) return "";
     const wasCut = this.#cut;
     this.#cut = last >= firstOfMany;
-    return wasCut || this.#cut || !isNodes(chunk) ? this.#utf8.decode(chunk, streaming) : chunk.toString();
+    if (!wasCut && !this.#cut && isNodes(chunk)) return chunk.toString();
+    this.#utf8 ??= new TextDecoder("utf-8", { ignoreBOM: true });
+    return this.#utf8.decode(chunk, streaming);
   }
 
   /** The stream is over: what a character that was cut comes to. */
   end(): string {
-    return this.#utf8.decode();
+    return this.#utf8?.decode() ?? "";
   }
 }

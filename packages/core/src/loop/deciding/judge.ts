@@ -49,7 +49,8 @@ function firstJudgement(state: RunState, rules: Rules): Judged {
   const landed = landedJudgement(state, rules);
   if (landed !== undefined) return landed;
   const judged = firstSaid(rules, state, "judge", (rule, memory): Judged | undefined => {
-    const judgement = heard("judge", rule.judge(memory, state, rules.texts));
+    const said = rule.judge(memory, state, rules.texts);
+    const judgement = said === undefined ? undefined : heard("judge", said);
     return judgement && { ...judgement, rule: rule.name, evidence: evidenceOf(judgement) };
   });
   if (judged !== undefined) {
