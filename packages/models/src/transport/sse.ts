@@ -164,13 +164,13 @@ export class SseDecoder {
   /** Makes a frame of a plain event. Returns where the next one begins. */
   #framed(text: string, from: number): number | undefined {
     plainHead.lastIndex = from;
-    const [head, event] = plainHead.exec(text) ?? [];
-    if (head === undefined) return undefined;
-    const start = from + head.length;
+    const begun = plainHead.exec(text);
+    if (begun === null) return undefined;
+    const start = plainHead.lastIndex;
     const end = text.indexOf("\n", start);
     if (end === -1 || text.charCodeAt(end + 1) !== lineFeed) return undefined;
-    this.#head = head;
-    this.#onFrame({ event: event || undefined, data: text.slice(start, end) });
+    this.#head = begun[0];
+    this.#onFrame({ event: begun[1] || undefined, data: text.slice(start, end) });
     return end + 2;
   }
 
