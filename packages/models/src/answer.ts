@@ -266,13 +266,11 @@ export class Answer {
 
   /** Counts from the provider. The last of each wins; a missing one changes nothing, nor does a zero after another number. */
   count(usage: { [K in keyof Usage]: number | null | undefined }): void {
-    for (const [name, value] of Object.entries(usage))
-      if (
-        typeof value === "number" &&
-        Number.isFinite(value) &&
-        (value > 0 || !this.#usage[name as keyof Usage])
-      )
-        this.#usage[name as keyof Usage] = value;
+    for (const name of Object.keys(usage) as (keyof Usage)[]) {
+      const value = usage[name];
+      if (typeof value === "number" && Number.isFinite(value) && (value > 0 || !this.#usage[name]))
+        this.#usage[name] = value;
+    }
     this.writes(usage.outputTokens);
   }
 

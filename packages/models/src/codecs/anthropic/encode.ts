@@ -122,8 +122,9 @@ function filled(blocks: Block[], hasCalls: boolean, { compat }: Target): Block[]
 function list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string {
   // Put together with +, which copies nothing: all tools of a request may be one of the texts.
   let json = "[";
-  for (const [at, block] of blocks.entries())
+  blocks.forEach((block, at) => {
     json += (at === 0 ? "" : ",") + withMark(block.json, marks === undefined ? block.mark : marks.get(at));
+  });
   return `${json}]`;
 }
 

@@ -115,7 +115,9 @@ export class Pieces {
       pairServerTools(laid, (one) => this.#isPaused(one), waiting, warn);
 
     const messages: WireMessage[] = [];
-    for (const [nth, one] of laid.entries()) this.#place(one, laid[nth + 1], messages);
+    laid.forEach((one, nth) => {
+      this.#place(one, laid[nth + 1], messages);
+    });
     if (frozen === undefined && messages[0]?.role === "assistant")
       messages.unshift(this.#madeUp("user", "(The beginning of this conversation is not shown.)"));
     this.#freeze(turns, frozen, messages, laid, said);
@@ -145,7 +147,7 @@ export class Pieces {
     const goesOn = (next === undefined || next.turn.kind === "assistant") && this.#isPaused(one);
     const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
     if (blocks.length === 0) return;
-    for (const [nth, some] of this.#apart(blocks).entries()) {
+    this.#apart(blocks).forEach((some, nth) => {
       const hasResults = turn.kind === "results" && nth === 0;
       const message: WireMessage = {
         role: isAnswer ? "assistant" : "user",
@@ -155,7 +157,7 @@ export class Pieces {
         ...(nth === 0 ? { turn: one.at } : {}),
       };
       this.#put(message, turn.kind === "user", messages);
-    }
+    });
   }
 
   /** The blocks as they may share a message: those of calls or results, and what stands before or behind them. */

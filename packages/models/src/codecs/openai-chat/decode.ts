@@ -105,7 +105,7 @@ export class ChatDecoder implements Decoder {
   }
 
   push(frame: Frame): void {
-    const isError = isErrorEvent(frame.event);
+    const isError = frame.event !== undefined && isErrorEvent(frame.event);
     if (this.finished || (!isError && this.frameTemplate?.takes(frame.data))) return;
     this.frameTemplate = undefined;
     const data = frame.data.trim();
