@@ -296,7 +296,7 @@ export function hasBegun(call: Call): boolean {
   return call.startedAt !== undefined || call.child !== undefined || call.begun === true;
 }
 
-/** A state that has a run, as one whose run is not over always has. */
+/** A state that has a run, and with it its options. */
 export interface RunState extends State {
   readonly options: RunOptions;
   readonly run: Run;
@@ -304,8 +304,7 @@ export interface RunState extends State {
 
 /** The same state, for whoever knows that it has a run. @throws Error if it has none */
 export function withRun(state: State): RunState {
-  if (state.run === undefined || state.options === undefined)
-    throw new Error("there is no run: this is a defect");
+  if (state.run === undefined) throw new Error("there is no run: this is a defect");
   return state as RunState;
 }
 
