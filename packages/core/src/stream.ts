@@ -140,6 +140,8 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
   );
   readonly #schema: JsonObject | undefined;
   #json: PartialJson | undefined;
+  /** The part of the answer that is read. */
+  #index = 0;
 
   constructor(schema: JsonObject | undefined) {
     this.#schema = schema;
@@ -147,13 +149,16 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
 
   /** Takes a live event in. */
   hear(event: RondoEvent): void {
-    if (event.type === "text_delta") this.#feed(event.text);
+    if (event.type === "text_delta") this.#feed(event);
     else if (event.type === "request") this.#json = event.output ? new PartialJson(this.#schema) : undefined;
     else if (event.type === "run_end") this.#queue.end();
   }
 
-  #feed(text: string): void {
+  #feed({ index, text }: { index: number; text: string }): void {
     if (this.#json === undefined) return;
+    // A whole value before the part that counts was a draft.
+    if (index !== this.#index && this.#json.done) this.#json = new PartialJson(this.#schema);
+    this.#index = index;
     const { value } = this.#json.feed(text) ? this.#json : {};
     if (value !== undefined) this.#queue.push(value as Partially<Output>);
   }

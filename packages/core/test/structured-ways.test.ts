@@ -184,6 +184,24 @@ describe("the output tool", () => {
     expect(seen.at(-1)).toBe(rome);
   });
 
+  test("is the answer, whatever else was said: a draft beside it is a thought", async () => {
+    for (const drafted of ['Like {"city":"Oslo"}, I think.', "Here it is: "])
+      for (const turn of [
+        [say(drafted), call("final_output", { city: "Rome" })],
+        [call("final_output", { city: "Rome" }), say(drafted)],
+      ]) {
+        const { agent } = asked({ output: "none" }, [say("It is Rome."), turn]);
+        const stream = agent.stream("where?");
+        const seen: string[] = [];
+        for await (const partial of stream.partialOutput) seen.push(JSON.stringify(partial));
+        const { output: value, text, messages } = await stream.result;
+        expect([value, text]).toEqual([{ city: "Rome" }, rome]);
+        expect(seen).toContain(rome);
+        const thoughts = messages.at(-1)?.content.filter(({ type }) => type === "reasoning");
+        expect(thoughts).toEqual([{ type: "reasoning", text: drafted }]);
+      }
+  });
+
   test("whose arguments did not arrive whole is asked for again", async () => {
     const { agent, model } = asked(
       facts,

@@ -2,7 +2,8 @@
 // stands for.
 //
 // The translation happens here, deltas and all, so that neither the loop nor a history ever sees a call that is none (it
-// would need a result, and another provider would be shown a tool that does not exist), or a value in another one.
+// would need a result, and another provider would be shown a tool that does not exist), or a value in another one. What is
+// said beside the call is no part of the answer, though it may hold a draft of it: it is kept as a thought.
 
 import type { AssistantMessage, Part, ToolCallPart } from "../message.ts";
 import {
@@ -67,7 +68,8 @@ function answerOf(
   const content = message.content.map((part): Part => {
     if (isAnswer(part)) return { type: "text", text: bare(part.rawArgs) };
     // Signed reasoning belongs to the call it led to; before a text it would be refused.
-    return part.type === "reasoning" ? { type: "reasoning", text: part.text } : part;
+    const isThought = part.type === "reasoning" || part.type === "text";
+    return isThought ? { type: "reasoning", text: part.text } : part;
   });
   const calls = content.some((part) => part.type === "tool_call");
   const { stop } = message;
