@@ -15,16 +15,21 @@ const exact = JSON as unknown as ExactJson;
 /** Where a call's arguments stand as a value. */
 const places = /"(?:(?:arguments|args|input)"\s*:\s*\{|partialArgs"\s*:\s*\[)/;
 
-/** JSON.parse, except that integers too large for a double keep their digits in a call's arguments, for `rawArgs`. */
-export function parseExact(text: string): Json {
-  if (exact.rawJSON === undefined || !places.test(text) || !/\d{16}/.test(text))
-    return JSON.parse(text) as Json;
-  const value = exact.parse(text, (_key, one, { source }) =>
+/** JSON.parse, except that every integer too large for a double keeps its digits when it is written again. */
+export function parseDigits(text: string): Json {
+  if (exact.rawJSON === undefined || !/\d{16}/.test(text)) return JSON.parse(text) as Json;
+  return exact.parse(text, (_key, one, { source }) =>
     typeof one === "number" && !Number.isSafeInteger(one) && source !== undefined && /^-?\d+$/.test(source)
       ? exact.rawJSON?.(source)
       : one,
   );
-  return asNumbers(value, isArguments);
+}
+
+/** JSON.parse, except that integers too large for a double keep their digits in a call's arguments, for `rawArgs`. */
+export function parseExact(text: string): Json {
+  if (exact.rawJSON === undefined || !places.test(text) || !/\d{16}/.test(text))
+    return JSON.parse(text) as Json;
+  return asNumbers(parseDigits(text), isArguments);
 }
 
 /**

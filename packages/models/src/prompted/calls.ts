@@ -36,7 +36,8 @@ export type Meaning =
   | { kind: "calls"; explicit: boolean; calls: WrittenCall[]; thought: string; response?: string }
   /** It has the protocol's key, and no call can be read from it. */
   | { kind: "malformed"; thought: string; why: string }
-  | { kind: "response"; text: string }
+  /** `beside`: members that are no part of an envelope, and are left out. */
+  | { kind: "response"; text: string; beside?: string[] }
   | { kind: "other" };
 
 const nameKeys = ["name", "tool", "tool_name", "action", "recipient_name", "function"] as const;
@@ -44,6 +45,10 @@ const argKeys = ["input", "arguments", "parameters", "args", "tool_input", "acti
 /** Members that say nothing about whether it is a call. */
 const besides: ReadonlySet<string> = new Set(["id", "type", "thought", "call_id", "tool_call_id", "index"]);
 const parallel = "multi_tool_use.parallel";
+/** The protocol's own key, its plural, and what it is called elsewhere. */
+const ownKeys: ReadonlySet<string> = new Set(["tool_call", "tool_calls", "function_call"]);
+/** The same as models spell it. */
+const callKey = /^(?:tool[-_ ]?calls?|function[-_ ]?call)$/i;
 
 /**
  * @param known names of the tools there are
@@ -53,15 +58,12 @@ export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boole
   if (Array.isArray(value)) return meaningOfList(value, known, tagged);
   if (!isObject(value)) return { kind: "other" };
   const thought = textIn(ownMember(value, "thought")) ?? "";
-  for (const key of ["tool_call", "tool_calls", "function_call"]) {
-    const told = ownMember(value, key);
-    if (!told || (Array.isArray(told) && told.length === 0)) continue;
-    const calls: WrittenCall[] = [];
-    for (const one of Array.isArray(told) ? told : [told]) {
-      const written = callsIn(one, known);
-      if (written === undefined) return { kind: "malformed", thought, why: `"${key}" names no tool` };
-      calls.push(...written);
-    }
+  for (const [key, told] of Object.entries(value)) {
+    if (!callKey.test(key) || !mayCall(told)) continue;
+    const calls = explicitCalls(told, value, known);
+    if (calls === undefined && ownKeys.has(key))
+      return { kind: "malformed", thought, why: `"${key}" names no tool` };
+    if (calls === undefined) continue;
     const response = ownMember(value, "response");
     return {
       kind: "calls",
@@ -72,13 +74,39 @@ export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boole
     };
   }
   const response = ownMember(value, "response");
-  const isEnvelope = Object.keys(value).every(
-    (key) => key === "response" || key === "thought" || key === "tool_call",
+  const beside = Object.keys(value).filter(
+    (key) => key !== "response" && key !== "thought" && key !== "tool_call",
   );
-  if (response !== undefined && isEnvelope) return { kind: "response", text: shown(response) };
-  if (isEnvelope && thought !== "") return { kind: "response", text: thought };
+  if (response !== undefined && beside.length === 0) return { kind: "response", text: shown(response) };
+  // It was shown while it came.
+  if (typeof response === "string") return { kind: "response", text: response, beside };
+  if (beside.length === 0 && thought !== "") return { kind: "response", text: thought };
   const bare = isBare(value, known, tagged) ? callsIn(value, known) : keyed(value, known, tagged);
   return bare === undefined ? { kind: "other" } : { kind: "calls", explicit: false, calls: bare, thought };
+}
+
+/** A number under such a key is data, and nothing is nothing. */
+const mayCall = (told: Json): boolean =>
+  Array.isArray(told) ? told.length > 0 : typeof told === "string" ? told !== "" : isObject(told);
+
+/** The calls under the protocol's key. Undefined when one of them names nothing. */
+function explicitCalls(
+  told: Json,
+  envelope: JsonObject,
+  known: ReadonlySet<string>,
+): WrittenCall[] | undefined {
+  const calls: WrittenCall[] = [];
+  for (const one of Array.isArray(told) ? told : [told]) {
+    const written = callsIn(one, known);
+    if (written === undefined) return undefined;
+    calls.push(...written);
+  }
+  const [call, another] = calls;
+  const outside = argsIn(envelope);
+  const hasNone = isObject(call?.args) && Object.keys(call.args).length === 0;
+  return hasNone && another === undefined && outside !== undefined
+    ? [{ ...call, args: outside, fault: misplaced }]
+    : calls;
 }
 
 function meaningOfList(list: readonly Json[], known: ReadonlySet<string>, tagged: boolean): Meaning {
@@ -125,9 +153,15 @@ function callsIn(value: Json, known: ReadonlySet<string>): WrittenCall[] | undef
   const told = nameIn(value);
   if (told === undefined) return undefined;
   const args = argsIn(value);
-  if (told === parallel && !known.has(told)) return unfolded(args, known);
-  return [{ name: plainName(told, known), args }];
+  if (told === parallel && !known.has(told)) return unfolded(args ?? {}, known);
+  const name = plainName(told, known);
+  if (args !== undefined) return [{ name, args }];
+  // They may be its arguments, all or some: the model is told, and nothing runs.
+  const stray = strayIn(value);
+  return [Object.keys(stray).length === 0 ? { name, args: {} } : { name, args: stray, fault: misplaced }];
 }
+
+const misplaced = 'the arguments are in the wrong place: they belong in an object "input" beside "name"';
 
 /** The wrapper some models were trained on: several calls as the arguments of one (F239). */
 function unfolded(args: Json, known: ReadonlySet<string>): WrittenCall[] {
@@ -140,20 +174,27 @@ function unfolded(args: Json, known: ReadonlySet<string>): WrittenCall[] {
 }
 
 function nameIn(value: JsonObject): string | undefined {
-  for (const key of nameKeys) {
-    const told = ownMember(value, key);
-    if (typeof told === "string" && told.trim() !== "") return told;
-  }
+  const key = nameKeyIn(value);
+  if (key !== undefined) return textIn(ownMember(value, key));
   const inner = ownMember(value, "function");
   return isObject(inner) ? nameIn(inner) : undefined;
 }
 
-function argsIn(value: JsonObject): Json {
+const nameKeyIn = (value: JsonObject): string | undefined =>
+  nameKeys.find((key) => (textIn(ownMember(value, key)) ?? "").trim() !== "");
+
+function argsIn(value: JsonObject): Json | undefined {
   for (const key of argKeys) {
     const told = ownMember(value, key);
     if (told !== undefined) return told ?? {};
   }
-  return {};
+  return undefined;
+}
+
+/** What stands beside a name, where nothing is said to be arguments. */
+function strayIn(value: JsonObject): JsonObject {
+  const nameKey = nameKeyIn(value);
+  return Object.fromEntries(Object.entries(value).filter(([key]) => key !== nameKey && !besides.has(key)));
 }
 
 /** A name without what was glued to it: control tokens (F064), or the place that tools are kept in, which names none of ours. */

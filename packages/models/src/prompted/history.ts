@@ -10,9 +10,12 @@ import {
   type Json,
   type Message,
   type TextPart,
+  type ToolCallPart,
   type ToolMessage,
   textOf,
 } from "@rondo/core";
+import { parseDigits } from "../exact-json.ts";
+import { isObject, parseJson } from "../json-values.ts";
 import { neutralisedMessage } from "./control-tokens.ts";
 
 export interface HistoryOptions {
@@ -112,11 +115,11 @@ export class TextHistory {
       const refused = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
       return JSON.stringify({ thought: "", response: said === "" ? refused : said });
     }
-    const first = JSON.stringify({ thought: said, tool_call: { name: call.name, input: call.args } });
+    const first = JSON.stringify({ thought: said, tool_call: { name: call.name, input: inputOf(call) } });
     if (this.#options.strict) return first;
     return [
       first,
-      ...others.map(({ name, args }) => JSON.stringify({ tool_call: { name, input: args } })),
+      ...others.map((one) => JSON.stringify({ tool_call: { name: one.name, input: inputOf(one) } })),
     ].join("\n");
   }
 
@@ -127,6 +130,13 @@ export class TextHistory {
     const files = message.content.filter((part) => part.type === "file");
     return [{ type: "text", text: JSON.stringify({ tool_result: told }) }, ...files];
   }
+}
+
+/** The arguments with all their digits, which are in their text (F093). */
+function inputOf({ args, rawArgs, argsError }: ToolCallPart): Json {
+  if (argsError !== undefined || !/\d{16}/.test(rawArgs)) return args;
+  const exact = parseJson(rawArgs, parseDigits);
+  return isObject(exact) ? exact : args;
 }
 
 /** Tool results are said in the user's voice. */

@@ -31,6 +31,12 @@ export function promptedJson(model: Model, options: PromptedOptions = {}): Model
   return new PromptedModel(model, options);
 }
 
+/** A schema is told in words here, which is as native as anything else this model is given. The strict protocol has no words for one. */
+function outputOf({ facts }: Model, { mode }: PromptedOptions): NonNullable<ModelFacts["output"]> {
+  if (mode !== "strict") return "native";
+  return facts?.output === "native" || facts?.output === "native_without_tools" ? facts.output : "none";
+}
+
 class PromptedModel implements Model {
   readonly id: string;
   readonly origin: Origin;
@@ -46,8 +52,7 @@ class PromptedModel implements Model {
     if (model.clocks !== undefined) this.clocks = model.clocks;
     this.#model = model;
     this.#options = options;
-    // A schema is told in words here, which is as native as anything else this model is given.
-    this.facts = { ...model.facts, tools: true, ...(options.mode === "strict" ? {} : { output: "native" }) };
+    this.facts = { ...model.facts, tools: true, output: outputOf(model, options) };
   }
 
   async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {

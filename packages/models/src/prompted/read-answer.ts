@@ -51,6 +51,7 @@ class AnswerReader {
     const rest = this.#body.slice(first.end);
     const after = withoutLeaks(rest).trim();
     if (first.malformed !== undefined) return this.#malformed(first);
+    if (first.cut && first.calls.length === 0) return this.#cut(first);
     if (first.calls.length > 0) {
       const alone = after === "" || invented.test(rest);
       if (alone || (first.explicit && !first.fenced)) return this.#called(first, "", rest);
@@ -108,6 +109,7 @@ class AnswerReader {
       const from = at + tag.index;
       const run = this.#runs.from(from);
       if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, from));
+      if (run.cut && run.calls.length === 0) return this.#cut(run, text.slice(0, from));
       if (run.calls.length === 0) return run;
       const rest = text.slice(run.end);
       if (ownTag.test(tag[0]) || isOver(rest)) return this.#called(run, text.slice(0, from), rest);
@@ -120,6 +122,7 @@ class AnswerReader {
         if (!/"(?:tool_calls?|function_call)"\s*:/.test(attempt)) return "over";
         const run = this.#runs.from(start);
         if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
+        if (run.cut && run.calls.length === 0) return this.#cut(run, text.slice(0, start));
         return run.calls.length > 0 ? this.#called(run, text.slice(0, start), "") : "over";
       }
       const run = this.#runs.from(start);
@@ -168,6 +171,11 @@ class AnswerReader {
     if (!this.#context.tools) return this.#plain();
     this.#warn("prompted_json_invalid", `the answer tries to call a tool and cannot be read: ${why}`);
     return { text: joined(before, run.texts), calls: [], malformed: why, warnings: this.#warnings };
+  }
+
+  /** What the limit left of an envelope says nothing: what was said before it is the text. */
+  #cut(run: Pick<Run, "texts">, before: string = ""): Reading {
+    return this.#context.tools ? this.#said(joined(before, run.texts)) : this.#plain();
   }
 
   #said(text: string): Reading {

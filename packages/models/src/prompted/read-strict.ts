@@ -1,6 +1,7 @@
 // The room of reading an answer by the letter of the protocol: BEHAVIOUR A24 and A25, no more and no less.
 
 import { type Json, RondoError } from "@rondo/core";
+import { parseDigits } from "../exact-json.ts";
 import { isObject, textIn } from "../json-values.ts";
 import { ownMember } from "../own-member.ts";
 import { shown, type WrittenCall } from "./calls.ts";
@@ -13,7 +14,7 @@ import type { Reading } from "./read-answer.ts";
 export function readStrict(text: string): Reading {
   let value: Json;
   try {
-    value = JSON.parse(unfenced(text)) as Json;
+    value = parseDigits(unfenced(text));
   } catch (thrown) {
     const message = `Failed to parse JSON response: ${(thrown as Error).message}`;
     return { text, calls: [], warnings: [{ code: "prompted_json_invalid", message }] };

@@ -31,6 +31,8 @@ export interface Run {
   /** Whether what was looked at ends in a fence that it opened. */
   inFence: boolean;
   malformed?: string;
+  /** It ends with an envelope that the limit cut before it said what it was. */
+  cut?: true;
 }
 
 /** Where a run is being read. */
@@ -111,7 +113,8 @@ export class Runs {
       this.#unclosed(run, text.slice(at), inTag);
       return false;
     }
-    const meaning = this.#meaning(text.slice(at, end), inTag);
+    const written = text.slice(at, end);
+    const meaning = this.#meaning(written, inTag);
     // After a call nothing but calls belongs to the message.
     if (meaning.kind === "other" || (meaning.kind === "response" && run.calls.length > 0)) return false;
     run.end = end;
@@ -121,8 +124,14 @@ export class Runs {
       if (run.calls.length === 0) run.malformed = meaning.why;
       return false;
     }
-    if (meaning.kind === "response") run.texts.push(meaning.text);
-    else {
+    if (meaning.kind === "response") {
+      run.texts.push(meaning.text);
+      if (meaning.beside !== undefined)
+        this.#warn(
+          "prompted_json_invalid",
+          `beside its response the answer has ${meaning.beside.join(", ")}, which is left out`,
+        );
+    } else {
       run.explicit &&= meaning.explicit || inTag;
       run.calls.push(...meaning.calls);
       const said = meaning.thought !== "" ? meaning.thought : (meaning.response ?? "");
@@ -139,9 +148,20 @@ export class Runs {
     const value = parsedLoosely(written);
     if (value !== undefined) return meaningOf(value, known, inTag);
     const name = attemptedName(written, known, inTag);
-    return name === undefined
-      ? { kind: "other" }
-      : { kind: "malformed", thought: "", why: `the JSON of a call of ${name} is not valid` };
+    if (name !== undefined)
+      return { kind: "malformed", thought: "", why: `the JSON of a call of ${name} is not valid` };
+    return this.#quoted(written) ?? { kind: "other" };
+  }
+
+  /** A response in whose text quotes stand bare. It is over where the object is. */
+  #quoted(written: string): Meaning | undefined {
+    const text = bareResponse(written);
+    if (text === undefined) return undefined;
+    this.#warn(
+      "prompted_json_invalid",
+      "the JSON of the response is not valid: its text is taken as it stands",
+    );
+    return { kind: "response", text };
   }
 
   /** Calls in a family's own words. False where nothing more belongs to the run. */
@@ -187,24 +207,69 @@ export class Runs {
   #unclosed(run: Run, rest: string, inTag: boolean): void {
     const name = attemptedName(rest, this.#context.known, inTag);
     if (name === undefined) {
-      if (this.#context.begun !== undefined && this.#context.begun !== "" && run.calls.length === 0) {
+      if (run.calls.length > 0) return;
+      const quoted = this.#quoted(rest);
+      if (quoted?.kind === "response") {
+        run.texts.push(quoted.text);
+        run.end = this.#body.length;
+        return;
+      }
+      if (this.#context.begun !== undefined && this.#context.begun !== "") {
         run.texts.push(this.#context.begun);
         run.end = this.#body.length;
         this.#warn(
           "prompted_json_invalid",
           "the answer's JSON was not closed; its response is taken as far as it goes",
         );
-      }
+      } else this.#nameless(run, rest, inTag);
       return;
     }
     this.#cut(run, name, rest);
   }
+
+  /** An envelope that breaks off before it names a tool, or what stands in a tag. */
+  #nameless(run: Run, rest: string, inTag: boolean): void {
+    if (this.#context.wire === "max_tokens" && (inTag || opensEnvelope(rest))) run.cut = true;
+    else if (inTag || explicitCall.test(rest)) run.malformed = "it breaks off before it names a tool";
+    else return;
+    run.end = this.#body.length;
+  }
 }
+
+const envelopeKeys: readonly string[] = ["thought", "response", "tool_call", "tool_calls", "function_call"];
+
+/** Whether a text that breaks off began as the protocol's own object. */
+function opensEnvelope(rest: string): boolean {
+  const [whole, key, closed] = /^\{\s*"(\w*)(")?/.exec(rest) ?? [];
+  if (whole === undefined || key === undefined) return false;
+  if (closed !== undefined) return envelopeKeys.includes(key);
+  return whole.length === rest.length && envelopeKeys.some((one) => one.startsWith(key));
+}
+
+const toResponse = /^\{\s*(?:"thought"\s*:\s*"(?:[^"\\]+|\\[\s\S])*"\s*,\s*)?"response"\s*:\s*"/;
+const bareQuotes = /\\[\s\S]|"/g;
+
+/** The text of an envelope with nothing behind its response, which goes on to the last quote there is. */
+function bareResponse(written: string): string | undefined {
+  const head = toResponse.exec(written)?.[0];
+  if (head === undefined) return undefined;
+  const end = written.trimEnd();
+  const object = end.endsWith("```") ? end.slice(0, -3).trimEnd() : end;
+  if (!object.endsWith("}")) return undefined;
+  const inner = object.slice(0, -1).trimEnd();
+  if (!inner.endsWith('"') || inner.length <= head.length) return undefined;
+  const text = inner.slice(head.length, -1).replace(bareQuotes, (one) => (one === '"' ? '\\"' : one));
+  const value = parsedLoosely(`"${text}"`);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The protocol's own key, in whatever quotes. */
+const explicitCall = /["'“”]?\b(?:tool[-_]?calls?|function[-_]?call)["'“”]?\s*:/i;
+const namesTool =
+  /(?:^|[{,\s])["'“”]?(?:name|tool|tool_name|action)["'“”]?\s*:\s*["'“”]([^"'“”\\]{1,128})["'“”]/;
 
 /** The tool that JSON which cannot be parsed was meant for; undefined when it does not look like a call. */
 function attemptedName(text: string, known: ReadonlySet<string>, inTag: boolean): string | undefined {
-  const explicit = inTag || /"(?:tool_calls?|function_call)"\s*:/.test(text);
-  const name = /["'](?:name|tool|tool_name|action)["']\s*:\s*["']([^"'\\]{1,128})["']/.exec(text)?.[1];
-  if (name !== undefined && (explicit || known.has(name))) return name;
-  return undefined;
+  const name = namesTool.exec(text)?.[1];
+  return name !== undefined && (inTag || explicitCall.test(text) || known.has(name)) ? name : undefined;
 }

@@ -5,6 +5,7 @@
 
 import {
   type AssistantMessage,
+  callsOf,
   errorWith,
   type JsonObject,
   type Model,
@@ -155,10 +156,14 @@ export class TextProtocol {
       io.emit({ type: "warning", code, message: this.#strict ? message : `${this.#face.id}: ${message}` });
     if (reading.text !== "") answer.textWhole("text", "text", reading.text);
     else answer.drop("text");
-    this.#call(answer, reading.calls, request, io);
-    const wire = wireOf(inner.stop.wire, reading.calls.length > 0, this.#strict);
+    // A server may read its model's calls although it was told of no tools, as those of gpt-oss do.
+    const told = reading.calls.length > 0 || this.#strict || !mayCall(request) ? [] : toldCalls(inner);
+    const calls = told.length > 0 ? told : reading.calls;
+    this.#call(answer, calls, request, io);
+    const wire = wireOf(inner.stop.wire, calls.length > 0, this.#strict);
     const message = answer.finish({ ...end, wire });
-    if (reading.malformed === undefined || message.stop.kind === "max_tokens") return message;
+    if (reading.malformed === undefined || calls.length > 0 || message.stop.kind === "max_tokens")
+      return message;
     return { ...message, stop: { ...message.stop, kind: "malformed_call", detail: reading.malformed } };
   }
 
@@ -182,20 +187,31 @@ export class TextProtocol {
   }
 
   #read(body: string, live: LiveAnswer, wire: StopKind, request: ModelRequest): Reading {
+    const { outputSchema } = request;
+    // What was asked for is JSON: an envelope around it is unwrapped only where the schema itself has no such member.
+    if (outputSchema !== undefined && hasMember(outputSchema, ["response", "thought", "tool_call"]))
+      return { text: this.#strict ? body : body.trim(), calls: [], warnings: [] };
     if (this.#strict) return readStrict(body);
     const begun = live.response;
-    const reading = readAnswer(body, {
+    return readAnswer(body, {
       known: new Set(request.tools.map(({ name }) => name)),
-      tools: request.tools.length > 0 && request.toolChoice !== "none" && request.outputSchema === undefined,
+      tools: mayCall(request),
       wire,
       ...(begun === undefined ? {} : { begun }),
     });
-    // What was asked for is JSON: an envelope around it is unwrapped only where the schema itself has no such member.
-    const { outputSchema } = request;
-    if (outputSchema === undefined || !hasMember(outputSchema, ["response", "thought"])) return reading;
-    return { text: body.trim(), calls: [], warnings: [] };
   }
 }
+
+const mayCall = ({ tools, toolChoice, outputSchema }: ModelRequest): boolean =>
+  tools.length > 0 && toolChoice !== "none" && outputSchema === undefined;
+
+/** The calls of an answer that are no text. */
+const toldCalls = (answer: AssistantMessage): WrittenCall[] =>
+  callsOf(answer).map(({ name, rawArgs, argsError }) => ({
+    name,
+    args: rawArgs,
+    ...(argsError === undefined ? {} : { fault: argsError }),
+  }));
 
 function hasMember({ properties }: JsonObject, names: readonly string[]): boolean {
   const members = objectIn(properties) ?? {};

@@ -1,10 +1,12 @@
 // The room of thoughts that a server left in the text: `<think>…</think>` at the head of an answer, or what a family of
 // models writes in its place.
 //
-// Only a leading block is thought; a tag later on is part of what the answer says (F113). What stands in a thought never
-// runs, however much it looks like a call (F114). Tags may be cut anywhere between two pieces.
+// Only leading blocks are thought, one or several, in any case; a tag later on is part of what the answer says (F113). What
+// stands in a thought never runs, however much it looks like a call (F114). Tags may be cut anywhere between two pieces.
 
+import { literal } from "../patterns.ts";
 import { opensCalls } from "./native-calls.ts";
+import { found } from "./scan.ts";
 
 const named: readonly Tags[] = ["think", "thinking", "thought", "reasoning"].map((name) => ({
   open: `<${name}>`,
@@ -13,8 +15,8 @@ const named: readonly Tags[] = ["think", "thinking", "thought", "reasoning"].map
 const tags: readonly Tags[] = [
   ...named,
   // Magistral, Command, Seed, MiniMax, Gemma, Kimi.
-  { open: "[THINK]", close: "[/THINK]" },
-  { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
+  { open: "[think]", close: "[/think]" },
+  { open: "<|start_thinking|>", close: "<|end_thinking|>" },
   { open: "<seed:think>", close: "</seed:think>" },
   { open: "<mm:think>", close: "</mm:think>" },
   { open: "<|channel>thought", close: "<channel|>" },
@@ -24,6 +26,14 @@ const tags: readonly Tags[] = [
 const openers: readonly string[] = tags.map(({ open }) => open);
 const closers: readonly string[] = tags.map(({ close }) => close);
 const longest = Math.max(...[...openers, ...closers].map((tag) => tag.length));
+/** Not toLowerCase: it turns a Kelvin sign into a k, and one letter into two. */
+const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** A tag in any case, which is looked for from a place on: where tags stand in a row, none is gone through again. */
+const patterns: ReadonlyMap<string, RegExp> = new Map(
+  closers.map((tag) => [tag, new RegExp(literal(tag), "gi")]),
+);
+const patternOf = (tag: string): RegExp => patterns.get(tag) as RegExp;
 
 interface Tags {
   open: string;
@@ -51,67 +61,89 @@ export class ThoughtSplitter {
 
   push(piece: string): Split {
     if (this.#state === "body") return { reasoning: "", body: piece };
-    if (this.#state === "thought") {
-      this.#held += piece;
-      return this.#think();
-    }
-    const head = this.#held === "" ? piece.trimStart() : piece;
-    this.#lead += piece.slice(0, piece.length - head.length);
-    this.#held += head;
-    return this.#begin(false);
+    if (this.#state === "thought") this.#held += piece;
+    else this.#take(piece);
+    return this.#split(false);
   }
 
   /** The text is over: what was held back is what it looks like. */
   end(): Split {
-    const split = this.#state === "start" ? this.#begin(true) : { reasoning: "", body: "" };
+    const split = this.#split(true);
     if (this.#state !== "thought") return split;
     const held = this.#held;
     this.#held = "";
     return { ...split, reasoning: split.reasoning + held };
   }
 
-  #begin(over: boolean): Split {
-    const head = this.#held;
+  /** Of what is before the next thought, or before the body, blanks are kept apart. */
+  #take(piece: string): void {
+    const head = this.#held === "" ? piece.trimStart() : piece;
+    this.#lead += piece.slice(0, piece.length - head.length);
+    this.#held += head;
+  }
+
+  /** What is certain of what is held: thoughts, one behind another, and then the body. */
+  #split(over: boolean): Split {
+    let reasoning = "";
+    for (;;) {
+      if (this.#state === "start" && !this.#opens(over)) return { reasoning, body: "" };
+      if (this.#state === "start" || this.#state === "body") return { reasoning, body: this.#body() };
+      const closed = this.#closes();
+      reasoning += closed.reasoning;
+      if (!closed.over) return { reasoning, body: "" };
+    }
+  }
+
+  #body(): string {
+    const body = this.#lead + this.#held;
+    this.#state = "body";
+    this.#lead = "";
+    this.#held = "";
+    return body;
+  }
+
+  /** Whether it is known how the text goes on: with a thought, whose tag is taken off, or with the body. */
+  #opens(over: boolean): boolean {
+    const head = lower(this.#held.slice(0, longest));
     const opened = tags.find(({ open }) => head.startsWith(open));
     if (opened !== undefined) {
       this.#state = "thought";
       this.#closer = [opened.close];
-      this.#held = head.slice(opened.open.length);
-      return this.#think();
+      this.#held = this.#held.slice(opened.open.length);
+      this.#lead = "";
+      return true;
     }
-    const mayOpen = head.length < longest && openers.some((tag) => tag.startsWith(head));
-    if (mayOpen && !over) return { reasoning: "", body: "" };
-    this.#state = "body";
-    this.#held = "";
-    return { reasoning: "", body: this.#lead + head };
+    return over || !(this.#held.length < longest && openers.some((tag) => tag.startsWith(head)));
   }
 
-  #think(): Split {
+  /** The rest of a thought, as far as it is certain, and whether it is over. */
+  #closes(): { reasoning: string; over: boolean } {
     const held = this.#held;
     let at = -1;
     let closer = "";
     for (const tag of this.#closer) {
-      const found = held.indexOf(tag);
-      if (found !== -1 && (at === -1 || found < at)) {
-        at = found;
+      const first = found(patternOf(tag), held, 0)?.index ?? -1;
+      if (first !== -1 && (at === -1 || first < at)) {
+        at = first;
         closer = tag;
       }
     }
     if (at !== -1) {
-      this.#state = "body";
+      this.#state = "start";
       this.#held = "";
-      return { reasoning: held.slice(0, at), body: held.slice(at + closer.length) };
+      this.#take(held.slice(at + closer.length));
+      return { reasoning: held.slice(0, at), over: true };
     }
     // A tag that has only begun is held back; all before it is thought for certain.
-    const from = Math.max(0, held.length - longest);
+    const tail = lower(held.slice(-longest));
     let keep = held.length;
-    for (let start = from; start < held.length; start++)
-      if (this.#closer.some((tag) => tag.startsWith(held.slice(start)))) {
-        keep = start;
+    for (let start = 0; start < tail.length; start++)
+      if (this.#closer.some((tag) => tag.startsWith(tail.slice(start)))) {
+        keep = held.length - tail.length + start;
         break;
       }
     this.#held = held.slice(keep);
-    return { reasoning: held.slice(0, keep), body: "" };
+    return { reasoning: held.slice(0, keep), over: false };
   }
 }
 
@@ -120,13 +152,14 @@ export class ThoughtSplitter {
  * an answer of the protocol: there the tag is a word inside it.
  */
 export function splitStray(body: string): Split {
+  const seen = lower(body);
   const head = body.trimStart();
   if (/^[[{`]/.test(head) || opensCalls(head)) return { reasoning: "", body };
   for (const tag of closers) {
-    const at = body.indexOf(tag);
+    const at = seen.indexOf(tag);
     if (at === -1) continue;
     const opened = openers.some((opener) => {
-      const open = body.indexOf(opener);
+      const open = seen.indexOf(opener);
       return open !== -1 && open < at;
     });
     if (!opened && !body.slice(0, at).includes("`"))

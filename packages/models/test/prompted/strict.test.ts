@@ -1,12 +1,14 @@
-import { Agent, type Message } from "@rondo/core";
+import { Agent, type Message, type ModelFacts, tool } from "@rondo/core";
 import { thinkActObserve, trace } from "@rondo/core/presets";
 import { say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { promptedJson } from "../../src/index.ts";
 import { errorFrom } from "../transport/loopback.ts";
 import { ask, heard, list, said, speaking, weather } from "./model.ts";
 
 const strict = { mode: "strict" } as const;
+const echo = tool({ name: "echo", description: "Echoes", inputSchema: z.object({}), execute: () => "echo" });
 
 describe("the strict text protocol", () => {
   test("A4.24 the key tool_call makes a tool_use with one call", async () => {
@@ -147,5 +149,32 @@ describe("the strict text protocol", () => {
       ["user", '{"tool_result":{"name":"list","result":"a"}}'],
       ["assistant", '{"thought":"","response":"Done."}'],
     ]);
+  });
+
+  test.each<[string, ModelFacts, string, boolean]>([
+    [
+      "by a tool where the server knows no schema",
+      {},
+      '{"thought":"like {\\"city\\":\\"Oslo\\"}","tool_call":{"name":"final_output","input":{"city":"Rome"}}}',
+      true,
+    ],
+    ["by the server's own means", { output: "native" }, '{"city":"Rome"}', false],
+  ])(
+    "a typed output is asked for %s, since the protocol has no words for one",
+    async (_, facts, says, told) => {
+      const model = speaking(['{"response":"It is Rome."}', says], { facts });
+      const output = z.object({ city: z.string() });
+      const agent = new Agent({ model: promptedJson(model, strict), tools: [echo], output });
+      expect((await agent.run("Where?")).output).toEqual({ city: "Rome" });
+      expect(model.asked[1]?.system?.includes('"city"')).toBe(told);
+      expect(model.asked[1]?.outputSchema !== undefined).toBe(!told);
+    },
+  );
+
+  test("a schema with the envelope's own members is not taken for an envelope", async () => {
+    const model = speaking('{"response":"Rome"}', { facts: { output: "native" } });
+    const output = z.object({ response: z.string() });
+    const agent = new Agent({ model: promptedJson(model, strict), output });
+    expect((await agent.run("Where?")).output).toEqual({ response: "Rome" });
   });
 });

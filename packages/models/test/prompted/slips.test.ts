@@ -1,0 +1,156 @@
+// What small models get wrong in the text protocol: what of it is forgiven, what the model is told, and what never runs.
+
+import { type ModelRequest, userText } from "@rondo/core";
+import { describe, expect, it } from "vitest";
+import { promptedJson } from "../../src/index.ts";
+import { ask, hear, heard, said, speaking } from "./model.ts";
+
+const oslo = [{ name: "weather", args: { city: "Oslo" } }];
+const call = '{"tool_call":{"name":"weather","input":{"city":"Oslo"}}}';
+const long = "2512292042121000001";
+
+describe("a slip that says nothing", () => {
+  it.each([
+    [
+      "a comma behind the last member",
+      '{"thought":"t","tool_call":{"name":"weather","input":{"city":"Oslo",},},}',
+    ],
+    ["such a comma in a tag", '<tool_call>{"name":"weather","arguments":{"city":"Oslo", }}</tool_call>'],
+    ["the key in capitals", '{"TOOL_CALL":{"name":"weather","input":{"city":"Oslo"}}}'],
+    ["the key as others spell it", '{"toolCall":{"name":"weather","input":{"city":"Oslo"}}}'],
+    ["several thoughts before it", `<think>\n\n</think>\n\n<think>look</think>\n${call}`],
+    ["a thought in capitals", `<THINK>look</THINK>\n${call}`],
+  ])("costs no call: %s", async (_, says) => {
+    for (const chunk of [1, 5, 10_000]) {
+      const { calls, answer } = await heard(says, { mind: { chunk } });
+      expect([calls, answer.stop.kind]).toEqual([oslo, "tool_use"]);
+    }
+  });
+
+  it("leaves alone what only looks like one inside a text", async () => {
+    const { calls } = await heard('{"tool_call":{"name":"weather","input":{"city":"a,} b,]",}}}');
+    expect(calls).toEqual([{ name: "weather", args: { city: "a,} b,]" } }]);
+  });
+
+  it.each([
+    ["bare quotes in it", '{"response":"the "best" one"}', 'the "best" one'],
+    ["an odd one", '{"thought":"t","response":"A 5" pipe. {Then} go on.\\n"}', 'A 5" pipe. {Then} go on.\n'],
+    ["a comma behind it", '{"response":"hi",}', "hi"],
+    ["members beside it", '{"thought":"t","response":"hi","confidence":0.9}', "hi"],
+    ["bare quotes in a fence", '```json\n{"response":"a 5" pipe"}\n```', 'a 5" pipe'],
+  ])("costs nothing of a response: %s", async (_, says, told) => {
+    for (const chunk of [1, 5, 10_000]) {
+      const { text, shown, calls } = await heard(says, { mind: { chunk } });
+      expect([text, shown, calls]).toEqual([told, told, []]);
+    }
+  });
+
+  it("is told where a member was left out", async () => {
+    const { warnings, events } = await heard('{"response":"hi","confidence":0.9}');
+    expect(warnings).toEqual(["prompted_json_invalid"]);
+    expect(JSON.stringify(events)).toContain("confidence");
+  });
+});
+
+describe("a slip that says something", () => {
+  it.each([
+    ["typographic quotes", "{“tool_call”:{“name”:“weather”,“input”:{“city”:“Oslo”}}}"],
+    ["no quotes", '{thought:"t",tool_call:{name:"weather",input:{city:"Oslo"}}}'],
+    ["Python's", "{'tool_call': {'name': 'weather', 'input': {'now': True}}}"],
+    ["a comment", '{"tool_call":{"name":"weather", // which\n"input":{}}}'],
+    ["a name that never came", '{"thought":"t","tool_call":{"na'],
+    ["a tag with a name that never came", '<tool_call>{"na'],
+  ])("is no answer, and the model is asked again: %s", async (_, says) => {
+    const { answer, calls } = await heard(says);
+    expect([answer.stop.kind, calls]).toEqual(["malformed_call", []]);
+  });
+
+  it.each([
+    ["beside the name", '{"tool_call":{"name":"weather","city":"Oslo"}}'],
+    ["beside the call", '{"tool_call":{"name":"weather"},"input":{"city":"Oslo"}}'],
+    ["under a word that may be a name", '{"tool_call":{"name":"list","action":"delete"}}'],
+  ])("never runs a call without the arguments it had: %s", async (_, says) => {
+    const { calls } = await heard(says);
+    expect(calls).toMatchObject([{ argsError: expect.stringContaining('"input"') }]);
+  });
+
+  it("is data where a number stands under the key", async () => {
+    const says = '{"tool_calls":5,"errors":0}';
+    expect(await heard(says)).toMatchObject({
+      text: says,
+      calls: [],
+      answer: { stop: { kind: "end_turn" } },
+    });
+  });
+
+  it.each(['{"tho', '{"thought":"I need to', '{"thought":"t","tool_call":{"na', '<tool_call>{"na'])(
+    "that the output limit made is neither text nor call: %s",
+    async (says) => {
+      const { answer, text, shown } = await heard(says, { mind: { wire: "max_tokens" } });
+      expect([answer.stop.kind, answer.content, text, shown]).toEqual(["max_tokens", [], "", ""]);
+      const prose = await heard(`I look.\n${says}`, { mind: { wire: "max_tokens" } });
+      if (says.includes("tool_call")) expect([prose.text, prose.calls]).toEqual(["I look.", []]);
+    },
+  );
+
+  it("is the text it is where no call may be made", async () => {
+    const says = '{"thought":"t","tool_call":{"na';
+    const request = { toolChoice: "none" } as const;
+    expect(await heard(says, { request, mind: { wire: "max_tokens" } })).toMatchObject({ text: says });
+  });
+});
+
+describe("an integer that no double holds (F093)", () => {
+  it.each([
+    ["the envelope", `{"tool_call":{"name":"weather","input":{"city":"x","id":${long}}}}`],
+    ["a list", `{"tool_call":{"name":"weather","input":{"city":"x","ids":[${long}]}}}`],
+    ["a bare call", `{"name":"weather","arguments":{"city":"x","id":${long}}}`],
+    ["a tag", `<tool_call>{"name":"weather","arguments":{"city":"x","id":-${long}}}</tool_call>`],
+    ["a family's own words", `[TOOL_CALLS]weather{"city":"x","id":${long}}`],
+  ])("keeps its digits in %s, and in the history", async (_, says) => {
+    for (const mode of ["tolerant", "strict"] as const) {
+      if (mode === "strict" && !says.startsWith('{"tool_call"')) continue;
+      const mind = speaking([says, '{"response":"ok"}']);
+      const model = promptedJson(mind, { mode });
+      const { answer } = await hear(model, ask);
+      const [part] = answer.content;
+      expect(part?.type === "tool_call" && part.rawArgs).toContain(long);
+      const request: ModelRequest = { ...ask, messages: [userText("hi"), answer, userText("go on")] };
+      await hear(model, request);
+      expect(said([...(mind.asked[1]?.messages ?? [])][1])).toContain(long);
+    }
+  });
+
+  it("keeps them in a response that is JSON", async () => {
+    expect((await heard(`{"response":{"id":${long}}}`)).text).toBe(`{"id":${long}}`);
+  });
+});
+
+describe("a call that the server read although it was told of no tools", () => {
+  const model = (toolChoice: ModelRequest["toolChoice"]) => {
+    const origin = { api: "x", provider: "x", model: "x" };
+    const inner = {
+      ...speaking(""),
+      call: async () => ({
+        role: "assistant" as const,
+        content: [
+          {
+            type: "tool_call" as const,
+            id: "c",
+            name: "weather",
+            args: { city: "Oslo" },
+            rawArgs: '{"city":"Oslo"}',
+          },
+        ],
+        origin,
+        stop: { kind: "tool_use" as const, wire: "tool_use" as const },
+      }),
+    };
+    return hear(promptedJson(inner), { ...ask, toolChoice });
+  };
+
+  it("is a call, unless none may be made", async () => {
+    expect(await model("auto")).toMatchObject({ calls: oslo, answer: { stop: { kind: "tool_use" } } });
+    expect((await model("none")).calls).toEqual([]);
+  });
+});
