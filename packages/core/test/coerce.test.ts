@@ -175,6 +175,9 @@ describe("a value in the wrong type", () => {
   it.each<[string, SchemaLike, JsonObject]>([
     ["no alternative takes it", z.object({ a: z.union([z.number(), z.boolean()]) }), { a: "maybe" }],
     ["its tag names none", z.object({ a: kinds }), { a: { kind: "other", size: "1" } }],
+    // As a text it would be another id: the digits are lost already.
+    ["a text is wanted of an integer that no double holds", z.object({ a: z.string() }), { a: 2 ** 53 }],
+    ["its negative is", z.object({ a: z.array(z.string()) }), { a: [-(2 ** 60)] }],
     [
       "a reference leads nowhere",
       {

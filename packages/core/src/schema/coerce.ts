@@ -117,10 +117,13 @@ function typeOf(value: Json): string {
 function ofType(value: Json, wanted: readonly string[]): Json {
   if (wanted.length === 0 || wanted.includes(typeOf(value))) return value;
   if (typeof value === "string") return ofText(value.trim(), value, wanted);
-  if (wanted.includes("string") && (typeof value === "number" || typeof value === "boolean"))
-    return String(value);
+  if (wanted.includes("string") && (typeof value === "boolean" || isExact(value))) return String(value);
   return value;
 }
+
+/** A number that is what was written. An integer that no double holds has lost its digits: made a text, it would be another one. */
+const isExact = (value: Json): boolean =>
+  typeof value === "number" && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
 /** A word that came with its quotes, where the schema lists the words it takes. */
 function ofValues(value: Json, schema: JsonObject): Json {
