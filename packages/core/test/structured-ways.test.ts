@@ -154,6 +154,15 @@ describe("a schema that is refused", () => {
   });
 });
 
+describe("a value nested deeper than any stack holds", () => {
+  test("does not fit, and the model is told", async () => {
+    const deep = `${'{"city":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+    const { agent, model } = asked(undefined, [say("x"), say(deep), say(rome)], { output: z.any() });
+    expect((await agent.run("where?")).output).toEqual({ city: "Rome" });
+    expect(JSON.stringify(model.lastRequest.messages.at(-1))).toContain("512 levels");
+  });
+});
+
 describe("the output tool", () => {
   const facts = { output: "none" } as const;
 

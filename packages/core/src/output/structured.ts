@@ -30,15 +30,37 @@ export async function checkOutput(
   const type = "output_checked" as const;
   let error: string | undefined;
   const values = reading.wholeText ? wholeValue(text) : jsonValues(text);
-  for (const written of values)
+  for (const written of values) {
+    if (isTooDeep(written)) {
+      error ??= `it is nested more than ${deepest} levels deep`;
+      continue;
+    }
     for (const value of readings(written, schema, reading)) {
       const check =
         schema === undefined ? { ok: true as const, args: value, value } : await schema.check(value);
       if (check.ok) return { type, ok: true, value: kept(check) };
       error ??= check.error;
     }
+  }
   const none = reading.wholeText ? "the text is not JSON" : "there is no complete JSON value in the text";
   return { type, ok: false, error: error ?? none };
+}
+
+/** As of a call's arguments: what is checked, copied and written is walked by recursion, and far deeper no stack would hold it. */
+const deepest = 512;
+
+/** Level by level: its own depth costs nothing. */
+function isTooDeep(value: Json): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > deepest) return true;
+    level = level.flatMap((one) =>
+      typeof one === "object" && one !== null
+        ? Object.values(one).filter((inner) => typeof inner === "object" && inner !== null)
+        : [],
+    );
+  }
+  return false;
 }
 
 /** What a value may mean: itself, what stands in the object that was asked for, the same in camelCase. */
