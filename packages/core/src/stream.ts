@@ -8,6 +8,7 @@ import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import { type JsonObject, textOf } from "./message.ts";
 import { PartialJson, type Partially } from "./output/partial.ts";
+import { ThoughtSplitter } from "./prompt/thoughts.ts";
 import type { RunResult } from "./result.ts";
 
 /** More than this many waiting events, and deltas are joined. */
@@ -140,6 +141,8 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
   );
   readonly #schema: JsonObject | undefined;
   #json: PartialJson | undefined;
+  /** A draft in a thought that opens the text is not the value. */
+  #thoughts = leadingThoughts();
   /** The part of the answer that is read. */
   #index = 0;
 
@@ -150,8 +153,10 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
   /** Takes a live event in. */
   hear(event: RondoEvent): void {
     if (event.type === "text_delta") this.#feed(event);
-    else if (event.type === "request") this.#json = event.output ? new PartialJson(this.#schema) : undefined;
-    else if (event.type === "run_end") this.#queue.end();
+    else if (event.type === "request") {
+      this.#json = event.output ? new PartialJson(this.#schema) : undefined;
+      this.#thoughts = leadingThoughts();
+    } else if (event.type === "run_end") this.#queue.end();
   }
 
   #feed({ index, text }: { index: number; text: string }): void {
@@ -159,8 +164,11 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
     // A whole value before the part that counts was a draft.
     if (index !== this.#index && this.#json.done) this.#json = new PartialJson(this.#schema);
     this.#index = index;
-    const { value } = this.#json.feed(text) ? this.#json : {};
-    if (value !== undefined) this.#queue.push(value as Partially<Output>);
+    for (const piece of this.#thoughts.push(text)) {
+      if (piece.type === "reasoning" || !this.#json.feed(piece.text)) continue;
+      const { value } = this.#json;
+      if (value !== undefined) this.#queue.push(value as Partially<Output>);
+    }
   }
 
   end(): void {
@@ -169,6 +177,8 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
 
   readonly [Symbol.asyncIterator]: () => AsyncIterator<Partially<Output>, undefined> = once(this.#queue);
 }
+
+const leadingThoughts = (): ThoughtSplitter => new ThoughtSplitter({ blocks: "leading" });
 
 /** The text of a run's answers, out of its events. */
 export const textsOf = (read: () => EventQueue<RondoEvent>): AsyncIterable<string> => ({

@@ -161,6 +161,17 @@ describe("stream().partialOutput", () => {
     expect(seen).toEqual([{ city: "Rome", days: [] }]);
   });
 
+  test("shows no draft in a thought that opens the answer", async () => {
+    const says = '<think>{"city":"Oslo","days":[]}</think>{"city":"Rome","days":[]}';
+    for (const chunk of [1, 200]) {
+      const stream = new Agent({ model: scripted([say(says, { chunk })]), output }).stream("weather?");
+      const seen: string[] = [];
+      for await (const partial of stream.partialOutput) seen.push(JSON.stringify(partial));
+      expect(seen.join()).not.toContain("O");
+      expect((await stream.result).output).toEqual(JSON.parse(seen.at(-1) ?? ""));
+    }
+  });
+
   test("starts anew when the answer is asked for again", async () => {
     const model = scripted([[say('{"city":"Par'), fail("overloaded")], say('{"city":"Rome","days":[]}')]);
     const stream = new Agent({ model, output, ...quick }).stream("weather?");

@@ -101,6 +101,14 @@ describe("an output that is no object", () => {
     }
   });
 
+  test("comes off a text as well, from a model that does not call the tool", async () => {
+    const { agent } = asked(z.any(), say('{"value":{"a":1}}', { chunk: 1 }), { output: "none" });
+    const stream = agent.stream("which?");
+    let last: unknown;
+    for await (const partial of stream.partialOutput) last = partial;
+    expect([(await stream.result).output, last]).toEqual([{ a: 1 }, { a: 1 }]);
+  });
+
   test("is in words what it is, for a model that is asked in words", async () => {
     const { agent, model } = asked(cities, say('["Rome"]'), { output: "none", tools: false });
     expect((await agent.run("which?")).output).toEqual(["Rome"]);

@@ -45,8 +45,8 @@ function textOf(
   event: ModelEvent,
   tool: ToolDefinition | undefined,
 ): { index: number; text: string } | undefined {
-  if (tool === undefined) return event.type === "text_delta" ? event : undefined;
-  if (event.type !== "tool_args_delta" || event.name !== tool.name) return undefined;
+  if (event.type === "text_delta") return event;
+  if (tool === undefined || event.type !== "tool_args_delta" || event.name !== tool.name) return undefined;
   return { index: event.index, text: event.delta };
 }
 
@@ -57,14 +57,15 @@ function answerOf(
 ): AssistantMessage {
   if (!isAnswerLike(message)) return message;
   const bare = (text: string): string => (wrapped ? unwrappedText(text) : text);
-  if (tool === undefined) {
+  const isAnswer = (part: Part): part is ToolCallPart =>
+    part.type === "tool_call" && part.name === tool?.name;
+  // A model that answers in text all the same was shown the object, too.
+  if (!message.content.some(isAnswer)) {
     const content = message.content.map(
       (part): Part => (part.type === "text" ? { ...part, text: bare(part.text) } : part),
     );
     return { ...message, content };
   }
-  const isAnswer = (part: Part): part is ToolCallPart => part.type === "tool_call" && part.name === tool.name;
-  if (!message.content.some(isAnswer)) return message;
   const content = message.content.map((part): Part => {
     if (isAnswer(part)) return { type: "text", text: bare(part.rawArgs) };
     // Signed reasoning belongs to the call it led to; before a text it would be refused.
