@@ -160,7 +160,9 @@ export class TextProtocol {
     const told = reading.calls.length > 0 || this.#strict || !mayCall(request) ? [] : toldCalls(inner);
     const calls = told.length > 0 ? told : reading.calls;
     this.#call(answer, calls, request, io);
-    const wire = wireOf(inner.stop.wire, calls.length > 0, this.#strict);
+    // Its letter is about turns; what a limit cut is no typed output.
+    const strict = this.#strict && request.outputSchema === undefined;
+    const wire = wireOf(inner.stop.wire, calls.length > 0, strict);
     const message = answer.finish({ ...end, wire });
     if (reading.malformed === undefined || calls.length > 0 || message.stop.kind === "max_tokens")
       return message;
@@ -190,8 +192,8 @@ export class TextProtocol {
     const { outputSchema } = request;
     // What was asked for is JSON: an envelope around it is unwrapped only where the schema itself has no such member.
     if (outputSchema !== undefined && hasMember(outputSchema, ["response", "thought", "tool_call"]))
-      return { text: this.#strict ? body : body.trim(), calls: [], warnings: [] };
-    if (this.#strict) return readStrict(body);
+      return { text: body.trim(), calls: [], warnings: [] };
+    if (this.#strict && outputSchema === undefined) return readStrict(body);
     const begun = live.response;
     return readAnswer(body, {
       known: new Set(request.tools.map(({ name }) => name)),

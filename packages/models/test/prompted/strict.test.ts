@@ -1,4 +1,4 @@
-import { Agent, type Message, type ModelFacts, tool } from "@rondo/core";
+import { Agent, type Message, type ModelFacts, type StopKind, tool } from "@rondo/core";
 import { thinkActObserve, trace } from "@rondo/core/presets";
 import { say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -177,4 +177,18 @@ describe("the strict text protocol", () => {
     const agent = new Agent({ model: promptedJson(model, strict), output });
     expect((await agent.run("Where?")).output).toEqual({ response: "Rome" });
   });
+
+  test.each<[string, StopKind, object]>([
+    ['{"city":"Rome"}', "max_tokens", { end: { reason: "truncated" } }],
+    ['{"city":"Rome"}', "content_filter", { end: { reason: "refused" } }],
+    ["[1]", "end_turn", { end: { reason: "output_invalid" } }],
+  ])(
+    "a typed output keeps what cut it off, and one that is no object may be asked for again: %s, %s",
+    async (says, wire, expected) => {
+      const model = speaking(says, { facts: { output: "native" }, wire });
+      const output = z.object({ city: z.string() });
+      const agent = new Agent({ model: promptedJson(model, strict), output });
+      expect(await agent.run("Where?")).toMatchObject(expected);
+    },
+  );
 });
