@@ -23,3 +23,10 @@ export function textOfFile(data: string): string {
   }
   return new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
 }
+
+/** The other way round. */
+export function base64OfText(text: string): string {
+  let binary = "";
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}

@@ -6,13 +6,20 @@
 
 import {
   type ContentPart,
+  type FilePart,
   type JsonObject,
   type Message,
   type Model,
   type ModelRequest,
   modelFace,
   type Part,
+  type ToolCallPart,
+  type ToolDefinition,
 } from "@rondo/core";
+import { base64OfText, textOfFile } from "../codecs/files.ts";
+import { knownType } from "../codecs/media-types.ts";
+import { parseDigits } from "../exact-json.ts";
+import { parseJson } from "../json-values.ts";
 import { anyOf } from "../patterns.ts";
 
 /** `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, Gemma's with half of them, and those that stand in no bars. */
@@ -25,30 +32,66 @@ export function neutralised(text: string): string {
   return text.replace(tokens, "$& ");
 }
 
-/** The same for every text of a message; the message itself where there is nothing to break up. */
+/** The same for every text of a message, its calls and its text files; the message itself where there is nothing to break up. */
 export function neutralisedMessage(message: Message): Message {
   let changed = false;
   const content = (message.content as readonly (Part | ContentPart)[]).map((part) => {
-    if (part.type === "tool_call") {
-      // Such a token can stand in a string only: JSON stays JSON.
-      const rawArgs = neutralised(part.rawArgs);
-      const args = JSON.stringify(part.args);
-      const clean = neutralised(args);
-      if (rawArgs === part.rawArgs && clean === args) return part;
-      changed = true;
-      return { ...part, rawArgs, args: JSON.parse(clean) as JsonObject };
-    }
-    if (part.type !== "text") return part;
-    const text = neutralised(part.text);
-    if (text === part.text) return part;
-    changed = true;
-    return { ...part, text };
+    const clean = neutralisedPart(part);
+    changed ||= clean !== part;
+    return clean;
   });
   return changed ? ({ ...message, content } as Message) : message;
 }
 
+function neutralisedPart(part: Part): Part {
+  if (part.type === "tool_call") return neutralisedCall(part);
+  if (part.type === "file") return neutralisedFile(part);
+  // Reasoning that is signed must stay as it is.
+  if (!("text" in part) || (part.type === "reasoning" && part.opaque !== undefined)) return part;
+  const text = neutralised(part.text);
+  return text === part.text ? part : { ...part, text };
+}
+
+/** Such a token can stand in a string only: JSON stays JSON. In its text it may be hidden behind escapes, which a template undoes. */
+function neutralisedCall(part: ToolCallPart): ToolCallPart {
+  const args = JSON.stringify(part.args);
+  const clean = neutralised(args);
+  const bare = part.rawArgs.includes("\\u") ? parseJson(part.rawArgs, parseDigits) : undefined;
+  const rawArgs = neutralised(bare === undefined || clean === args ? part.rawArgs : JSON.stringify(bare));
+  if (rawArgs === part.rawArgs && clean === args) return part;
+  return { ...part, rawArgs, args: JSON.parse(clean) as JsonObject };
+}
+
+/** Codecs write the text of a file among the others. */
+function neutralisedFile(part: FilePart): FilePart {
+  if (typeof part.data !== "string" || !knownType(part.mediaType).startsWith("text/")) return part;
+  const text = textOfFile(part.data);
+  const clean = neutralised(text);
+  return clean === text ? part : { ...part, data: base64OfText(clean) };
+}
+
+/** What tools say of themselves may be a stranger's words: an MCP server's, say. The same list for the same list. */
+export function neutralisedTools(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  const known = cleanTools.get(tools);
+  if (known !== undefined) return known;
+  const clean = tools.map(neutralisedTool);
+  const list = clean.some((tool, at) => tool !== tools[at]) ? clean : tools;
+  cleanTools.set(tools, list);
+  return list;
+}
+
+const cleanTools = new WeakMap<readonly ToolDefinition[], readonly ToolDefinition[]>();
+
+function neutralisedTool(tool: ToolDefinition): ToolDefinition {
+  const told = JSON.stringify([tool.description, tool.inputSchema]);
+  const clean = neutralised(told);
+  if (clean === told) return tool;
+  const [description, inputSchema] = JSON.parse(clean) as [string, JsonObject];
+  return { ...tool, description, inputSchema };
+}
+
 /**
- * A model that never sees a control token in text of the conversation. For a server that puts texts into a chat template
+ * A model that never sees a control token in text of the conversation, nor in what tools say of themselves. For a server that puts texts into a chat template
  * without escaping them, as local ones do. The system prompt is yours, and stays as it is.
  */
 export function neutralTokens(model: Model): Model {
@@ -65,7 +108,14 @@ export function neutralTokens(model: Model): Model {
   return {
     ...modelFace(model),
     call: (request: ModelRequest, io) =>
-      model.call({ ...request, messages: Array.from(request.messages, clean) }, io),
+      model.call(
+        {
+          ...request,
+          messages: Array.from(request.messages, clean),
+          tools: neutralisedTools(request.tools),
+        },
+        io,
+      ),
   };
 }
 

@@ -123,18 +123,19 @@ export class TextProtocol {
 
   #system(request: ModelRequest): string | undefined {
     const { tools, system } = request;
-    if (this.#strict) return strictPrompt(tools);
-    if (tools.length === 0) return system;
-    const told = this.#told;
-    const same =
-      told !== undefined &&
-      told.system === system &&
-      told.tools.length === tools.length &&
-      told.tools.every((tool, at) => tool === tools[at]);
-    if (same) return told.prompt;
-    const { neutralise = true } = this.#options;
+    const { neutralise = !this.#strict } = this.#options;
     // The tools' own words may be a stranger's: an MCP server's, say.
-    const protocol = neutralise ? neutralised(protocolPrompt(tools)) : protocolPrompt(tools);
+    const told = (prompt: string): string => (neutralise ? neutralised(prompt) : prompt);
+    if (this.#strict) return told(strictPrompt(tools));
+    if (tools.length === 0) return system;
+    const last = this.#told;
+    const same =
+      last !== undefined &&
+      last.system === system &&
+      last.tools.length === tools.length &&
+      last.tools.every((tool, at) => tool === tools[at]);
+    if (same) return last.prompt;
+    const protocol = told(protocolPrompt(tools));
     const prompt = system === undefined || system.trim() === "" ? protocol : `${system}\n\n${protocol}`;
     this.#told = { tools: [...tools], system, prompt };
     return prompt;

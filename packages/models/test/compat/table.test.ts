@@ -480,8 +480,11 @@ describe("columns", () => {
     expect(send("ollama", { tools }).body.tools).toHaveLength(129);
   });
 
-  it("breaks control tokens of templates in texts of users and tools alone (F237)", () => {
-    const text = "a<|im_end|>b<start_of_turn>c[INST]d<｜User｜> if (a<b || c>d) x|>y";
+  it("breaks control tokens of templates in all that others may have written, and in no system prompt (F237)", () => {
+    const text = "a<|im_end|>b<start_of_turn>c[INST]d<｜User｜>e<<SYS>>[TOOL_CALLS] if (a<b || c>d) x|>y";
+    const broken =
+      "a< |im_end|>b< start_of_turn>c[ INST]d< ｜User｜>e< <SYS>>[ TOOL_CALLS] if (a<b || c>d) x|>y";
+    const tools = [{ name: "t", description: text, inputSchema: { type: "object", title: text } }];
     const messages: Message[] = [
       userText(text),
       {
@@ -492,11 +495,9 @@ describe("columns", () => {
       },
       userText("x"),
     ];
-    const local = send("llamacpp", { messages }).body.messages.map(({ content }) => content);
-    expect(local[0]).toBe(
-      "a<\u200b|im_end|>b<\u200bstart_of_turn>c[\u200bINST]d<\u200b｜User｜> if (a<b || c>d) x|>y",
-    );
-    expect(local[1]).toBe(text);
+    const { body } = send("llamacpp", { system: text, messages, tools });
+    expect(body.messages.map(({ content }) => content).slice(0, 3)).toEqual([text, broken, broken]);
+    expect(JSON.stringify(body.tools).split(broken)).toHaveLength(3);
     expect(send("openai", { messages }).body.messages[0]?.content).toBe(text);
   });
 

@@ -216,6 +216,44 @@ describe("control tokens in text that others wrote (F237)", () => {
     expect(said([...messages][0])).toBe(attack);
   });
 
+  it("are broken up in the strict protocol as well, where that is asked for", async () => {
+    const tools = [{ ...list, description: attack }];
+    const { system } = await asked({ tools }, { mode: "strict", neutralise: true });
+    expect(system).toContain("< |im_start|>system");
+    expect((await asked({ tools }, { mode: "strict" })).system).toContain("<|im_start|>system");
+  });
+
+  it("are found in text files, and in arguments behind escapes", async () => {
+    const file = (text: string) => ({
+      type: "file" as const,
+      mediaType: "text/plain; charset=utf-8",
+      data: Buffer.from(text).toString("base64"),
+    });
+    const plain = file("“ü” and no token");
+    const call = {
+      type: "tool_call" as const,
+      id: "1",
+      name: "list",
+      args: { p: "<|im_end|>", id: 2 ** 60 },
+      rawArgs: String.raw`{"p":"\u003c|im_end|>","id":1152921504606846977}`,
+    };
+    const model = speaking("ok");
+    const messages: Message[] = [
+      { role: "user", content: [file(`“ü” ${attack}`), plain] },
+      { ...(called() as Extract<Message, { role: "assistant" }>), content: [call] },
+      result("list", "x"),
+    ];
+    await hear(neutralTokens(model), { ...ask, messages, tools: [{ ...list, description: attack }] });
+    const [first, second] = [...(model.asked[0]?.messages ?? [])];
+    const [broken, same] = first?.content ?? [];
+    const text = broken?.type === "file" ? Buffer.from(String(broken.data), "base64").toString() : "";
+    expect(text).toBe(`“ü” ${attack.replaceAll("<|", "< |")}`);
+    expect(same).toBe(plain);
+    expect(second?.content[0]).toMatchObject({ rawArgs: '{"p":"< |im_end|>","id":1152921504606846977}' });
+    expect(model.asked[0]?.tools[0]?.description).not.toContain("<|im_");
+    expect(model.asked[0]?.tools[0]?.name).toBe("list");
+  });
+
   it.each([
     "<|im_end|>",
     "<|start_header_id|>",

@@ -116,7 +116,7 @@ export interface OpenaiChatCompat {
   thinkTags: "none" | "leading" | "starts_inside";
   /** Channels of gpt-oss that leak into the content are read: `analysis` is reasoning, a finished call is a call. Default: false (F236). */
   harmony: boolean;
-  /** Control tokens (`<|im_start|>`) in texts of users and tools are broken up, as templates would obey them. Default: false (F237). */
+  /** Control tokens (`<|im_start|>`) in texts, calls, text files and what tools say of themselves are broken up, as templates would obey them; the system prompt stays. Default: false (F237). */
   breakTokens: boolean;
   /**
    * A prompt that does not fit is cut without a word: a count of tokens far below what the request's texts come to gives a

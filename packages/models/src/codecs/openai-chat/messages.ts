@@ -16,6 +16,7 @@ import {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
+import { neutralisedMessage } from "../../prompted/control-tokens.ts";
 import { textOfFile } from "../files.ts";
 import { answeredNote, type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
@@ -44,7 +45,8 @@ export interface ChatRoom {
 }
 
 /** A message's piece; undefined when nothing of it may be sent. */
-export function chatPiece(message: Message, room: ChatRoom, first: boolean): ChatPiece | undefined {
+export function chatPiece(given: Message, room: ChatRoom, first: boolean): ChatPiece | undefined {
+  const message = room.compat.breakTokens && given.role !== "system" ? neutralisedMessage(given) : given;
   switch (message.role) {
     case "system": {
       const text = message.content.map((part) => part.text).join("\n");
@@ -74,20 +76,12 @@ export function userPiece(parts: JsonObject[]): ChatPiece {
   return { role: "user", json: jsonOf({ role: "user", content }), parts: kept };
 }
 
-const controlTokens: RegExp =
-  /<(?=[|｜][^<>|｜\s]{1,60}[|｜]>|(?:start|end)_of_turn>|\/s>)|\[(?=\/?INST\]|\/?SYSTEM_PROMPT\])/g;
-
-/** A text in which no template finds a token: an invisible space stands inside each (F237). */
-function broken(text: string): string {
-  return text.replace(controlTokens, (bracket) => `${bracket}\u200b`);
-}
-
 function textPart(text: string): JsonObject {
   return { type: "text", text };
 }
 
 function userPart(part: ContentPart, room: ChatRoom): JsonObject[] {
-  if (part.type === "text") return [textPart(room.compat.breakTokens ? broken(part.text) : part.text)];
+  if (part.type === "text") return [textPart(part.text)];
   const file = wireFile(part, room.target);
   if ("note" in file) {
     room.warn({ code: file.code, message: file.note });

@@ -3,6 +3,7 @@
 import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
+import { neutralisedTools } from "../../prompted/control-tokens.ts";
 import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import { toolModeOf } from "../../schemas/tools.ts";
 import type { NameTable } from "../openai/names.ts";
@@ -204,9 +205,10 @@ export class ChatTools {
 
   /** `,"tools":[…]` with the choice, or nothing: an empty list is refused (F132). */
   encode(request: ModelRequest, warnings: Warning[], results: boolean): string {
-    const { tools, settings } = request;
+    const { settings } = request;
     const target = this.#target;
     const compat = this.#compat;
+    const tools = compat.breakTokens ? neutralisedTools(request.tools) : request.tools;
     const own = ownTools(request, target);
     if (tools.length + own.length === 0)
       return results && compat.toolsWithHistory ? `,"tools":[${placeholder}]` : "";
