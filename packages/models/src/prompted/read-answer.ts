@@ -156,7 +156,9 @@ class AnswerReader {
     const said = joined(before, run.texts);
     if (!this.#context.tools) {
       this.#warn("text_call_ignored", "the answer calls a tool although none may be called; it was not run");
-      return { text: said === "" ? this.#body.trim() : said, calls: [], warnings: this.#warnings };
+      // A call of a tool there is says nothing more; one of any other may be what was asked for.
+      const meant = run.calls.every(({ name }) => this.#context.known.has(name));
+      return { text: said === "" && !meant ? this.#body.trim() : said, calls: [], warnings: this.#warnings };
     }
     if (withoutLeaks(rest).trim() !== "")
       this.#warn(

@@ -197,7 +197,7 @@ export class TextProtocol {
     if (this.#strict && outputSchema === undefined) return readStrict(body);
     const begun = live.response;
     return readAnswer(body, {
-      known: new Set(request.tools.map(({ name }) => name)),
+      known: new Set(outputSchema === undefined ? request.tools.map(({ name }) => name) : []),
       tools: mayCall(request),
       wire,
       ...(begun === undefined ? {} : { begun }),

@@ -100,6 +100,24 @@ describe("a slip that says something", () => {
   });
 });
 
+describe("a call where none may be made", () => {
+  const none = { toolChoice: "none" } as const;
+
+  it("is no text for the user, unless it is of no tool and may be what was asked for", async () => {
+    expect(await heard(call, { request: none })).toMatchObject({ text: "", calls: [] });
+    expect((await heard(`Look.\n${call}`, { request: none })).text).toBe("Look.");
+    const other = '{"tool_call":{"name":"other","input":{}}}';
+    expect((await heard(other, { request: none })).text).toBe(other);
+    expect((await heard(call, { request: { tools: [] } })).text).toBe(call);
+  });
+
+  it("is the value that a schema asked for", async () => {
+    const outputSchema = { type: "object", properties: { name: {}, arguments: {} } };
+    const says = '{"name":"weather","arguments":{"city":"Oslo"}}';
+    expect((await heard(says, { request: { ...none, outputSchema } })).text).toBe(says);
+  });
+});
+
 describe("an integer that no double holds (F093)", () => {
   it.each([
     ["the envelope", `{"tool_call":{"name":"weather","input":{"city":"x","id":${long}}}}`],
