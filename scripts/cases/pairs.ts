@@ -18,14 +18,10 @@ export function beatsOf(body: unknown): Beat[] {
     contents?: Json[];
     input?: unknown;
   };
-  if (Array.isArray(contents)) return contents.map(googleBeat);
-  if (Array.isArray(input)) return responsesBeats(input as Json[]);
-  const inTexts = !hasTools(body);
-  return merged(
-    (messages ?? []).map((message) =>
-      inTexts ? withTexts(messageBeat(message), message) : messageBeat(message),
-    ),
-  );
+  const told = hasTools(body) ? (beat: Beat): Beat => beat : withTexts;
+  if (Array.isArray(contents)) return contents.map((content) => told(googleBeat(content), content));
+  if (Array.isArray(input)) return responsesBeats(input as Json[], told);
+  return merged((messages ?? []).map((message) => told(messageBeat(message), message)));
 }
 
 function hasTools(body: unknown): boolean {
@@ -38,7 +34,7 @@ function withTexts(beat: Beat, message: Json): Beat {
   const texts =
     typeof message.content === "string"
       ? [message.content]
-      : list(message.content).map((block) => String(block.text ?? ""));
+      : list(message.content ?? message.parts).map((block) => String(block.text ?? ""));
   const named = (member: string): string[] =>
     texts
       .flatMap((text) => text.split("\n"))
@@ -55,7 +51,7 @@ function withTexts(beat: Beat, message: Json): Beat {
   const of = (role: string, member: string): string[] => (beat.role === role ? named(member) : []);
   return {
     ...beat,
-    calls: [...beat.calls, ...of("assistant", "tool_call")],
+    calls: [...beat.calls, ...of("assistant", "tool_call"), ...of("model", "tool_call")],
     results: [...beat.results, ...of("user", "tool_result")],
   };
 }
@@ -140,7 +136,7 @@ function googleBeat(content: Json): Beat {
   };
 }
 
-function responsesBeats(items: Json[]): Beat[] {
+function responsesBeats(items: Json[], told: (beat: Beat, item: Json) => Beat): Beat[] {
   const out: Beat[] = [];
   for (const item of items) {
     const isOutput = /_output$/.test(String(item.type));
@@ -153,6 +149,9 @@ function responsesBeats(items: Json[]): Beat[] {
     }
     if (isCall) last.calls.push(id(item.call_id));
     if (isOutput) last.results.push(id(item.call_id));
+    const { calls, results } = told({ role, calls: [], results: [] }, item);
+    last.calls.push(...calls);
+    last.results.push(...results);
   }
   return out;
 }
