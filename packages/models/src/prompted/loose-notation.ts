@@ -17,6 +17,7 @@ const number = /-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?(?![\w.])/y;
 const word = /(?:[Tt]rue|[Ff]alse|None|null)(?!\w)/y;
 /** Quotes that no text holds: Gemma's own. */
 const tokens: readonly string[] = ['<|"|>', "<escape>"];
+const longestToken = 8;
 /** Text in no quotes, as Gemma writes it now and then. Python has none. */
 const bare = /[^{}[\],<>"']{1,4096}/y;
 const escapes: { readonly [letter: string]: string } = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
@@ -159,6 +160,9 @@ class Notation {
       this.#at = end + token.length;
       return value;
     }
+    const left = text.slice(this.#at, this.#at + longestToken);
+    if (this.#at + left.length === text.length && tokens.some((one) => one.startsWith(left)))
+      throw new CutOff();
     const single = text.charAt(this.#at);
     if (single !== '"' && single !== "'") return undefined;
     const quote = text.startsWith(single.repeat(3), this.#at) ? single.repeat(3) : single;

@@ -28,6 +28,9 @@ export function readAnswer(body: string, context: ReadContext): Reading {
 const invented: RegExp =
   /^\s*(?:<\/?(?:tool_response|tool_result|tool_output|observation|function_result|result)\b|<\||<｜|<\/s>|<end_of_turn>|\[(?:TOOL_RESULTS|\/?INST)\]|(?:observation|tool (?:result|response|output)|function (?:result|response)|result|output|thought|action|final answer|user|human|assistant|system|tool)\s*:|\{\s*"(?:tool_result|tool_response|result|observation|response)")/i;
 
+/** What the limit left of what closes a call. */
+const brokenTail: RegExp = /^\s*(?:`{1,2}|<[^<>\s]{0,40}|\[\/?[A-Z_]{0,24})$/;
+
 /** The protocol's own tags: behind them a call runs wherever it stands, and what follows it is left out. */
 const ownTag = /^<(?:tool_call|function_call)>$/;
 
@@ -53,7 +56,7 @@ class AnswerReader {
     if (first.malformed !== undefined) return this.#malformed(first);
     if (first.cut && first.calls.length === 0) return this.#cut(first);
     if (first.calls.length > 0) {
-      const alone = after === "" || invented.test(rest);
+      const alone = after === "" || invented.test(rest) || (this.#isCut && brokenTail.test(rest));
       if (alone || (first.explicit && !first.fenced)) return this.#called(first, "", rest);
       this.#ignore();
       return this.#plain();
@@ -62,7 +65,13 @@ class AnswerReader {
       const more = after === "" || invented.test(rest) ? [] : [after];
       return this.#said([...first.texts, ...more].join("\n"));
     }
-    return this.#inProse() ?? this.#attempt() ?? this.#plain();
+    // What opens a call and reached the limit was going to be one.
+    const cut = this.#isCut && opensCalls(this.#body) ? this.#cut({ texts: [] }) : undefined;
+    return this.#inProse() ?? cut ?? this.#attempt() ?? this.#plain();
+  }
+
+  get #isCut(): boolean {
+    return this.#context.wire === "max_tokens";
   }
 
   /** It begins as nothing but a call does and names a tool: what it meant cannot be read, but an answer it is not. */

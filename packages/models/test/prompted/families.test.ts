@@ -127,6 +127,19 @@ describe("a call in the words of its family", () => {
     expect((await heard(`<think>${says}`)).calls).toEqual([]);
   });
 
+  it.each(families.filter(([name]) => !/alone|behind a thought|^Llama's in Python$/.test(name)))(
+    "runs whole or not at all where the output limit cut it, and is no text: %s",
+    async (_, says) => {
+      const mark = says.startsWith("<|START_THINKING") ? says.indexOf("[") + 1 : 28;
+      for (let end = 1; end < says.length; end += 1) {
+        const { calls, text } = await heard(says.slice(0, end), { mind: { wire: "max_tokens" } });
+        for (const { args, argsError } of calls)
+          if (argsError === undefined) expect(args).toEqual(oslo[0]?.args);
+        if (end > mark) expect(text).toBe("");
+      }
+    },
+  );
+
   it("may be one of several", async () => {
     const both = [...oslo, { name: "list", args: {} }];
     for (const says of [
