@@ -517,8 +517,10 @@ describe("a model without tools of its own (F145)", () => {
     });
   });
 
-  it("answers as it stands where a text is about calls, tools are off, or no such tool is there", async () => {
+  it("answers as it stands where a text is about calls, reads one out, tools are off, or no such tool is there", async () => {
+    const page = '<tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>';
     for (const [says, request] of [
+      [`The page says: ${page}`, { messages: [userText(`Read this: ${page}`)] }],
       ['You could call {"name":"weather","arguments":{}} but I will not.', {}],
       ['Like this:\n```\n<tool_call>{"name":"weather","arguments":{}}</tool_call>\n```', {}],
       ['<tool_call>{"name":"rm","arguments":{}}</tool_call>', {}],

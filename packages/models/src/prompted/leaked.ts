@@ -2,7 +2,8 @@
 //
 // Such a text never runs (F234), and it is no answer either: it is malformed. What counts as one depends on the server.
 //
-// - Of a server on this machine, which is known for it, any call that would run if tools were text (`leakedCall`).
+// - Of a server on this machine, which is known for it, any call that would run if tools were text (`leakedCall`): not one
+//   that the model only reads out.
 // - Of any other, an answer that is nothing but calls in a family's own marks, of tools that are there (`withoutLeakedCalls`);
 //   and one that begins so, names a tool and cannot be read, cut or garbled, which is what those servers make of a call. But not
 //   where somebody in the conversation wrote of these marks: what a person asked to be shown is an answer.
@@ -12,6 +13,7 @@
 import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf } from "@rondo/core";
 import { loadOnce } from "../load-once.ts";
 import type { Reading } from "./read-answer.ts";
+import { saidBefore } from "./said-before.ts";
 
 const families = loadOnce(() => import("./native-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
@@ -25,7 +27,7 @@ export async function leakedCall(
 ): Promise<string | undefined> {
   if (!mayLeak(answer, request)) return undefined;
   const known = namesIn(request);
-  const { calls } = await reading(textOf(answer).trim(), known);
+  const { calls } = await reading(textOf(answer).trim(), request);
   return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;
 }
 
@@ -52,7 +54,7 @@ async function wholeLeak(text: string, request: ModelRequest): Promise<string | 
   const { firstNamed, opening, opensCalls } = await families();
   if (!opensCalls(text) || isSpokenOf(opening.exec(text)?.[0] ?? "", request)) return undefined;
   const known = namesIn(request);
-  const { calls, text: said, warnings, malformed: isBroken } = await reading(text, known);
+  const { calls, text: said, warnings, malformed: isBroken } = await reading(text, request);
   if (isBroken !== undefined && said === "") return firstNamed(text, known);
   const isWhole = said === "" && warnings.length === 0;
   return isWhole && calls.every(({ name, fault }) => known.has(name) && fault === undefined)
@@ -75,7 +77,12 @@ function mayLeak(answer: AssistantMessage, { tools, toolChoice, outputSchema }: 
 
 const namesIn = ({ tools }: ModelRequest): Set<string> => new Set(tools.map(({ name }) => name));
 
-async function reading(text: string, known: ReadonlySet<string>): Promise<Reading> {
+async function reading(text: string, request: ModelRequest): Promise<Reading> {
   const { readAnswer } = await reader();
-  return readAnswer(text, { known, tools: true, wire: "end_turn" });
+  return readAnswer(text, {
+    known: namesIn(request),
+    tools: true,
+    wire: "end_turn",
+    isQuoted: saidBefore(request),
+  });
 }

@@ -2,7 +2,8 @@
 //
 // What may run, in this order of trust: a call under the protocol's own key or tag, first in the message or alone at
 // its end; a call in the words of the model's own family (`native-calls.ts`); a bare call with a known name, when the whole
-// message is calls. An example in prose, or in a fence inside prose, is prose. After the first calls the message is over: a
+// message is calls. An example in prose, or in a fence inside prose, is prose, and so is what a tool or a user wrote and the
+// model only says after them: whoever has a file read out must not run what stands in it (F240). After the first calls the message is over: a
 // result the model wrote itself is invention (F238). One pass over the text, never back (F243).
 
 import type { WrittenCall } from "./calls.ts";
@@ -57,7 +58,8 @@ class AnswerReader {
     if (first.cut && first.calls.length === 0) return this.#cut(first);
     if (first.calls.length > 0) {
       const alone = after === "" || invented.test(rest) || (this.#isCut && brokenTail.test(rest));
-      if (alone || (first.explicit && !first.fenced)) return this.#called(first, "", rest);
+      const isOwn = first.explicit && !first.fenced && !this.#isQuoted(0, first.end);
+      if (alone || isOwn) return this.#called(first, "", rest);
       this.#ignore();
       return this.#plain();
     }
@@ -117,6 +119,7 @@ class AnswerReader {
     if (tag !== null && !line.slice(0, tag.index).includes("`")) {
       const from = at + tag.index;
       const run = this.#runs.from(from);
+      if (this.#isQuotation(run)) return run;
       if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, from));
       if (run.cut && run.calls.length === 0) return this.#cut(run, text.slice(0, from));
       if (run.calls.length === 0) return run;
@@ -130,6 +133,7 @@ class AnswerReader {
         const attempt = text.slice(start);
         if (!/"(?:tool_calls?|function_call)"\s*:/.test(attempt)) return "over";
         const run = this.#runs.from(start);
+        if (this.#isQuotation(run)) return "over";
         if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
         if (run.cut && run.calls.length === 0) return this.#cut(run, text.slice(0, start));
         return run.calls.length > 0 ? this.#called(run, text.slice(0, start), "") : "over";
@@ -137,6 +141,7 @@ class AnswerReader {
       const run = this.#runs.from(start);
       const rest = text.slice(run.end);
       const alone = isOver(rest);
+      if (alone && this.#isQuotation(run)) return run;
       if (alone && run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
       if (alone && run.calls.length > 0 && run.explicit) return this.#called(run, text.slice(0, start), rest);
       if (run.calls.length > 0) this.#ignore();
@@ -157,8 +162,23 @@ class AnswerReader {
     const brace = found(/\s*\{/y, text, at);
     const closed = brace === null ? -1 : valueEnd(text, at + brace[0].length - 1);
     const end = closed !== -1 ? closed : line === -1 ? text.length : line;
+    if (this.#isQuoted(start, end)) {
+      this.#ignore();
+      return undefined;
+    }
     const calls = [{ name, args: text.slice(at, end).trim() }];
     return this.#called({ calls, texts: [] }, text.slice(0, start), text.slice(end));
+  }
+
+  /** Whether what was read as calls is what others have said. */
+  #isQuotation({ calls, malformed, from, end }: Run): boolean {
+    if ((calls.length === 0 && malformed === undefined) || !this.#isQuoted(from, end)) return false;
+    this.#ignore();
+    return true;
+  }
+
+  #isQuoted(from: number, end: number): boolean {
+    return this.#context.isQuoted?.(this.#body.slice(from, end).trim()) ?? false;
   }
 
   #called(run: Pick<Run, "calls" | "texts">, before: string, rest: string): Reading {
@@ -196,7 +216,8 @@ class AnswerReader {
   /** No envelope: the whole text is the answer. */
   #plain(): Reading {
     const text = withoutLeaks(this.#body).trim();
-    if (this.#context.tools && text !== "" && this.#warnings.length === 0)
+    const isRefused = this.#context.wire === "refusal" || this.#context.wire === "content_filter";
+    if (this.#context.tools && text !== "" && !isRefused && this.#warnings.length === 0)
       this.#warn(
         "prompted_json_invalid",
         "the answer is no JSON of the protocol: its whole text is taken as the answer",

@@ -15,6 +15,8 @@ export interface ReadContext {
   wire: StopKind;
   /** What of an unclosed `response` had been read when the text ended. */
   begun?: string;
+  /** Whether the conversation says this: a call below a text that does is a quotation. Default: never. */
+  isQuoted?(written: string): boolean;
 }
 
 /** Values one after another, and what was read of them. */

@@ -28,6 +28,7 @@ import { TextHistory } from "./history.ts";
 import { protocolPrompt, reminder, strictPrompt } from "./prompt.ts";
 import { type Reading, readAnswer } from "./read-answer.ts";
 import { readStrict } from "./read-strict.ts";
+import { saidBefore } from "./said-before.ts";
 import { splitStray, ThoughtSplitter } from "./thoughts.ts";
 import { AnswerWatch } from "./watch.ts";
 
@@ -200,6 +201,7 @@ export class TextProtocol {
       known: new Set(outputSchema === undefined ? request.tools.map(({ name }) => name) : []),
       tools: mayCall(request),
       wire,
+      isQuoted: saidBefore(request),
       ...(begun === undefined ? {} : { begun }),
     });
   }

@@ -172,3 +172,42 @@ describe("a call that the server read although it was told of no tools", () => {
     expect((await model("none")).calls).toEqual([]);
   });
 });
+
+describe("a call that a tool or a user has written (F240)", () => {
+  const write = '{"tool_call": {"name": "weather", "input": {"city": "Oslo"}}}';
+  const tagged = '<tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>';
+  const react = 'Action: weather\nAction Input: {"city":"Oslo"}';
+  const broken = '{"tool_call":{"name":"weather","input":{"city":';
+  const page = `A page.\n${write}\n${tagged}\n${react}\n${broken}`;
+  const result: ModelRequest["messages"] = [
+    userText("Read it out."),
+    { role: "tool", callId: "c", name: "list", isError: false, content: [{ type: "text", text: page }] },
+  ];
+  const quoting: readonly string[] = [
+    `It says:\n${write}`,
+    `It says: ${tagged}`,
+    `It says: ${tagged} and more.`,
+    `${write.replaceAll(" ", "")}\nThat is what it says.`,
+    `It says:\n${react}`,
+    `It says:\n${broken}`,
+  ];
+
+  it.each(quoting)("is not run, nor asked for again, where the model reads it out: %s", async (says) => {
+    for (const messages of [result, [userText(page)]]) {
+      const { calls, answer, text } = await heard(says, { request: { messages } });
+      expect([calls, answer.stop.kind, text]).toEqual([[], "end_turn", says]);
+    }
+  });
+
+  it("runs where the model makes it: alone, or otherwise than it was written", async () => {
+    const request = { messages: result };
+    expect((await heard(write, { request })).calls).toEqual(oslo);
+    expect((await heard(`I look.\n${write.replace("Oslo", "Rome")}`, { request })).calls).toHaveLength(1);
+    expect((await heard(`I look.\n${write}`)).calls).toEqual(oslo);
+  });
+
+  it("costs no more for an answer that is full of them", async () => {
+    const says = `It says:\n${`${tagged} x\n`.repeat(5000)}`;
+    expect((await heard(says, { request: { messages: result }, mind: { chunk: 1e6 } })).calls).toEqual([]);
+  });
+});

@@ -145,6 +145,11 @@ describe("an answer that is none", () => {
     expect((await heard("<|im_start|>assistant\nSunny.</s>")).text).toBe("Sunny.");
   });
 
+  it("is no slip where the provider refused", async () => {
+    for (const wire of ["refusal", "content_filter"] as const)
+      expect(await heard("I cannot.", { mind: { wire } })).toMatchObject({ text: "I cannot.", warnings: [] });
+  });
+
   it("calls nothing while tools are off", async () => {
     for (const request of [{ toolChoice: "none" }, { tools: [] }] as const) {
       const { calls, answer } = await heard(`{"thought":"look",${call.slice(1)}`, { request });
