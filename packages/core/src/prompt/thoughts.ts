@@ -11,7 +11,7 @@ export type ThoughtPiece = Pick<TextPart, "type" | "text"> | Pick<ReasoningPart,
 export interface ThoughtOptions {
   /** The chat template opened the thought before the answer began. Default: false. */
   startsInThought?: boolean;
-  /** `all`: every block is a thought. `leading`: only one that opens the answer; later tags are text, for models write about tags too. Default: `all`. */
+  /** `all`: every block is a thought. `leading`: only those that open the answer, one or several; later tags are text, for models write about tags too. Default: `all`. */
   blocks?: "all" | "leading";
 }
 
@@ -68,7 +68,6 @@ export class ThoughtSplitter {
         continue;
       }
       at = tagAt + tag.length;
-      if (this.#inside && this.#leading) this.#plain = true;
       this.#inside = tag === open;
       if (this.#inside) this.#blank = "";
     }

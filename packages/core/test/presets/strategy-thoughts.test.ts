@@ -119,7 +119,13 @@ describe("the splitter", () => {
     expect(splitter.end()).toEqual([]);
   });
 
-  test("F113 takes with `leading` only the block that opens the answer", () => {
+  test("F113 takes with `leading` only the blocks that open the answer", () => {
+    expect(
+      splitThoughts("<think></think>\n<think>hm</think>\na<think>b</think>", { blocks: "leading" }),
+    ).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "\na<think>b</think>" },
+    ]);
     expect(splitThoughts("\n<think>hm</think>a<think>b</think>", { blocks: "leading" })).toEqual([
       { type: "reasoning", text: "hm" },
       { type: "text", text: "a<think>b</think>" },

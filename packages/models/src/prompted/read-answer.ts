@@ -172,7 +172,8 @@ class AnswerReader {
 
   /** Whether what was read as calls is what others have said. */
   #isQuotation({ calls, malformed, from, end }: Run): boolean {
-    if ((calls.length === 0 && malformed === undefined) || !this.#isQuoted(from, end)) return false;
+    const mayRun = calls.some(({ fault }) => fault === undefined);
+    if ((!mayRun && malformed === undefined) || !this.#isQuoted(from, end)) return false;
     this.#ignore();
     return true;
   }

@@ -1,6 +1,6 @@
 // The room of thinking that a server leaves in the content: `<think>…</think>` becomes reasoning again (F113).
 //
-// Only a block that opens the answer is thinking; the same tag later on is text, for models write about tags too. A tag
+// Only blocks that open the answer are thinking, one or several; the same tag later on is text, for models write about tags too. A tag
 // may come in pieces, so what could still become one is held back, never more than a tag's length: the work is linear.
 
 export type Say = (kind: "text" | "reasoning", text: string) => void;
@@ -65,18 +65,13 @@ export class ThinkSplitter {
     return "";
   }
 
-  /** At the start of the answer, or right after the block: white space waits for what follows it. */
+  /** At the start of the answer, or right after a block: white space waits for what follows it. */
   #edge(text: string): string {
     if (this.#held === "") {
       const solid = text.search(/\S/);
       if (solid !== 0) this.#blank.push(solid === -1 ? text : text.slice(0, solid));
       if (solid === -1) return "";
       text = text.slice(solid);
-    }
-    if (this.#state === "after") {
-      this.#blank = [];
-      this.#state = "text";
-      return text;
     }
     const seen = this.#held + text;
     this.#held = "";
@@ -90,6 +85,11 @@ export class ThinkSplitter {
     if (tags.some(([open]) => open.startsWith(seen))) {
       this.#held = seen;
       return "";
+    }
+    if (this.#state === "after") {
+      this.#blank = [];
+      this.#state = "text";
+      return seen;
     }
     this.#state = this.#startsInside ? "inside" : "text";
     // Inside, blanks go out with the first word, as all reasoning does.
