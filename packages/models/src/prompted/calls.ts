@@ -47,7 +47,7 @@ const besides: ReadonlySet<string> = new Set(["id", "type", "thought", "call_id"
 const parallel = "multi_tool_use.parallel";
 /** The protocol's own key, its plural, and what it is called elsewhere. */
 const ownKeys: ReadonlySet<string> = new Set(["tool_call", "tool_calls", "function_call"]);
-/** The same as models spell it. */
+/** The same as models spell it: there only a tool that is known makes a call, else it is data. */
 const callKey = /^(?:tool[-_ ]?calls?|function[-_ ]?call)$/i;
 
 /**
@@ -61,9 +61,8 @@ export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boole
   for (const [key, told] of Object.entries(value)) {
     if (!callKey.test(key) || !mayCall(told)) continue;
     const calls = explicitCalls(told, value, known);
-    if (calls === undefined && ownKeys.has(key))
-      return { kind: "malformed", thought, why: `"${key}" names no tool` };
-    if (calls === undefined) continue;
+    if (!ownKeys.has(key) && !calls?.every(({ name }) => known.has(name))) continue;
+    if (calls === undefined) return { kind: "malformed", thought, why: `"${key}" names no tool` };
     const response = ownMember(value, "response");
     return {
       kind: "calls",

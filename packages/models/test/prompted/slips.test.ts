@@ -74,14 +74,20 @@ describe("a slip that says something", () => {
     expect(calls).toMatchObject([{ argsError: expect.stringContaining('"input"') }]);
   });
 
-  it("is data where a number stands under the key", async () => {
-    const says = '{"tool_calls":5,"errors":0}';
-    expect(await heard(says)).toMatchObject({
-      text: says,
-      calls: [],
-      answer: { stop: { kind: "end_turn" } },
-    });
-  });
+  it.each([
+    '{"tool_calls":5,"errors":0}',
+    '{"functionCall":{"name":"other","args":{}}}',
+    '{"Tool Calls":[{"at":"noon"}]}',
+  ])(
+    "is data where a number stands under the key, or another's word for it and no tool: %s",
+    async (says) => {
+      expect(await heard(says)).toMatchObject({
+        text: says,
+        calls: [],
+        answer: { stop: { kind: "end_turn" } },
+      });
+    },
+  );
 
   it.each(['{"tho', '{"thought":"I need to', '{"thought":"t","tool_call":{"na', '<tool_call>{"na'])(
     "that the output limit made is neither text nor call: %s",

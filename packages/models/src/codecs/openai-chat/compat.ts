@@ -109,7 +109,7 @@ export interface OpenaiChatCompat {
   /** Calls in the history need tools in the request: one that does nothing is declared where none is. Default: false (F131). */
   toolsWithHistory: boolean;
   /**
-   * Thinking that stands in the content as `<think>…</think>`: `leading` takes a block that opens the answer for
+   * Thinking that stands in the content as `<think>…</think>`: `leading` takes the blocks that open the answer for
    * reasoning, `starts_inside` is for templates that opened it before the answer began. Default: `none`; the texts of
    * Responses, Messages and Converse are read by the same word (F113).
    */
