@@ -77,8 +77,8 @@ export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boole
     (key) => key !== "response" && key !== "thought" && key !== "tool_call",
   );
   if (response !== undefined && beside.length === 0) return { kind: "response", text: shown(response) };
-  // It was shown while it came.
-  if (typeof response === "string") return { kind: "response", text: response, beside };
+  // It was shown while it came. Where there are no tools, nobody was taught the envelope: then it is data.
+  if (typeof response === "string" && known.size > 0) return { kind: "response", text: response, beside };
   if (beside.length === 0 && thought !== "") return { kind: "response", text: thought };
   const bare = isBare(value, known, tagged) ? callsIn(value, known) : keyed(value, known, tagged);
   return bare === undefined ? { kind: "other" } : { kind: "calls", explicit: false, calls: bare, thought };

@@ -5,6 +5,7 @@
 // it encodes by identity still can.
 
 import {
+  type AssistantMessage,
   type ContentPart,
   callsOf,
   type Json,
@@ -14,6 +15,7 @@ import {
   type ToolMessage,
   textOf,
 } from "@rondo/core";
+import { answeredNote } from "../codecs/openai/files.ts";
 import { parseDigits } from "../exact-json.ts";
 import { isObject, parseJson } from "../json-values.ts";
 import { neutralisedMessage } from "./control-tokens.ts";
@@ -109,7 +111,7 @@ export class TextHistory {
 
   #assistant(message: Extract<Message, { role: "assistant" }>): string {
     const calls = callsOf(message);
-    const said = textOf(message);
+    const said = saidIn(message, this.#options.strict);
     const [call, ...others] = calls;
     if (call === undefined) {
       const refused = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
@@ -130,6 +132,14 @@ export class TextHistory {
     const files = message.content.filter((part) => part.type === "file");
     return [{ type: "text", text: JSON.stringify({ tool_result: told }) }, ...files];
   }
+}
+
+/** What an answer says. Its files are named, as every protocol does that cannot take them back; by the letter there is text alone. */
+function saidIn(message: AssistantMessage, strict: boolean): string {
+  const notes = message.content.flatMap((part) =>
+    part.type === "file" && !strict ? answeredNote(part).note : [],
+  );
+  return [textOf(message), ...notes].filter((text) => text !== "").join("\n");
 }
 
 /** The arguments with all their digits, which are in their text (F093). */

@@ -71,6 +71,14 @@ describe("the request to a model without tools", () => {
     expect([...messages].at(-1)?.content).toContainEqual(image);
   });
 
+  it("names the files that an answer of another model held", async () => {
+    const file = { type: "file", mediaType: "image/png", data: "AAAA", name: "map.png" } as const;
+    const answer = { ...called(), content: [{ type: "text", text: "Here." }, file] } as Message;
+    const { messages } = await asked({ messages: [user("a map"), answer, user("and now?")] });
+    const { response } = JSON.parse(said([...messages][1])) as { response: string };
+    expect(response).toBe("Here.\n[map.png (image/png) of this answer is not shown]");
+  });
+
   it("is the same objects for what was sent before, so that codecs encode it once (P9)", async () => {
     const model = speaking('{"response":"ok"}');
     const prompted = promptedJson(model);

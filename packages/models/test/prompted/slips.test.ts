@@ -45,6 +45,13 @@ describe("a slip that says nothing", () => {
     }
   });
 
+  it("leaves data what it is where no envelope was asked for", async () => {
+    const says = '{"response":"ok","status":200}';
+    const outputSchema = { type: "object", properties: { status: { type: "integer" } } };
+    for (const request of [{ tools: [] }, { outputSchema }])
+      expect((await heard(says, { request })).text).toBe(says);
+  });
+
   it("is told where a member was left out", async () => {
     const { warnings, events } = await heard('{"response":"hi","confidence":0.9}');
     expect(warnings).toEqual(["prompted_json_invalid"]);
