@@ -14,6 +14,7 @@ import {
   budget,
   dependency,
   type Hooks,
+  type JsonObject,
   type Message,
   type Model,
   maxSteps,
@@ -50,6 +51,10 @@ interface Typed<Type> {
 }
 const typed = <Type>(kind: Typed<Type>["type"]): Typed<Type> => ({ type: kind }) as Typed<Type>;
 
+/** One that is marked with its type under a symbol, and shows no word of its own, as those of pi-schema do. */
+declare const mark: unique symbol;
+type Marked<Type> = { readonly [keyword: string]: unknown } & { readonly [mark]?: Type };
+
 /** Looked at by the compiler, and never run. */
 const compiled = (_program: () => unknown): void => {};
 
@@ -78,6 +83,16 @@ describe("a tool knows", () => {
         required: ["a"],
       },
       execute: (args) => expectTypeOf(args).toEqualTypeOf<{ a: string; b?: "x" | "y" }>(),
+    });
+    tool({
+      ...named,
+      inputSchema: { type: "object", properties: {} } as Marked<{ n: number; o?: string }>,
+      execute: (args) => expectTypeOf(args).toEqualTypeOf<{ n: number; o?: string }>(),
+    });
+    tool({
+      ...named,
+      inputSchema: { type: "object", properties: {} } as Marked<unknown>,
+      execute: (args) => expectTypeOf(args).toEqualTypeOf<JsonObject>(),
     });
     tool({
       ...named,

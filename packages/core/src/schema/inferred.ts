@@ -68,6 +68,13 @@ type MapOf<S> = S extends { readonly patternProperties: unknown }
   ? JsonObject
   : S extends { readonly additionalProperties: infer One extends object }
     ? { [name: string]: ValueOf<One> }
+    : MarkOf<S>;
+
+/** The type that a library marks its schemas with, under a symbol of its own, where that is all they show: pi-schema does. */
+type MarkOf<S> = [Extract<keyof S, symbol>] extends [never]
+  ? JsonObject
+  : Exclude<S[Extract<keyof S, symbol>], undefined> extends infer Mark extends object
+    ? Mark
     : JsonObject;
 
 /** Names that are no literals hold for none: each member may be missing. */
