@@ -61,7 +61,9 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;
   const judgedError = judged?.evidence.error;
-  if (judgedError === "malformed_tool_call") return [{ stop: "error", error: judgedError }];
+  // A call in the text of an answer that its provider took for a good one.
+  const leaked: Reading[] = isLeaked(message) ? [{ stop: "end_turn", error: null }] : [];
+  if (judgedError === "malformed_tool_call") return [{ stop: "error", error: judgedError }, ...leaked];
   if (judgedError === "empty_response")
     return [
       { stop: "error", error: judgedError },
@@ -86,6 +88,10 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
     readings.push({ stop: "error", error: judged.follows.error.kind });
   return readings;
 }
+
+/** Whether only its content shows an answer to be malformed. */
+export const isLeaked = ({ stop }: AssistantMessage): boolean =>
+  stop.kind === "malformed_call" && stop.wire !== "malformed_call";
 
 /** A failure by its kind; and by the coarser words that are as fair. */
 function failedReadings(failure: ErrorData, status: number): Reading[] {

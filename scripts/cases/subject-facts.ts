@@ -7,7 +7,7 @@ import { credentialsOf, type Subject } from "./followed.ts";
 import { type Assertion, type ExpectedCall, type RetryLimits, Unsupported } from "./format.ts";
 import type { Observation, SeenCall, SeenResponse } from "./observation.ts";
 import { check } from "./operators.ts";
-import { isLastOfRun, nextInRun } from "./readings.ts";
+import { isLastOfRun, isLeaked, nextInRun } from "./readings.ts";
 
 /** What is wrong, or undefined. */
 export type Member = (value: unknown, subject: Subject) => string | undefined;
@@ -91,14 +91,19 @@ function excerpt(body: unknown): string {
   return text.length > 600 ? `${text.slice(0, 200)} … ${text.slice(-400)}` : text;
 }
 
-/** Whether this response led to the same being asked again, or to another attempt, because it failed. */
+/**
+ * Whether this response led to the same being asked again, or to another attempt, because it failed. A model that is told
+ * where its call stood is asked something else.
+ */
 export function wasRetried({ seen, response }: Subject): boolean {
   if (response === undefined) return false;
   if (!response.lastOfCall) return true;
-  const { judged } = response;
+  const { judged, message } = response;
   const next = nextInRun(seen, response);
-  if (next === undefined || response.message?.stop.kind === "pause") return false;
-  if (judged?.follows.do === "ask_again" && ["retry", "malformed_calls"].includes(judged.rule)) return true;
+  if (next === undefined || message?.stop.kind === "pause") return false;
+  const isTold = message !== undefined && isLeaked(message);
+  if (judged?.follows.do === "ask_again" && ["retry", "malformed_calls"].includes(judged.rule) && !isTold)
+    return true;
   return next.request.text === response.request.text;
 }
 

@@ -176,8 +176,10 @@ export function malformedCalls(max: number = 2): Rule<number> {
         ...providersWords(stop),
       };
       if (count < max) {
-        // The first retry is the same request, because most of these are accidents. Later ones carry a note that explains.
-        const note = count === 0 ? {} : { note: texts.malformedCall(stop.detail) };
+        // What the provider itself calls malformed is mostly an accident: the first retry is the same request. The model is told
+        // where it happens again, and at once of a call that it wrote where none is read: it would write it there again.
+        const accident = announced || stop.wire === "malformed_call";
+        const note = accident && count === 0 ? {} : { note: texts.malformedCall(stop.detail) };
         return { follows: { do: "ask_again", ...note }, evidence };
       }
       const message = `the model's tool calls could not be read ${count + 1} times in a row${stop.detail === undefined ? "" : `: ${stop.detail}`}`;

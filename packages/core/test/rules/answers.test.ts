@@ -268,6 +268,12 @@ describe("calls that could not be read", () => {
     });
   });
 
+  test("are told of at once where the provider took their answer for a good one: they stand where nothing reads them", () => {
+    const leaked = turnOf(stopOf("malformed_call", { wire: "end_turn", detail: "it stands in the text" }));
+    const note = texts.malformedCall("it stands in the text");
+    expect(judgementOf(rule, { turn: leaked }, 0)).toMatchObject({ follows: { do: "ask_again", note } });
+  });
+
   test("are missing where an answer announces calls and has neither these nor text", () => {
     const announced = stopOf("end_turn", { wire: "tool_use" });
     const again = { follows: { do: "ask_again" } };

@@ -50,8 +50,10 @@ export function nativeOrPrompted(
       called ||= answer.content.some(({ type }) => type === "tool_call");
       const leaked = await leakedCall(answer, request);
       if (leaked === undefined) return answer;
-      if (!called) goOver(io, "calls tools in words that its server does not read");
-      return malformed(answer, leaked);
+      if (called) return malformed(answer, leaked);
+      goOver(io, "calls tools in words that its server does not read");
+      // Where its calls stand is right from now on.
+      return malformed(answer, leaked, `its server did not read a call of ${leaked}`);
     },
   };
 }

@@ -43,8 +43,12 @@ export function withoutLeakedCalls(model: Model): Model {
   };
 }
 
-export function malformed(answer: AssistantMessage, tool: string): AssistantMessage {
-  const detail = `a call of ${tool} stands in the answer's text, where nothing runs`;
+/** @param detail what is wrong with the answer, which the model may be told */
+export function malformed(
+  answer: AssistantMessage,
+  tool: string,
+  detail: string = `a call of ${tool} stands in the answer's text, where nothing runs`,
+): AssistantMessage {
   return { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
 }
 

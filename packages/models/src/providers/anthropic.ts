@@ -6,7 +6,7 @@ import type { ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { anthropicMessages } from "./codecs.ts";
-import { leftInTexts } from "./left-in-texts.ts";
+import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { claudeOutput } from "./output.ts";
 
 const keyVariables = ["ANTHROPIC_API_KEY"];
@@ -18,7 +18,7 @@ const keyVariables = ["ANTHROPIC_API_KEY"];
 export function anthropic(model: string, options: ProviderOptions = {}): Model {
   const byKey = keyHeader("x-api-key");
   const baseURL = options.baseURL ?? "https://api.anthropic.com";
-  return createModel({
+  const spoken = createModel({
     ...options,
     codec: anthropicMessages,
     output: claudeOutput,
@@ -36,4 +36,5 @@ export function anthropic(model: string, options: ProviderOptions = {}): Model {
       return token === undefined ? undefined : { headers: { authorization: `Bearer ${token}` } };
     },
   });
+  return readAt(baseURL, spoken);
 }

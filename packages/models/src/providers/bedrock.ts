@@ -3,6 +3,7 @@
 import { type Model, RondoError } from "@rondo/core";
 import { type AwsKeys, type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { Authorize, ProviderOptions } from "../model-options.ts";
+import { withoutLeakedCalls } from "../prompted/leaked.ts";
 import { createModel } from "../provider.ts";
 import { bearer } from "../request-head.ts";
 import { bedrockConverse } from "./codecs.ts";
@@ -32,18 +33,20 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
       "invalid_request",
       `${JSON.stringify(region)} is no AWS region: give one like "eu-central-1"`,
     );
-  return createModel({
+  const isOwn = ownThinking.test(model);
+  const spoken = createModel({
     ...rest,
     codec: bedrockConverse,
     output: claudeOutput,
     provider: "bedrock",
     model,
-    ...(ownThinking.test(model) ? {} : { compat: { thinkTags: "leading", ...rest.compat } }),
+    ...(isOwn ? {} : { compat: { thinkTags: "leading", ...rest.compat } }),
     baseURL: rest.baseURL ?? `https://bedrock-runtime.${region}.amazonaws.com`,
     authorize: signedFor(region),
     keyVariables,
     environmentKey,
   });
+  return isOwn ? spoken : withoutLeakedCalls(spoken);
 }
 
 function environmentKey(): Credentials | undefined {

@@ -6,18 +6,21 @@ import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { googleGenerativeAi } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
+import { readAt } from "./left-in-texts.ts";
 import { googleOutput } from "./output.ts";
 
 /** A Gemini, e.g. `google("gemini-3.8-flash")`. The key is `apiKey`, or `GEMINI_API_KEY` at the time of the call. */
 export function google(model: string, options: ProviderOptions = {}): Model {
-  return createModel({
+  const baseURL = options.baseURL ?? "https://generativelanguage.googleapis.com";
+  const spoken = createModel({
     ...options,
     codec: googleGenerativeAi,
     output: googleOutput,
     provider: "google",
     model,
-    baseURL: options.baseURL ?? "https://generativelanguage.googleapis.com",
+    baseURL,
     authorize: keyHeader("x-goog-api-key"),
     ...keyIn(["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"]),
   });
+  return readAt(baseURL, spoken);
 }

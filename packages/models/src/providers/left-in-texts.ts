@@ -1,16 +1,24 @@
 // The room of addresses that are not the vendor's own: what may stand in the texts of whoever answers there.
 
-import type { Json } from "@rondo/core";
+import type { Json, Model } from "@rondo/core";
 import { chooseServer } from "../compat/choose.ts";
+import { withoutLeakedCalls } from "../prompted/leaked.ts";
+
+const vendors =
+  /^https?:\/\/(?:[\w-]+\.)*(?:anthropic\.com|openai\.com|(?:openai|cognitiveservices)\.azure\.com|googleapis\.com)(?:[:/]|$)/i;
 
 /**
  * Behind an address nobody knows may stand the vendor or any other server, with a model of any house: it is spoken to as the
  * vendor, and its texts are read as those of any (F113). A server of the table answers by its row, whatever its protocol.
  */
 export function leftInTexts(baseURL: string): { [quirk: string]: Json } {
-  if (/^https?:\/\/(?:[\w-]+\.)*anthropic\.com(?:[:/]|$)/i.test(baseURL)) return {};
+  if (vendors.test(baseURL)) return {};
   const { name, server } = chooseServer(undefined, baseURL);
   if (name === undefined) return { thinkTags: "leading" };
   const { thinkTags } = server.compat;
   return thinkTags === undefined ? {} : { thinkTags };
 }
+
+/** The model at an address; where not the vendor answers, calls that a server left in the text are no answer (F234). */
+export const readAt = (baseURL: string, model: Model): Model =>
+  vendors.test(baseURL) ? model : withoutLeakedCalls(model);

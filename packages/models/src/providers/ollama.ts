@@ -18,6 +18,7 @@ import { type Environment, fromEnvironment, processEnvironment } from "../creden
 import type { ProviderOptions } from "../model-options.ts";
 import { neutralTokens } from "../prompted/control-tokens.ts";
 import { nativeOrPrompted } from "../prompted/fallback.ts";
+import { withoutLeakedCalls } from "../prompted/leaked.ts";
 import { type PromptedOptions, promptedJson } from "../prompted/prompted-json.ts";
 import { createModel } from "../provider.ts";
 import { ollamaChat } from "./codecs.ts";
@@ -136,7 +137,7 @@ class OllamaModel implements Model {
     });
     const asked =
       toolProtocol === "native"
-        ? native
+        ? withoutLeakedCalls(native)
         : toolProtocol === "prompted"
           ? asText
           : nativeOrPrompted(wire, native, asText);

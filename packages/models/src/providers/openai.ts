@@ -6,7 +6,7 @@ import type { LazyCodec, ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
-import { leftInTexts } from "./left-in-texts.ts";
+import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { chatOutput } from "./output.ts";
 
 export interface OpenaiOptions extends ProviderOptions {
@@ -33,7 +33,7 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
   // Many a server is used by moving OpenAI's address: it is still that server.
   const own = codec === openaiChat ? compatOf(chooseServer("openai", baseURL).server, model) : {};
   const compat = { ...leftInTexts(baseURL), ...own, ...rest.compat };
-  return createModel({
+  const spoken = createModel({
     ...rest,
     codec,
     ...(codec === openaiChat ? { output: chatOutput } : {}),
@@ -48,4 +48,5 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
     },
     ...keyIn(["OPENAI_API_KEY"]),
   });
+  return readAt(baseURL, spoken);
 }

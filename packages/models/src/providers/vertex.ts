@@ -10,6 +10,7 @@ import type { Authorize, ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { bearer } from "../request-head.ts";
 import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
+import { readAt } from "./left-in-texts.ts";
 import { claudeOutput, googleOutput } from "./output.ts";
 
 export interface VertexOptions extends ProviderOptions {
@@ -47,14 +48,15 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
   const host = `https://${hostOf(location)}`;
   const place = `/v1/projects/${encodeURIComponent(project ?? "")}/locations/${encodeURIComponent(location)}`;
   const tokens = rest.credentials ?? (expressKey ? undefined : () => tokenOf(`vertex/${model}`));
-  return createModel({
+  const baseURL = rest.baseURL ?? (claude ? `${host}${place}` : host);
+  const spoken = createModel({
     ...rest,
     ...(tokens === undefined ? {} : { credentials: tokens }),
     codec: claude ? anthropicOnVertex : googleGenerativeAi,
     output: claude ? claudeOutput : googleOutput,
     provider: "vertex",
     model,
-    baseURL: rest.baseURL ?? (claude ? `${host}${place}` : host),
+    baseURL,
     compat: {
       variant: "vertex",
       ...(project === undefined || expressKey ? {} : { project, location }),
@@ -63,6 +65,7 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
     authorize,
     keyVariables,
   });
+  return readAt(baseURL, spoken);
 }
 
 /** Places that hold several regions have hosts of another form. */

@@ -1,11 +1,12 @@
-// Calls that a server behind Chat Completions could not read: they are no answer, and never run (F234).
+// Calls that a server could not read: they are no answer, and never run (F234).
 
-import { Agent, type Input, type RunResult, type Settings, type Tool, tool } from "@rondo/core";
+import { Agent, type Input, type Model, type RunResult, type Settings, type Tool, tool } from "@rondo/core";
 import { call, say } from "@rondo/testkit";
 import type { RondoWire, WireTurn } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
-import { openaiCompatible } from "../../src/index.ts";
-import { serve } from "../end-to-end/stack.ts";
+import { anthropic, bedrock, openai, openaiCompatible } from "../../src/index.ts";
+import { readAt } from "../../src/providers/left-in-texts.ts";
+import { rows, serve } from "../end-to-end/stack.ts";
 
 const json = '{"city": "Oslo"}';
 const hermes = `<tool_call>\n{"name": "weather", "arguments": ${json}}\n</tool_call>`;
@@ -21,7 +22,13 @@ interface Said {
 
 async function asked(
   script: readonly WireTurn[],
-  { input = "Weather?", system, ...rest }: { input?: Input; system?: string; settings?: Settings } = {},
+  {
+    input = "Weather?",
+    system,
+    make = (wire) =>
+      openaiCompatible({ server: "vllm", model: "m", baseURL: wire.urlFor("openai-chat"), apiKey: "k" }),
+    ...rest
+  }: { input?: Input; system?: string; settings?: Settings; make?: (wire: RondoWire) => Model } = {},
 ): Promise<Said> {
   const wire = await serve([...script]);
   const ran: unknown[] = [];
@@ -35,13 +42,12 @@ async function asked(
       return "sunny";
     },
   });
-  const model = openaiCompatible({
-    server: "vllm",
-    model: "m",
-    baseURL: wire.urlFor("openai-chat"),
-    apiKey: "k",
+  const agent = new Agent({
+    model: make(wire),
+    tools: [weather],
+    ...(system === undefined ? {} : { system }),
+    ...rest,
   });
-  const agent = new Agent({ model, tools: [weather], ...(system === undefined ? {} : { system }), ...rest });
   return { result: await agent.run(input), wire, ran };
 }
 
@@ -62,8 +68,28 @@ describe("an answer that is nothing but a call in a family's own marks", () => {
     ]);
     expect([result.text, result.end?.reason, ran]).toEqual(["Sunny.", "completed", [{ city: "Bergen" }]]);
     expect(wire.requests).toHaveLength(3);
-    expect(JSON.stringify(wire.requests[1]?.body)).not.toContain("Oslo");
+    const again = JSON.stringify(wire.requests[1]?.body);
+    expect(again).not.toContain("Oslo");
+    // The model is told where its call stood: it would write the next one there.
+    expect(again).toContain("a call of weather stands in the answer's text");
   });
+
+  it.each(
+    rows.map(({ name, model }) => ({
+      name,
+      make: (wire: RondoWire) => model(wire, name === "bedrock" ? { id: "qwen.qwen3-32b-v1:0" } : {}),
+    })),
+  )(
+    "is malformed over every protocol where somebody else than its vendor may answer: $name",
+    async ({ make }) => {
+      const { result, wire, ran } = await asked(
+        [say(qwen), call("weather", { city: "Bergen" }), say("Sunny.")],
+        { make },
+      );
+      expect([result.text, ran]).toEqual(["Sunny.", [{ city: "Bergen" }]]);
+      expect(JSON.stringify(wire.requests[1]?.body)).not.toContain("Oslo");
+    },
+  );
 
   it("ends the run where no other comes", async () => {
     const { result, ran } = await asked([say(qwen), say(qwen), say(qwen), say(qwen), say(qwen), say(qwen)]);
@@ -85,6 +111,17 @@ describe("an answer stands", () => {
   ])("%s", async (_, text) => {
     const { result, wire } = await asked([say(text)]);
     expect([result.text, result.end?.reason, wire.requests.length]).toEqual([text, "completed", 1]);
+  });
+
+  it("that a vendor's own model gives", async () => {
+    const claude = (wire: RondoWire): Model =>
+      bedrock("anthropic.claude-sonnet-5-v1:0", { baseURL: wire.urlFor("bedrock"), apiKey: "k" });
+    expect((await asked([say(hermes)], { make: claude })).result.text).toBe(hermes);
+    const [gpt, sonnet] = [openai("gpt-5.2", { apiKey: "k" }), anthropic("claude-sonnet-5", { apiKey: "k" })];
+    expect(readAt("https://api.openai.com/v1", gpt)).toBe(gpt);
+    expect(readAt("https://api.anthropic.com", sonnet)).toBe(sonnet);
+    expect(readAt("https://eu-aiplatform.googleapis.com/v1", gpt)).toBe(gpt);
+    expect(readAt("https://openrouter.ai/api/v1", gpt)).not.toBe(gpt);
   });
 
   it("where a person, the system prompt or a tool wrote such marks: it may show what it was asked for", async () => {

@@ -86,6 +86,24 @@ describe("thinking in the content", () => {
       { thinkTags: "starts_inside" },
       ["reasoning: a", "text: b"],
     ],
+    [
+      "channels of gpt-oss, whatever the model is called",
+      "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
+      {},
+      ["reasoning: a", "text: b"],
+    ],
+    [
+      "of its calls nobody knows that they are calls",
+      '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a":1}<|call|>',
+      {},
+      ['text: <|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a":1}<|call|>'],
+    ],
+    [
+      "what only begins like a channel",
+      "<|channel|> opens a channel; <|message|> what it says",
+      {},
+      ["text: <|channel|> opens a channel; <|message|> what it says"],
+    ],
     ["nothing is looked for", "<think>a</think>b", { thinkTags: "none" }, ["text: <think>a</think>b"]],
   ])("%s", (_, content, compat, expected) => {
     for (const pieces of cuts(content))

@@ -2,6 +2,11 @@
 //
 // Only blocks that open the answer are thinking, one or several; the same tag later on is text, for models write about tags too. A tag
 // may come in pieces, so what could still become one is held back, never more than a tag's length: the work is linear.
+//
+// gpt-oss is served under any name. An answer that opens with a whole head of its format is read as that (F236); but where
+// nobody knows the model by name, its calls stay in the text, in the words they were written in.
+
+import { type HarmonyCalls, HarmonySplitter } from "./harmony.ts";
 
 export type Say = (kind: "text" | "reasoning", text: string) => void;
 
@@ -10,10 +15,16 @@ const tags: readonly (readonly [open: string, close: string])[] = [
   ["[THINK]", "[/THINK]"],
 ];
 
+const heads: readonly string[] = ["<|channel|>", "<|start|>assistant"];
+const wholeHead =
+  /^(?:<\|start\|>assistant[^<]{0,80})?<\|channel\|>\s?(?:analysis|commentary|final)\b[^<]{0,80}(?:<\|constrain\|>[^<]{0,20})?<\|message\|>/;
+const longestHead = 256;
+
 export class ThinkSplitter {
   readonly #say: Say;
   readonly #startsInside: boolean;
-  #state: "start" | "inside" | "after" | "text" = "start";
+  #state: "start" | "inside" | "after" | "text" | "channels" = "start";
+  #channels: HarmonySplitter | undefined;
   #close = "</think>";
   /** Something was thought: blanks alone are nothing. */
   #thought = false;
@@ -48,11 +59,14 @@ export class ThinkSplitter {
           ? this.#text(rest)
           : this.#state === "inside"
             ? this.#inside(rest)
-            : this.#edge(rest);
+            : this.#state === "channels"
+              ? this.#inChannels(rest)
+              : this.#edge(rest);
   }
 
   /** Nothing more comes: what was held back is what it is. */
   end(): void {
+    this.#channels?.end();
     const kind = this.#state === "inside" ? "reasoning" : "text";
     const rest = this.#state === "after" || kind === "reasoning" ? this.#held : this.#blanks() + this.#held;
     this.#held = "";
@@ -62,6 +76,12 @@ export class ThinkSplitter {
 
   #text(text: string): string {
     this.#say("text", text);
+    return "";
+  }
+
+  #inChannels(text: string): string {
+    this.#channels ??= new HarmonySplitter(this.#say, written(this.#say));
+    this.#channels.push(text);
     return "";
   }
 
@@ -82,7 +102,14 @@ export class ThinkSplitter {
         this.#blank = [];
         return seen.slice(open.length);
       }
-    if (tags.some(([open]) => open.startsWith(seen))) {
+    const opensHead = heads.some((head) => seen.startsWith(head) || head.startsWith(seen));
+    if (opensHead && wholeHead.test(seen)) {
+      this.#state = "channels";
+      this.#blank = [];
+      return seen;
+    }
+    const mayBeHead = opensHead && seen.length < longestHead && !seen.includes("<|message|>");
+    if (mayBeHead || tags.some(([open]) => open.startsWith(seen))) {
       this.#held = seen;
       return "";
     }
@@ -124,6 +151,13 @@ export class ThinkSplitter {
     return blanks;
   }
 }
+
+/** Calls as the text that they are. */
+const written = (say: Say): HarmonyCalls => ({
+  open: (name) => say("text", `<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>`),
+  args: (piece) => say("text", piece),
+  close: () => say("text", "<|call|>"),
+});
 
 /** How much of the text's end may be the start of the word. */
 export function tailOf(text: string, word: string): number {
