@@ -36,7 +36,8 @@ const longConversation: NonNullable<Given["history"]> = [
   { role: "user", text: "go" },
 ];
 
-const messageMembers = "role text text_escaped text_repeat parts results model provider timestamp note";
+const messageMembers =
+  "role text text_escaped text_repeat parts tool_calls results model provider timestamp note";
 
 export function historyOf(given: Given, provider: string): Message[] {
   const names = new Map<string, string>();
@@ -107,7 +108,10 @@ function assistantOf(one: Data, given: Given, own: string, names: Map<string, st
     model: String(one.model ?? (provider === own ? sameModel : defaultModel(protocol))),
   };
   const text = textIn(one);
-  const parts = ((one.parts ?? []) as Data[]).map((part) => assistantPart(part, names, protocol));
+  const calls = ((one.tool_calls ?? []) as Data[]).map((call) => ({ tool_call: call }));
+  const parts = [...((one.parts ?? []) as Data[]), ...calls].map((part) =>
+    assistantPart(part, names, protocol),
+  );
   const content: Part[] = text === undefined ? parts : [{ type: "text", text }, ...parts];
   const kind = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
   return { role: "assistant", content, origin, stop: { kind, wire: kind } };

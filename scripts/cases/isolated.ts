@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { Case } from "./format.ts";
 import type { Observation } from "./observation.ts";
 import { type Left, playAndLeave } from "./play.ts";
-import { playTable } from "./tables.ts";
+import { isTable, playTable } from "./tables.ts";
 import type { Chunking } from "./wire.ts";
 
 const program = fileURLToPath(new URL("./isolated-main.ts", import.meta.url));
@@ -82,7 +82,7 @@ const asksFor = (one: Case, member: "max_cpu_ms" | "max_heap_growth_mb"): boolea
 
 /** A table has no stage that could leave something behind. */
 const left = async (one: Case, chunking: Chunking): Promise<Left> =>
-  one.wire === null
+  isTable(one)
     ? { seen: await playTable(one), timers: 0, listeners: 0, folder: "" }
     : playAndLeave(one, { chunking });
 

@@ -116,7 +116,9 @@ const members: { readonly [member: string]: Member } = {
   },
 
   raw_stop_reason: about((value: string, response) =>
-    rawStop(response) === value ? undefined : `must be ${shown(value)}; got ${shown(rawStop(response))}`,
+    (rawStop(response) ?? null) === value
+      ? undefined
+      : `must be ${shown(value)}; got ${shown(rawStop(response))}`,
   ),
 
   usage: about((value: Record<string, number | null>, response) => {
@@ -180,9 +182,10 @@ const members: { readonly [member: string]: Member } = {
       : undefined,
   ),
 
-  refusal: about((value: Record<string, string>, response) => {
-    const said = response.message?.stop.detail ?? "";
-    const wrong = Object.values(value).filter((word) => !said.includes(word));
+  refusal: about((value: string | Record<string, string>, response, { seen }) => {
+    const said = [response.message?.stop.detail ?? "", ...textsOf(seen, response)].join("\n");
+    const words = typeof value === "string" ? [value] : Object.values(value);
+    const wrong = words.filter((word) => !said.includes(word));
     return wrong.length === 0 ? undefined : `must say ${shown(wrong)}; got ${shown(said)}`;
   }),
 
@@ -323,7 +326,8 @@ const members: { readonly [member: string]: Member } = {
     value === null || value === texts.join("") || value === (texts.at(-1) ?? "")
       ? undefined
       : `must be ${shown(value)}; a reader has ${shown(texts)}`,
-  attempt_resets: (value, { seen }) => exactly("resets", seen.resets ?? 0, value),
+  attempt_resets: (value, { seen: { resets = 0 } }) =>
+    exactly("resets", typeof value === "boolean" ? Math.min(resets, 1) : resets, Number(value)),
 
   tool_results: about((value: Data[], response) => {
     const got = response.calls.map((call) => ({ id: call.id, name: call.name, ...call.result }));

@@ -138,10 +138,12 @@ export const operators: { readonly [op: string]: Operator } = {
     (value, ask) => isDeepStrictEqual(value, ask.value),
     (ask) => `all must be ${shown(ask.value)}`,
   ),
-  all_match: all(
-    (value, ask) => value !== undefined && pattern(ask.value).test(text(value)),
-    (ask) => `all must match ${shown(ask.value)}`,
-  ),
+  // Blocks of another kind have no such member; that there is one with it is demanded all the same.
+  all_match: (ask) => {
+    const values = ask.found.values.filter((value) => value !== undefined);
+    const fits = values.length > 0 && values.every((value) => pattern(ask.value).test(text(value)));
+    return demand(fits, () => `all must match ${shown(ask.value)}; ${got(ask)}`);
+  },
   all_present: all(
     (value) => value !== undefined,
     () => "all must be present",

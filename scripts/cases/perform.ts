@@ -11,14 +11,14 @@ import { judge, needsProcess } from "./judge.ts";
 import type { Observation } from "./observation.ts";
 import { play } from "./play.ts";
 import { playedAs } from "./provider-names.ts";
-import { playTable } from "./tables.ts";
+import { isTable, playTable } from "./tables.ts";
 import { type Chunking, chunkings } from "./wire.ts";
 
 /** Why a case fails; empty when it passes. */
 export async function perform(given: Case, cuts: readonly Chunking[] = chunkings): Promise<string[]> {
   const one = { ...given, provider: playedAs(given) };
   const seen: [Chunking, Observation][] = [];
-  for (const chunking of one.wire === null ? cuts.slice(0, 1) : cuts) {
+  for (const chunking of isTable(one) ? cuts.slice(0, 1) : cuts) {
     const observation = await observe(one, chunking);
     const wrong = judge(one, observation);
     if (wrong.length > 0)
@@ -33,7 +33,7 @@ export async function perform(given: Case, cuts: readonly Chunking[] = chunkings
 /** Plays a case once, in a process of its own where something of the process is asked for. */
 export async function observe(one: Case, chunking: Chunking): Promise<Observation> {
   if (needsProcess(one)) return measured(one, chunking);
-  return one.wire === null ? playTable(one) : play(one, { chunking });
+  return isTable(one) ? playTable(one) : play(one, { chunking });
 }
 
 function differences(seen: readonly [Chunking, Observation][]): string | undefined {

@@ -57,7 +57,12 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
       // A clock of the platform's own, which is the network's doing.
       ...(failure.message.includes("UND_ERR_") ? [{ stop: "error", error: "network" }] : []),
     ];
-  if (failure !== undefined) return failedReadings(failure, response.status);
+  if (failure !== undefined) {
+    const asksLess = judged?.follows.do === "ask_again" && judged.follows.maxOutputTokens !== undefined;
+    // Only with the output that was asked for is it too much: that is the request's fault.
+    const unfit: Reading[] = asksLess ? [{ stop: "error", error: "invalid_request" }] : [];
+    return [...failedReadings(failure, response.status), ...unfit];
+  }
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;
   const judgedError = judged?.evidence.error;
@@ -84,6 +89,9 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
     readings.push({ stop, error: "structured_output" });
   for (const code of ["context_truncated", "context_overflow"])
     if (run?.warnings.some((one) => one.code === code)) readings.push({ stop, error: code });
+  // An answer to more than the window holds is treated as an overflow.
+  if (run?.warnings.some((one) => one.code === "context_overflow"))
+    readings.push({ stop: "context_overflow", error: "context_overflow" });
   if (run?.end?.error !== undefined && judged?.follows.do === "stop" && judged.follows.error !== undefined)
     readings.push({ stop: "error", error: judged.follows.error.kind });
   return readings;
@@ -122,6 +130,8 @@ function failedReadings(failure: ErrorData, status: number): Reading[] {
   // A server without time is overloaded; one that says no more than that it is away may be put as either.
   if (failure.kind === "overloaded" && !/overload|capacity/i.test(failure.message))
     readings.push({ stop: "error", error: "server_error" });
+  if (failure.kind === "server_error" && /unavailable/i.test(failure.message))
+    readings.push({ stop: "error", error: "overloaded" });
   return readings;
 }
 
@@ -143,7 +153,7 @@ export function textsOf(seen: Observation, response: SeenResponse): string[] {
   return [...new Set([own, whole, ...(refusal === "" ? [] : [refusal])])];
 }
 
-/** Every fair list of a response's calls. Of a cut-off answer those count that arrived whole, or none. */
+/** Every fair list of a response's calls. Of a cut-off answer those count that arrived whole, or none, or all as they came. */
 export function callsListed(response: SeenResponse): SeenCall[][] {
   const { message, judged, calls } = response;
   if (message === undefined) return [[]];
@@ -154,7 +164,7 @@ export function callsListed(response: SeenResponse): SeenCall[][] {
   if (message.stop.kind === "content_filter" || message.stop.kind === "refusal") return [calls, []];
   if (message.stop.kind !== "max_tokens" && message.stop.kind !== "context_overflow") return [calls];
   const whole = calls.filter((call) => call.ok);
-  return calls.some((call) => call.started > 0) ? [whole] : [whole, []];
+  return calls.some((call) => call.started > 0) ? [whole] : [whole, [], calls];
 }
 
 /** A call with the arguments its text holds, whatever their schema says. */

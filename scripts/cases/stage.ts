@@ -60,7 +60,9 @@ export class Stage {
     this.#script = new Script(one, protocolOf(one.provider), persist === true || repeatsItself(one), () =>
       this.#summarises(),
     );
-    const start = one.clock === undefined ? defaultTime : Date.parse(one.clock);
+    // Time is virtual anyway.
+    const isTold = one.clock !== undefined && !/^(?:virtual|fake|mock(?:ed)?)$/i.test(one.clock);
+    const start = isTold ? Date.parse(one.clock ?? "") : defaultTime;
     if (Number.isNaN(start)) throw new Unsupported(`clock ${JSON.stringify(one.clock)} is no time`);
     this.#clock = new VirtualClock(
       start,

@@ -12,6 +12,13 @@ import { hasUrls, urlRows } from "./url-rows.ts";
 
 type Row = NonNullable<Observation["rows"]>[number];
 
+/** Whether a case is about rows, and no request is made in it. */
+export function isTable({ wire, wire_sequence = [], turns = [], given = {} }: Case): boolean {
+  const asks = hasUrls(given) || given.requests !== undefined || given.inputs !== undefined;
+  const isServed = wire_sequence.length > 0 || turns.length > 0;
+  return asks ? Object.keys(wire ?? {}).length === 0 : (wire ?? null) === null && !isServed;
+}
+
 export async function playTable(one: Case): Promise<Observation> {
   const seen = nothingSeen();
   try {

@@ -102,6 +102,7 @@ export const toldMembers: Told = {
     ),
   ),
 
+  abort_reason: (value, { run }) => equal("why it was aborted", run?.end?.evidence.reason, value),
   history_length: (value, { seen }) => exactly("messages", seen.history.length, value),
   history_roles: (value, { seen }) =>
     equal(
@@ -143,6 +144,7 @@ export const toldNames: readonly (readonly [RegExp, string])[] = [
   [/^(?:executed_tools|tools_run|tools_executed_in_order)$/, "tools_executed_names"],
   [/^tool_results?_contains?$/, "tool_result_contains"],
   [/^tool_results?_not_contains?$/, "tool_result_not_contains"],
+  [/^(?:aborted|signal)_reason$/, "abort_reason"],
   [/^(?:history_messages|history_count)$/, "history_length"],
   [/^history_last_user_(?:text|message)$/, "history_last_user"],
   [/^(?:files|fs)_(?:intact|untouched)$/, "files_unchanged"],

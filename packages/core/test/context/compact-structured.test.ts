@@ -419,6 +419,19 @@ describe("the memory", () => {
     expect(parseSummary(text, settings)).toMatchObject(parsed);
   });
 
+  test.each([
+    "## Goal\n\n## Progress\n\n## Next steps\n",
+    "<summary>\n**Goal**\n\n**Progress:** \n</summary>",
+    "<summary>Goal:\n- None\nProgress:\n- N/A.\nNext steps:\n1. (none)</summary><done>- none</done>",
+  ])("a skeleton without a word in it is no summary: %j", (text) => {
+    expect(parseSummary(text, settings)).toBeUndefined();
+  });
+
+  test("a summary whose words stand under headings is one", () => {
+    const text = "## Goal\nFix bug 42: the parser\n\n## Next steps\nnone";
+    expect(parseSummary(text, settings)?.summary).toBe(text);
+  });
+
   test("a summary that runs on is cut at its bound", () => {
     const parsed = parseSummary(`<summary>${"s".repeat(90_000)}</summary>`, settings);
     expect(parsed?.summary.length).toBeLessThan(41_100);

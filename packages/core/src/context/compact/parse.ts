@@ -27,7 +27,7 @@ export function parseSummary(text: string, settings: CompactionSettings): Summar
   const seen = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("");
   const parsed = settings.format === "tagged" ? readTagged(seen, settings) : readStructured(seen);
   const lists = listNames.some((name) => (parsed[name]?.length ?? 0) > 0);
-  if (parsed.summary === "" && (parsed.retain ?? "") === "" && !lists) return undefined;
+  if (isHollow(parsed.summary) && isHollow(parsed.retain ?? "") && !lists) return undefined;
   const length = listNames.reduce(
     (sum, name) => sum + (parsed[name] ?? []).join("").length,
     parsed.summary.length + (parsed.retain ?? "").length,
@@ -35,6 +35,13 @@ export function parseSummary(text: string, settings: CompactionSettings): Summar
   if (length < settings.minSummaryCharacters) return undefined;
   return bounded(parsed, settings);
 }
+
+/** A heading, a label without its words, or the word that there is nothing. */
+const hollow =
+  /^(?:#{1,6}\s.*|\*\*[^*]{1,80}\*\*:?|[^:]{1,80}:|(?:[-*•+]|\d{1,3}[.)])?\s*(?:\(?(?:none|n\/a|nothing|no|tbd)\)?|\[[^\]]{0,80}\]|[-—….])?[.\s]*)$/i;
+
+/** Whether a text is the skeleton of one: sections, and nothing in them. */
+const isHollow = (text: string): boolean => text.split("\n").every((line) => hollow.test(line.trim()));
 
 /** What an earlier memory holds; undefined when there was none. */
 export function readEarlier(text: string): Summary | undefined {
