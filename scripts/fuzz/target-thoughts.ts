@@ -73,7 +73,10 @@ const splitters: { readonly [name: string]: (pieces: readonly string[]) => Piece
         `chat ${inside}`,
         (pieces: readonly string[]): Piece[] => {
           const all: Piece[] = [];
-          const splitter = new ThinkSplitter((kind, text) => all.push({ kind, text }), inside);
+          const splitter = new ThinkSplitter(
+            (kind, text) => all.push({ kind, text }),
+            inside ? "starts_inside" : "leading",
+          );
           for (const piece of pieces) splitter.push(piece);
           splitter.end();
           return all;

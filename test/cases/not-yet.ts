@@ -14,6 +14,9 @@ export const ambiguous: { readonly [what: string]: string } = {
   "F229 expect.error_kind: null":
     "cut-off output is both an error of the output and a plain end at the limit",
   "R005b expect.tool_calls: none": "of a cut-off answer the whole calls may be told, or none",
+  "R007-listed expect.tool_calls: none": "of a cut-off answer the calls may be told as they came, or none",
+  "R007-listed expect.error_kind: null":
+    "cut-off arguments are both an error of the call and a plain end at the limit",
   "R016 expect.loop_outcome: stop_budget": "how often a paused answer is gone on with is a budget, too",
   "R149-permission expect.error_kind: permission":
     "credentials that may not do this are a matter of credentials",

@@ -7,8 +7,9 @@ import type { ModelEvent } from "@rondo/core";
 import { Answer, type BlockKey } from "../answer.ts";
 import type { Target } from "../codec.ts";
 import { speaksHarmony } from "../prompted/harmony.ts";
+import { oneOf } from "./openai-chat/compat.ts";
 import { type HarmonyCalls, HarmonySplitter } from "./openai-chat/harmony.ts";
-import { type Say, ThinkSplitter } from "./openai-chat/think.ts";
+import { type Say, ThinkSplitter, type ThinkTags } from "./openai-chat/think.ts";
 
 /**
  * An answer of a target. Its first text is read where the server may leave something in it: by `thinkTags` of its quirks,
@@ -22,16 +23,21 @@ export function answerOf(
 ): Answer {
   const { origin, compat } = target;
   const speaks = speaksHarmony(origin.model);
-  const isRead = speaks || compat?.thinkTags === "leading" || compat?.thinkTags === "starts_inside";
-  return isRead ? new LeakingAnswer(target, emit, speaks ? ownName : undefined) : new Answer(origin, emit);
+  const tags = thinkTagsIn(compat);
+  return speaks || tags !== "none"
+    ? new LeakingAnswer(target, emit, speaks ? ownName : undefined)
+    : new Answer(origin, emit);
 }
+
+const thinkTagsIn = (compat: Target["compat"]): "none" | ThinkTags =>
+  oneOf(compat?.thinkTags, ["none", "leading", "starts_inside", "nova"]);
 
 type Splitter = ThinkSplitter | HarmonySplitter;
 
 class LeakingAnswer extends Answer {
   /** Set where channels are looked for. */
   readonly #ownName: ((name: string) => string) | undefined;
-  readonly #startsInside: boolean;
+  readonly #thinkTags: ThinkTags;
   /** The text that is read; null where there is none. */
   #key: BlockKey | null | undefined;
   #splitter: Splitter | undefined;
@@ -45,7 +51,8 @@ class LeakingAnswer extends Answer {
   ) {
     super(origin, emit);
     this.#ownName = ownName;
-    this.#startsInside = compat?.thinkTags === "starts_inside";
+    const tags = thinkTagsIn(compat);
+    this.#thinkTags = tags === "none" ? "leading" : tags;
   }
 
   override text(key: BlockKey, text: string): void {
@@ -133,7 +140,7 @@ class LeakingAnswer extends Answer {
 
   #newSplitter(say: Say, calls: HarmonyCalls): Splitter {
     return this.#ownName === undefined
-      ? new ThinkSplitter(say, this.#startsInside)
+      ? new ThinkSplitter(say, this.#thinkTags)
       : new HarmonySplitter(say, calls);
   }
 

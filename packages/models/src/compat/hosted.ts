@@ -4,6 +4,7 @@
 // takes a field in some models only, the row says what all of them take: a user can switch it on (`compat`), while a
 // refused request helps nobody.
 
+import { nova } from "./self-hosted.ts";
 import type { CompatibleServer, HostedServer } from "./server.ts";
 
 /** Fields that only OpenAI and its closest relatives take; the others refuse or ignore them. */
@@ -189,7 +190,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       reasoningParam: "reasoning",
       options: ["provider", "models", "transforms", "plugins", "route", "include_reasoning"],
     },
-    models: [gptOss],
+    models: [gptOss, nova],
     answers:
       "Comments while it waits (F148); fragments of `reasoning_details` that are one entry by their index, the signature last (F108); a top-level `error` in a chunk of a 200 (F014); `native_finish_reason`; ids may be empty (F053).",
     errors:

@@ -6,6 +6,11 @@
 import type { CompatibleServer, SelfHostedServer } from "./server.ts";
 
 const gptOss = { match: /gpt-oss/i, compat: { harmony: true } } as const;
+/** Wherever it is served, it tells its thinking in tags of its own. */
+export const nova: NonNullable<CompatibleServer["models"]>[number] = {
+  match: /\bnova-(?:\d-)?(?:micro|lite|pro|premier)\b/i,
+  compat: { thinkTags: "nova" },
+};
 /** Templates that have opened the block themselves: without the server's parser only its end can be seen. */
 const opened = { match: /deepseek-r1|qwq|thinking-2507/i, compat: { thinkTags: "starts_inside" } } as const;
 
@@ -42,8 +47,9 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
       nullContent: false,
       toolsWithHistory: true,
       thinkTags: "leading",
+      signedIds: true,
     },
-    models: [gptOss],
+    models: [gptOss, nova],
     answers:
       "Whatever the server behind it does; `stop` beside calls (F002); an error as a chunk, then `[DONE]` (F150).",
     errors:
@@ -131,8 +137,9 @@ export const unknownServer: CompatibleServer = {
     nullContent: false,
     needsUser: true,
     thinkTags: "leading",
+    signedIds: true,
   },
-  models: [gptOss],
+  models: [gptOss, nova],
   answers: "Everything above.",
   errors: "Any of the above, a web page, or nothing.",
 };

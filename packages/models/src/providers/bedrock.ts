@@ -14,9 +14,6 @@ export interface BedrockOptions extends ProviderOptions {
   region?: string;
 }
 
-/** Families whose thinking comes in blocks of its own; of the others some leave it in the text (F113). */
-const ownThinking: RegExp = /anthropic|claude|amazon|nova/i;
-
 const keyVariables = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"];
 
 /**
@@ -33,14 +30,16 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
       "invalid_request",
       `${JSON.stringify(region)} is no AWS region: give one like "eu-central-1"`,
     );
-  const isOwn = ownThinking.test(model);
+  // Claude thinks in blocks of its own, Nova in its text, and of the others some leave their thinking there (F113).
+  const isClaude = /anthropic|claude/i.test(model);
+  const isOwn = isClaude || /amazon|nova/i.test(model);
   const spoken = createModel({
     ...rest,
     codec: bedrockConverse,
     output: claudeOutput,
     provider: "bedrock",
     model,
-    ...(isOwn ? {} : { compat: { thinkTags: "leading", ...rest.compat } }),
+    ...(isClaude ? {} : { compat: { thinkTags: isOwn ? "nova" : "leading", ...rest.compat } }),
     baseURL: rest.baseURL ?? `https://bedrock-runtime.${region}.amazonaws.com`,
     authorize: signedFor(region),
     keyVariables,

@@ -9,14 +9,12 @@ const vendors =
 
 /**
  * Behind an address nobody knows may stand the vendor or any other server, with a model of any house: it is spoken to as the
- * vendor, and its texts are read as those of any (F113). A server of the table answers by its row, whatever its protocol.
+ * vendor, and its texts and ids are read as those of any (F106, F113). A server of the table answers by its row, whatever its protocol.
  */
 export function leftInTexts(baseURL: string): { [quirk: string]: Json } {
   if (vendors.test(baseURL)) return {};
-  const { name, server } = chooseServer(undefined, baseURL);
-  if (name === undefined) return { thinkTags: "leading" };
-  const { thinkTags } = server.compat;
-  return thinkTags === undefined ? {} : { thinkTags };
+  const { thinkTags, signedIds } = chooseServer(undefined, baseURL).server.compat;
+  return { ...(thinkTags && { thinkTags }), ...(signedIds && { signedIds }) };
 }
 
 /** The model at an address; where not the vendor answers, calls that a server left in the text are no answer (F234). */

@@ -86,6 +86,13 @@ describe("thinking in the content", () => {
       { thinkTags: "starts_inside" },
       ["reasoning: a", "text: b"],
     ],
+    ["Nova's tags", "<thinking> a </thinking>\n\nb", { thinkTags: "nova" }, ["reasoning:  a ", "text: b"]],
+    [
+      "Nova's tags of another model, which was asked for them",
+      "<thinking>a</thinking>b",
+      {},
+      ["text: <thinking>a</thinking>b"],
+    ],
     [
       "channels of gpt-oss, whatever the model is called",
       "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
@@ -126,7 +133,7 @@ describe("thinking in the content", () => {
           const say: Say = (kind, more) => {
             told[kind] += more;
           };
-          const splitter = new ThinkSplitter(say, inside);
+          const splitter = new ThinkSplitter(say, inside ? "starts_inside" : "leading");
           for (const piece of pieces) splitter.push(piece);
           splitter.end();
           return told;
@@ -148,7 +155,7 @@ describe("thinking in the content", () => {
     let told = 0;
     const splitter = new ThinkSplitter((_, text) => {
       told += text.length;
-    }, false);
+    }, "leading");
     const piece = "</thin".repeat(4);
     splitter.push("<think>");
     for (let count = 0; count < 20_000; count++) splitter.push(piece);

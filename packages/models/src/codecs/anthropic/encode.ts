@@ -12,7 +12,7 @@ import { answerBlocks, anthropicAnswer, type Block, contentBlocks, resultBlocks 
 import { placeMarks } from "./cache.ts";
 import { carriedOn } from "./carried-over.ts";
 import { withoutDeclined } from "./fallback.ts";
-import { anthropicId } from "./names.ts";
+import { anthropicId, signedAnthropicId } from "./names.ts";
 import { type Options, optionsOf } from "./options.ts";
 import { type Dialect, Pieces } from "./pieces.ts";
 import { providerOptions } from "./settings.ts";
@@ -44,7 +44,8 @@ export class AnthropicEncoder implements Encoder {
     this.#host = host;
     this.#stream = target.stream ?? true;
     this.#traits = traitsOf(target);
-    this.#historyOf = turnReaders(anthropicId, target.origin.api);
+    const ids = target.compat?.signedIds === true ? signedAnthropicId : anthropicId;
+    this.#historyOf = turnReaders(ids, target.origin.api);
     this.#pieces = new Pieces(target, dialectOf(target));
     this.#tools = new Tools(target);
   }

@@ -3,6 +3,8 @@
 // A tool name is escaped so that it can be read back without any table: the decoder undoes it. Only what had to be cut
 // needs one. An id only has to stay unique and to be the same on both sides of its pair, whatever request it stands in.
 
+import { isSignedId } from "../openai/names.ts";
+
 /** Names that had to be cut, by what they were cut to: the rest of them stands nowhere else. */
 const cut = new Map<string, string>();
 
@@ -49,6 +51,9 @@ export function idToWire(id: string, fits: RegExp, refused: RegExp): string {
 
 /** Anthropic's form of ids. Their length is not documented: 64 is what the family's strictest host takes. */
 export const anthropicId = (id: string): string => idToWire(id, /^[a-zA-Z0-9_-]{1,64}$/, /[^a-zA-Z0-9_-]/g);
+
+/** The same at a server that may have put a thought signature into it (F106). */
+export const signedAnthropicId = (id: string): string => (isSignedId(id) ? id : anthropicId(id));
 
 /** Bedrock's form of ids. */
 export const bedrockId = (id: string): string => idToWire(id, /^[a-zA-Z0-9_.:-]{1,64}$/, /[^a-zA-Z0-9_.:-]/g);

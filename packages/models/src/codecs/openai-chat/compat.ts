@@ -7,6 +7,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { objectIn } from "../../json-values.ts";
+import type { ThinkTags } from "./think.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiChatCompat {
@@ -34,6 +35,8 @@ export interface OpenaiChatCompat {
   reasoningFill: string | null;
   /** What call ids must look like. Default: `openai`, which is at most 40 characters (F055). */
   idForm: "openai" | "mistral9";
+  /** Call ids that hold a thought signature, as LiteLLM makes them, go back whole. Default: false (F106). */
+  signedIds: boolean;
   /**
    * Gemini behind this protocol: calls without a thought signature of its own get the one that Google takes for calls
    * from elsewhere. Default: false (F106).
@@ -110,10 +113,10 @@ export interface OpenaiChatCompat {
   toolsWithHistory: boolean;
   /**
    * Thinking that stands in the content as `<think>…</think>`: `leading` takes the blocks that open the answer for
-   * reasoning, `starts_inside` is for templates that opened it before the answer began. Default: `none`; the texts of
-   * Responses, Messages and Converse are read by the same word (F113).
+   * reasoning, `starts_inside` is for templates that opened it before the answer began, `nova` for Nova's `<thinking>`.
+   * Default: `none`; the texts of Responses, Messages and Converse are read by the same word (F113).
    */
-  thinkTags: "none" | "leading" | "starts_inside";
+  thinkTags: "none" | ThinkTags;
   /** Channels of gpt-oss that leak into the content are read: `analysis` is reasoning, a finished call is a call. Default: false (F236). */
   harmony: boolean;
   /** Control tokens (`<|im_start|>`) in texts, calls, text files and what tools say of themselves are broken up, as templates would obey them; the system prompt stays. Default: false (F237). */
@@ -164,6 +167,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     echoReasoningOn: oneOf(given.echoReasoningOn, ["tool_calls", "all"]),
     reasoningFill: typeof given.reasoningFill === "string" ? given.reasoningFill : null,
     idForm: oneOf(given.idForm, ["openai", "mistral9"]),
+    signedIds: given.signedIds === true,
     signCalls: given.signCalls === true,
     textBesideCalls: given.textBesideCalls !== false,
     singleCalls: given.singleCalls === true,
@@ -199,7 +203,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     toolImages: given.toolImages === true,
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
     toolsWithHistory: given.toolsWithHistory === true,
-    thinkTags: oneOf(given.thinkTags, ["none", "leading", "starts_inside"]),
+    thinkTags: oneOf(given.thinkTags, ["none", "leading", "starts_inside", "nova"]),
     harmony: given.harmony === true,
     breakTokens: given.breakTokens === true,
     cutsPrompts: given.cutsPrompts === true,

@@ -96,8 +96,7 @@ export class ChatDecoder implements Decoder {
     const say = (kind: "text" | "reasoning", text: string): void => this.#tell(kind, text);
     const { harmony, thinkTags } = this.#compat;
     this.#harmony = harmony ? new HarmonySplitter(say, this.#leaks()) : undefined;
-    this.#think =
-      harmony || thinkTags === "none" ? undefined : new ThinkSplitter(say, thinkTags === "starts_inside");
+    this.#think = harmony || thinkTags === "none" ? undefined : new ThinkSplitter(say, thinkTags);
   }
 
   get complete(): boolean {

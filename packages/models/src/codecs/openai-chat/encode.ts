@@ -10,7 +10,7 @@ import { jsonOf } from "../../json-values.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
 import { goOn, noted } from "../bridges.ts";
 import { History } from "../history.ts";
-import { chatIds, mistralIds, nameTable } from "../openai/names.ts";
+import { chatIds, mistralIds, nameTable, withSigned } from "../openai/names.ts";
 import { bodyHead, jsonHeaders } from "../openai/settings.ts";
 import type { Warning } from "../warn.ts";
 import { chatCompat } from "./compat.ts";
@@ -50,10 +50,11 @@ export class ChatEncoder implements Encoder {
 
   constructor(target: Target) {
     const compat = chatCompat(target);
+    const ids = compat.idForm === "mistral9" ? mistralIds : chatIds;
     this.#room = {
       target,
       compat,
-      ids: compat.idForm === "mistral9" ? mistralIds : chatIds,
+      ids: compat.signedIds ? withSigned(ids) : ids,
       warn: (warning) => this.#warnings.push(warning),
     };
     this.#tools = new ChatTools(target, compat, nameTable(target.origin));

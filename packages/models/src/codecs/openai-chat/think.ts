@@ -8,12 +8,19 @@
 
 import { type HarmonyCalls, HarmonySplitter } from "./harmony.ts";
 
+/** Where thinking stands in a text: see the quirk. */
+export type ThinkTags = "leading" | "starts_inside" | "nova";
+
 export type Say = (kind: "text" | "reasoning", text: string) => void;
 
-const tags: readonly (readonly [open: string, close: string])[] = [
+type Tag = readonly [open: string, close: string];
+
+const usual: readonly Tag[] = [
   ["<think>", "</think>"],
   ["[THINK]", "[/THINK]"],
 ];
+/** Nova's. Of other models people ask for these tags themselves, and look for them in the text. */
+const novas: readonly Tag[] = [["<thinking>", "</thinking>"]];
 
 const heads: readonly string[] = ["<|channel|>", "<|start|>assistant"];
 const wholeHead =
@@ -23,6 +30,7 @@ const longestHead = 256;
 export class ThinkSplitter {
   readonly #say: Say;
   readonly #startsInside: boolean;
+  readonly #tags: readonly Tag[];
   #state: "start" | "inside" | "after" | "text" | "channels" = "start";
   #channels: HarmonySplitter | undefined;
   #close = "</think>";
@@ -33,10 +41,11 @@ export class ThinkSplitter {
   /** What may be the start of a tag. */
   #held = "";
 
-  /** `startsInside`: the template opened the block before the answer began. */
-  constructor(say: Say, startsInside: boolean) {
+  /** `where`: whether the template opened the block before the answer began (`starts_inside`), or it is told in Nova's tags (`nova`). */
+  constructor(say: Say, where: ThinkTags) {
     this.#say = say;
-    this.#startsInside = startsInside;
+    this.#startsInside = where === "starts_inside";
+    this.#tags = where === "nova" ? novas : usual;
   }
 
   /** The server tells reasoning apart itself: what comes as content is content. */
@@ -95,7 +104,7 @@ export class ThinkSplitter {
     }
     const seen = this.#held + text;
     this.#held = "";
-    for (const [open, close] of tags)
+    for (const [open, close] of this.#tags)
       if (seen.startsWith(open)) {
         this.#close = close;
         this.#state = "inside";
@@ -109,7 +118,7 @@ export class ThinkSplitter {
       return seen;
     }
     const mayBeHead = opensHead && seen.length < longestHead && !seen.includes("<|message|>");
-    if (mayBeHead || tags.some(([open]) => open.startsWith(seen))) {
+    if (mayBeHead || this.#tags.some(([open]) => open.startsWith(seen))) {
       this.#held = seen;
       return "";
     }

@@ -6,7 +6,7 @@ import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
 import { History } from "../history.ts";
-import { nameTable } from "../openai/names.ts";
+import { nameTable, responsesIds, withSigned } from "../openai/names.ts";
 import { bodyHead, jsonHeaders } from "../openai/settings.ts";
 import type { Warning } from "../warn.ts";
 import {
@@ -68,6 +68,7 @@ export class ResponsesEncoder implements Encoder {
     this.#room = {
       target,
       compat,
+      ids: compat.signedIds ? withSigned(responsesIds) : responsesIds,
       warn: (warning) => this.#warnings.push(warning),
     };
     this.#tools = new ResponsesTools(target, compat, nameTable(target.origin));

@@ -21,7 +21,7 @@ import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, textIn } from "../../json-values.ts";
 import { textOfFile } from "../files.ts";
 import { answeredNote, type FileNote, wireFile } from "../openai/files.ts";
-import { responsesIds, wireId, wireName } from "../openai/names.ts";
+import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import { argumentsText } from "../openai-chat/messages.ts";
 import type { Warning } from "../warn.ts";
 import type { OpenaiResponsesCompat } from "./settings.ts";
@@ -41,6 +41,7 @@ export interface ResponsesPiece {
 export interface ResponsesRoom {
   target: Target;
   compat: OpenaiResponsesCompat;
+  ids: IdForm;
   warn(warning: Warning): void;
 }
 
@@ -128,7 +129,7 @@ function ofResults(message: AssistantMessage, own: boolean): Pick<ResponsesPiece
 }
 
 function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
-  const id = wireId(message.callId, responsesIds);
+  const id = wireId(message.callId, room.ids);
   const parts = message.content.flatMap((part) => userPart(part, room));
   const files = parts.filter((part) => part.type !== "input_text");
   const texts = parts.filter((part) => part.type === "input_text").map((part) => String(part.text));
@@ -184,7 +185,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
       const item = own ? objectIn(part.opaque?.item) : undefined;
       const isTold = typeof item?.encrypted_content === "string" || stored || room.compat.plainReasoning;
       items.addReasoning(isTold ? item : undefined);
-    } else if (part.type === "tool_call") addCall(part, own, items);
+    } else if (part.type === "tool_call") addCall(part, own, items, room.ids);
     else if (part.type === "native" && own) items.addNative(part.opaque);
   }
   items.close();
@@ -292,9 +293,9 @@ function isCustom(call: ToolCallPart, own: boolean): boolean {
   return own && call.opaque?.custom === true && call.argsError === undefined;
 }
 
-function addCall(call: ToolCallPart, own: boolean, items: Items): void {
+function addCall(call: ToolCallPart, own: boolean, items: Items, ids: IdForm): void {
   const opaque = own ? call.opaque : undefined;
-  const callId = wireId(call.id, responsesIds);
+  const callId = wireId(call.id, ids);
   const name = wireName(call.name);
   // What the server did not say whole is not what it said: such a call goes out as a plain one (F029).
   const broken = call.argsError !== undefined;

@@ -44,6 +44,8 @@ export interface OpenaiResponsesCompat {
   describeLostRules: boolean;
   /** The most tools a request may have; 0 is any number. Default: 128. */
   maxTools: number;
+  /** Call ids that hold a thought signature, as LiteLLM makes them, go back whole. Default: false (F106). */
+  signedIds: boolean;
   /** Members of a history's items that this server refuses, e.g. `["status"]`. Default: none. */
   omitInItems: readonly string[];
   /** Body fields this server refuses: they are left out with a warning. Default: none. */
@@ -64,6 +66,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     adaptStrict: given.adaptStrict === true,
     describeLostRules: given.describeLostRules === true,
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
+    signedIds: given.signedIds === true,
     omitInItems: words(given.omitInItems),
     omit: words(given.omit),
     options: words(given.options),

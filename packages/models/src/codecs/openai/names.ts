@@ -76,6 +76,15 @@ export const responsesIds: IdForm = {
   make: (seed) => `call_${digest(seed, 24)}`,
 };
 
+/** LiteLLM puts a call's thought signature into its id, reads it out of what comes back, and takes it as long as it is. */
+export const isSignedId = (id: string): boolean => /__thought__./.test(id);
+
+/** The form, at a server that may have signed its ids (F106). */
+export const withSigned = (form: IdForm): IdForm => ({
+  ...form,
+  fits: (id) => form.fits(id) || isSignedId(id),
+});
+
 /**
  * An id as it goes out: itself where it fits, else a digest of it. The digest is of the id alone, so that a long history
  * needs no table, and the same request is the same bytes in every process. Nine letters are 53 bits: enough to be distinct.
