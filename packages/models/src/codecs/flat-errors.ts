@@ -10,6 +10,8 @@ import { listIn, numberIn, objectIn, textIn } from "../json-values.ts";
 export function isFlatError(chunk: JsonObject): boolean {
   if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
   if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
+  // Amazon's own, which its gateways put into the streams of other protocols.
+  if (told(chunk.Error) || told(chunk.errorMessage)) return true;
   if (told(chunk.fault) || told(chunk.error) || chunk.success === false || chunk.status === "error")
     return true;
   if (told(chunk.message) && (isErrorType(chunk.type) || isErrorWord(chunk.code) || told(chunk.__type)))

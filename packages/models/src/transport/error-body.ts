@@ -56,7 +56,8 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
     const message = typeof found === "string" ? cut(found) : "";
     return { message, codes: [], json, html: false, raw };
   }
-  const said = objectIn(Array.isArray(root.error) ? root.error[0] : root.error) ?? root;
+  const said =
+    objectIn(Array.isArray(root.error) ? root.error[0] : root.error) ?? objectIn(root.Error) ?? root;
   const { codes, ...own } = codesIn(root, said);
   const instead = depth < 3 ? insteadOf(root, said) : undefined;
   if (instead !== undefined) {
@@ -139,6 +140,7 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
   const window = numberIn(said.n_ctx);
   for (const value of [
     said.code,
+    said.Code,
     (objectIn(said.innererror) ?? objectIn(said.inner_error))?.code,
     said.type,
     said.__type,

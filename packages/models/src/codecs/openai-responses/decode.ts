@@ -44,6 +44,8 @@ export class ResponsesDecoder implements Decoder {
   #response: JsonObject | undefined;
   #failed = false;
   #done = false;
+  /** An event of nothing but words: news, or the reason why no more came. */
+  #words: JsonObject | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
@@ -85,6 +87,7 @@ export class ResponsesDecoder implements Decoder {
 
   end(): AssistantMessage {
     const response = this.#response;
+    if (response === undefined && this.#words !== undefined) throw this.#fail(this.#words);
     if (response === undefined) throw this.#answer.truncated("responses");
     const status = textIn(response.status);
     const reason = textIn(objectIn(response.incomplete_details)?.reason);
@@ -152,6 +155,7 @@ export class ResponsesDecoder implements Decoder {
         // A chunk of another protocol's form that carries an error all the same.
         if ((type === "" || type.endsWith("error")) && (told(event.error) || isFlatError(event)))
           throw this.#fail(event);
+        if (type === "" && (told(event.message) || told(event.Message))) this.#words = event;
         this.#items.event(type, event);
     }
   }
