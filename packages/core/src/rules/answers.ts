@@ -156,7 +156,7 @@ export function malformedCalls(max: number = 2): Rule<number> {
   const name = "malformed_calls";
   return {
     name,
-    version: 1,
+    version: 2,
     init: () => 0,
     fold(count, record, before) {
       if (record.type !== "turn_judged" || before.run?.failure !== undefined) return count;
