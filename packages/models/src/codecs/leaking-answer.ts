@@ -8,8 +8,8 @@ import { Answer, type BlockKey } from "../answer.ts";
 import type { Target } from "../codec.ts";
 import { speaksHarmony } from "../prompted/harmony.ts";
 import { oneOf } from "./openai-chat/compat.ts";
-import { type HarmonyCalls, HarmonySplitter } from "./openai-chat/harmony.ts";
-import { type Say, ThinkSplitter, type ThinkTags } from "./openai-chat/think.ts";
+import { type HarmonyCalls, HarmonySplitter, type Say } from "./openai-chat/harmony.ts";
+import { ThinkSplitter, type ThinkTags } from "./openai-chat/think.ts";
 
 /**
  * An answer of a target. Its first text is read where the server may leave something in it: by `thinkTags` of its quirks,

@@ -4,7 +4,7 @@
 // to `functions.x` is a call. Anything else passes untouched, but for one token at its very end. Control tokens
 // in the middle of an ordinary answer are text, for models write about them too.
 
-import type { Say } from "./think.ts";
+export type Say = (kind: "text" | "reasoning", text: string) => void;
 
 export interface HarmonyCalls {
   /** A call begins; its key is the caller's to keep. */

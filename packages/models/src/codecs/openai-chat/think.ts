@@ -6,12 +6,10 @@
 // gpt-oss is served under any name. An answer that opens with a whole head of its format is read as that (F236); but where
 // nobody knows the model by name, its calls stay in the text, in the words they were written in.
 
-import { type HarmonyCalls, HarmonySplitter } from "./harmony.ts";
+import { type HarmonyCalls, HarmonySplitter, type Say } from "./harmony.ts";
 
 /** Where thinking stands in a text: see the quirk. */
 export type ThinkTags = "leading" | "starts_inside" | "nova";
-
-export type Say = (kind: "text" | "reasoning", text: string) => void;
 
 type Tag = readonly [open: string, close: string];
 
