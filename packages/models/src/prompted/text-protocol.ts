@@ -168,7 +168,9 @@ export class TextProtocol {
     const message = answer.finish({ ...end, wire });
     if (reading.malformed === undefined || calls.length > 0 || message.stop.kind === "max_tokens")
       return message;
-    return { ...message, stop: { ...message.stop, kind: "malformed_call", detail: reading.malformed } };
+    // Here the text is the wire: a call in it that cannot be read is an accident, as where a provider says so.
+    const word = "malformed_call" as const;
+    return { ...message, stop: { ...message.stop, kind: word, wire: word, detail: reading.malformed } };
   }
 
   #call(answer: Answer, calls: readonly WrittenCall[], request: ModelRequest, io: ModelIo): void {
