@@ -12,14 +12,14 @@ import { grantOf } from "./grants-in-force.ts";
 
 /** Asks about the calls that nobody was asked about yet. */
 export function askApprovals(state: RunState): Action | undefined {
-  const calls = withoutLeave(state).filter((call) => !call.asked);
+  const calls = needingPermission(state).filter((call) => !call.asked);
   return calls.length === 0 ? undefined : { do: "ask", calls: calls.map((call) => call.key) };
 }
 
 /** Lets one call run that a grant covers. */
 export function useGrant(state: RunState): Action | undefined {
   if (state.grants.length === 0) return undefined;
-  for (const call of withoutLeave(state)) {
+  for (const call of needingPermission(state)) {
     const grant = grantOf(call, state);
     if (grant === undefined) continue;
     const approval = { answer: "approve", grant: grant.id } as const;
@@ -28,7 +28,7 @@ export function useGrant(state: RunState): Action | undefined {
   return undefined;
 }
 
-function withoutLeave(state: RunState): readonly Call[] {
+function needingPermission(state: RunState): readonly Call[] {
   const { options } = state;
   return inTurn(openCalls(state), options).filter(
     (call) =>
