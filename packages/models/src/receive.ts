@@ -77,13 +77,10 @@ async function read(reception: Reception): Promise<AssistantMessage> {
       const framed = body.whole === undefined ? [chunk] : body.grow(chunk);
       if (body.whole !== undefined) return true;
       for (const piece of framed) framer.push(piece);
-      const isComplete = decoder.complete === true;
-      // The end is not a silence: the idle clock must not run out now and discard a whole answer.
-      if (isComplete && !behind.isWound) news.push({ type: "progress" });
       const spoke = fed.tell();
       if (decoder.finished) return false;
       // Pings do not reset this clock.
-      if (isComplete && spoke) behind.wind();
+      if (decoder.complete === true && (spoke || !behind.isWound)) behind.wind();
       return true;
     };
     await behind.outOr(() => response.read(take));
@@ -144,11 +141,17 @@ interface Feeding {
 /** The way from a frame to the listeners. */
 function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
   let refused: unknown;
+  let saidEnd = false;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
     head.frame(frame.data);
     try {
       decoder.push(frame);
+      if (saidEnd || decoder.complete !== true || decoder.finished) return;
+      // The end is not a silence: the idle clock must not run out now and discard a whole answer. Told here, where it stands
+      // in the stream, and not once a piece: the events of an answer do not depend on how its bytes were cut.
+      saidEnd = true;
+      news.push({ type: "progress" });
     } catch (thrown) {
       refused = thrown;
       throw thrown;
