@@ -1,6 +1,6 @@
 // An answer from its bytes, through framing and codec, in three cuts that must come to the same.
 
-import type { AssistantMessage, RondoError } from "@rondo/core";
+import type { AssistantMessage, ModelEvent, RondoError } from "@rondo/core";
 import { expect } from "vitest";
 import type { Codec, Target } from "../../src/codec.ts";
 import { receive } from "../../src/receive.ts";
@@ -10,7 +10,11 @@ export const targetOf = (codec: Codec): Target => ({
   facts: {},
 });
 
-async function once(codec: Codec, chunks: readonly Uint8Array[]): Promise<AssistantMessage> {
+async function once(
+  codec: Codec,
+  chunks: readonly Uint8Array[],
+  emit: (event: ModelEvent) => void,
+): Promise<AssistantMessage> {
   const response = {
     status: 200,
     header: () => null,
@@ -19,30 +23,34 @@ async function once(codec: Codec, chunks: readonly Uint8Array[]): Promise<Assist
       for (const chunk of chunks) if (sink(chunk) === false) return;
     },
   };
-  return await receive(response, codec, targetOf(codec), { emit: () => {} });
+  return await receive(response, codec, targetOf(codec), { emit });
 }
 
-/** What some frames come to: an answer or what is thrown, whatever the cut. */
+/** What some frames come to: the same events, and an answer or what is thrown, whatever the cut. */
 export async function outcome(
   codec: Codec,
   frames: readonly string[],
-): Promise<{ answer?: AssistantMessage; error?: RondoError }> {
+): Promise<{ answer?: AssistantMessage; error?: RondoError; events: ModelEvent[] }> {
   const bytes = frames.map((frame) => new TextEncoder().encode(frame));
   const whole = new TextEncoder().encode(frames.join(""));
   const cuts = [bytes, [...whole].map((one) => Uint8Array.of(one)), [whole]];
   const told = await Promise.all(
-    cuts.map((cut) =>
-      once(codec, cut).then(
-        (answer) => ({ answer }),
-        (error: RondoError) => ({ error }),
-      ),
-    ),
+    cuts.map((cut) => {
+      const events: ModelEvent[] = [];
+      return once(codec, cut, (event) => events.push(event)).then(
+        (answer) => ({ answer, events }),
+        (error: RondoError) => ({ error, events }),
+      );
+    }),
   );
   const seen = told.map((one) =>
-    JSON.stringify("answer" in one ? withoutIds(one.answer) : { ...one.error, message: one.error.message }),
+    JSON.stringify([
+      one.events.map((event) => ("id" in event ? { ...event, id: "" } : event)),
+      "answer" in one ? withoutIds(one.answer) : { ...one.error, message: one.error.message },
+    ]),
   );
   expect(new Set(seen).size, seen.join("\n")).toBe(1);
-  return told[0] ?? {};
+  return told[0] ?? { events: [] };
 }
 
 /** Ids that are made here differ from run to run. */

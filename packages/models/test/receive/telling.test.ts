@@ -4,6 +4,7 @@ import type { ModelEvent } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
 import { receive } from "../../src/receive.ts";
+import { chunk, data, outcome } from "./fed.ts";
 
 const target = { origin: { api: "openai-chat", provider: "openai", model: "m" }, facts: {} };
 
@@ -35,6 +36,13 @@ describe("what a piece of a body brings", () => {
     await answer.then(() => order.push("answer"));
     // The end is a sign of life as well.
     expect(order).toEqual(["one", "two", "progress", "answer"]);
+  });
+
+  it("is told in one order, however it was cut: the end where it stands, and after it what comes late", async () => {
+    const frames = data(chunk({ content: "one" }), chunk({}, "stop"), chunk({ content: "late" }), "[DONE]");
+    const { events } = await outcome(openaiChat, frames);
+    const order = events.map((one) => (one.type === "text_delta" ? one.text : one.type));
+    expect(order).toEqual(["one", "progress", "late"]);
   });
 
   it("is told up to a frame that is an error, before that is", async () => {
