@@ -298,6 +298,21 @@ describe("the next summary", () => {
     expect(parts("guard", { window: known }, { compactor })).toBeGreaterThan(1);
   });
 
+  test("is one for all of the history in the tagged format, unless a request was too large or another model of a known window makes it", () => {
+    const tagged = { window: 6_000, compaction: { format: "tagged" as const } };
+    const parts = (rule: string, given: object, facts?: object): number | undefined => {
+      const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts };
+      return summaryOf(at({ rule }, given, {}, facts === undefined ? {} : { compactor }), rules)?.of;
+    };
+    expect(parts("compaction", tagged)).toBe(1);
+    expect(parts("compaction", { window: 6_000 })).toBeGreaterThan(1);
+    expect(parts("guard", tagged)).toBeGreaterThan(1);
+    expect(parts("compaction", tagged, {})).toBe(1);
+    expect(parts("compaction", tagged, { contextWindow: 6_000 })).toBeGreaterThan(1);
+    // What was never refused was read, though nobody knows the window.
+    expect(parts("compaction", {})).toBe(1);
+  });
+
   test("is made in parts half as large once a summary was refused for its length: of what whoever sums up reads", () => {
     const history = Log.of([
       user("task"),
