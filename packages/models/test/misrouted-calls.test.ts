@@ -2,6 +2,7 @@
 
 import type { AssistantMessage, ToolCallPart } from "@rondo/core";
 import { describe, expect, it } from "vitest";
+import { faultWithoutArgs } from "../src/answer/misrouted-calls.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { targetOf } from "./anthropic/feeding.ts";
@@ -90,3 +91,12 @@ describe.each([
     expect([told?.args, silent?.args, silent?.argsError]).toEqual([{ a: "}{" }, {}, undefined]);
   });
 });
+
+it.each([[["{ }"]], [["{", " }"]], [["{", " ", "}"]]])(
+  "an empty object with a blank in it is what it is, however it was cut: %j",
+  (pieces) => {
+    const call = { id: "a", name: "f", pieces };
+    faultWithoutArgs([call], true);
+    expect(call).not.toHaveProperty("fault");
+  },
+);

@@ -47,13 +47,10 @@ export function faultWithoutArgs(calls: readonly ToldCall[], stray: boolean): vo
 const argsOf = (call: ToldCall): string => call.pieces.join("");
 
 /** Whether no arguments came, or an empty object. Long ones are not put together to find out. */
-function isBare({ pieces }: ToldCall): boolean {
-  let text = "";
-  for (const piece of pieces) {
-    text += piece.trim();
-    if (text.length > 2) return false;
-  }
-  return text === "{}" || isNothing(text);
+function isBare(call: ToldCall): boolean {
+  if (call.pieces.some((piece) => piece.trim().length > 2)) return false;
+  const args = argsOf(call);
+  return args === "{}" || isNothing(args);
 }
 
 function holdsTwo(text: string): boolean {
