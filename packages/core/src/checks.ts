@@ -12,6 +12,7 @@ import { jsonCopy } from "./json/copy.ts";
 import { isObject } from "./json/object.ts";
 
 export { hintAt, nearest } from "./checks/nearest.ts";
+export { deepest, isTooDeep } from "./json/depth.ts";
 
 /** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: nothing is. */
 export type Check = (value: unknown) => { at: string; says: string } | undefined;

@@ -4,6 +4,7 @@
 // fence inside a string or prose around the value does no harm. What was cut off is never completed by guessing.
 
 import { jsonCopy } from "../json/copy.ts";
+import { deepest, isTooDeep } from "../json/depth.ts";
 import { jsonIn, nearlyJsonIn } from "../json/in-text.ts";
 import { isObject } from "../json/object.ts";
 import type { Fact } from "../loop/records.ts";
@@ -44,23 +45,6 @@ export async function checkOutput(
   }
   const none = reading.wholeText ? "the text is not JSON" : "there is no complete JSON value in the text";
   return { type, ok: false, error: error ?? none };
-}
-
-/** As of a call's arguments: what is checked, copied and written is walked by recursion, and far deeper no stack would hold it. */
-const deepest = 512;
-
-/** Level by level: its own depth costs nothing. */
-function isTooDeep(value: Json): boolean {
-  let level: Json[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > deepest) return true;
-    level = level.flatMap((one) =>
-      typeof one === "object" && one !== null
-        ? Object.values(one).filter((inner) => typeof inner === "object" && inner !== null)
-        : [],
-    );
-  }
-  return false;
 }
 
 /** What a value may mean: itself, what stands in the object that was asked for, the same in camelCase. */

@@ -5,6 +5,7 @@
 
 import type { AssistantMessage, Json, JsonObject, ModelEvent, Origin, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
+import { base64 } from "../codecs/files.ts";
 import { objectIn, parseJson } from "../json-values.ts";
 import { asRecord, countsOf, stopWords, text } from "./finish-and-usage.ts";
 import { opaqueOf } from "./provider-metadata.ts";
@@ -272,13 +273,6 @@ function bytesOf(data: unknown): string | undefined {
   const bare = asRecord(data).type === "data" ? asRecord(data).data : data;
   if (typeof bare === "string") return bare;
   return bare instanceof Uint8Array ? base64(bare) : undefined;
-}
-
-export function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 0x8000)
-    binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return btoa(binary);
 }
 
 function plain(value: unknown): Json {

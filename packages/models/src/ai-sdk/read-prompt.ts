@@ -17,10 +17,10 @@ import {
   type TextPart,
   type ToolMessage,
 } from "@rondo/core";
+import { base64 } from "../codecs/files.ts";
 import { objectIn } from "../json-values.ts";
 import { asRecord, text } from "./finish-and-usage.ts";
 import { type Carried, carried } from "./provider-metadata.ts";
-import { base64 } from "./read-parts.ts";
 import type { AssistantPart, PromptMessage, PromptResult } from "./spec.ts";
 
 /** Of an answer that says nothing of where it came from: nobody's, so that nothing opaque is replayed. */

@@ -1,6 +1,7 @@
 // The room of a call's arguments: what a provider gave, as an object, or why it is none.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { deepest, isTooDeep } from "@rondo/core/checks";
 
 /**
  * A call's arguments from what the provider gave: nothing is `{}`, also where it is spelled out (blanks, `null`, `""`), an
@@ -19,30 +20,21 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
   if (isNothing(value)) return { args: {} };
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { args: {}, argsError: "the arguments must be a JSON object" };
-  const argsError = unkeepable(value);
-  return argsError === undefined ? { args: value } : { args: {}, argsError };
+  if (isEndless(value))
+    return { args: {}, argsError: "a number in the arguments is larger than any that can be kept" };
+  if (isTooDeep(value))
+    return { args: {}, argsError: `the arguments are nested more than ${deepest} levels deep` };
+  return { args: value };
 }
 
-/** What is copied, checked and written at every step is walked by recursion: far deeper no stack would hold it. */
-const deepest = 512;
-
-/**
- * Why arguments cannot be kept: JSON can write numbers that no double holds, and nest deeper than any stack.
- * They are walked level by level, so that their own depth costs nothing.
- */
-function unkeepable(args: JsonObject): string | undefined {
-  let level: Json[] = [args];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > deepest) return `the arguments are nested more than ${deepest} levels deep`;
-    const inner: Json[] = [];
-    for (const one of level)
-      for (const item of Object.values(one as JsonObject))
-        if (typeof item === "object" && item !== null) inner.push(item);
-        else if (typeof item === "number" && !Number.isFinite(item))
-          return "a number in the arguments is larger than any that can be kept";
-    level = inner;
+/** JSON can write numbers that no double holds, and that nothing could keep. */
+function isEndless(value: Json): boolean {
+  const left: Json[] = [value];
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    if (typeof one === "number" && !Number.isFinite(one)) return true;
+    if (typeof one === "object" && one !== null) for (const inner of Object.values(one)) left.push(inner);
   }
-  return undefined;
+  return false;
 }
 
 /** Arguments that say nothing. */

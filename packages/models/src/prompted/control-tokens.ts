@@ -16,7 +16,7 @@ import {
   type ToolCallPart,
   type ToolDefinition,
 } from "@rondo/core";
-import { base64OfText, textOfFile } from "../codecs/files.ts";
+import { base64, textOfFile } from "../codecs/files.ts";
 import { knownType } from "../codecs/media-types.ts";
 import { parseDigits } from "../exact-json.ts";
 import { parseJson } from "../json-values.ts";
@@ -67,7 +67,7 @@ function neutralisedFile(part: FilePart): FilePart {
   if (typeof part.data !== "string" || !knownType(part.mediaType).startsWith("text/")) return part;
   const text = textOfFile(part.data);
   const clean = neutralised(text);
-  return clean === text ? part : { ...part, data: base64OfText(clean) };
+  return clean === text ? part : { ...part, data: base64(new TextEncoder().encode(clean)) };
 }
 
 /** What tools say of themselves may be a stranger's words: an MCP server's, say. The same list for the same list. */
