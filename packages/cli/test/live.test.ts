@@ -1,4 +1,4 @@
-import type { CallView, RondoEvent } from "@rondo/core";
+import type { CallView, RondoEvent, RunEnd } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { plain } from "../src/console/console.ts";
 import { endText } from "../src/render/ending.ts";
@@ -200,4 +200,16 @@ describe("the live view", () => {
       "stopped: the model stopped unexpectedly (unexpected_stop), rule by_content: raw odd ⏎ word",
     );
   });
+});
+
+it("tells an error before the rule that acted on it", () => {
+  const end: RunEnd = {
+    reason: "error",
+    rule: "retry",
+    evidence: { kind: "auth", attempt: 1 },
+    error: { kind: "auth", message: "there is no key", retryable: false },
+    landed: false,
+    resumable: true,
+  };
+  expect(endText(end)).toBe("failed (error), auth: there is no key; rule retry: kind auth, attempt 1");
 });

@@ -58,6 +58,19 @@ describe("the model of a run", () => {
     }
   });
 
+  it("of a module that cannot be loaded is refused, and says how to see where it fails", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rondo-model-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "broken.mjs");
+    writeFileSync(file, 'throw new Error("no GPU");');
+    await expect(chooseModel(file, {})).rejects.toThrow(
+      `the model of ${file} cannot be used: no GPU; \`node ${file}\` shows where`,
+    );
+    const other = join(folder, "number.mjs");
+    writeFileSync(other, "export default 5;");
+    await expect(chooseModel(other, {})).rejects.toThrow(/neither a Model nor a function that gives one$/);
+  });
+
   it("is refused when nobody knows its provider", async () => {
     await expect(chooseModel("nobody/model", {})).rejects.toThrow(UsageError);
     await expect(chooseModel("nobody/model", {})).rejects.toThrow(

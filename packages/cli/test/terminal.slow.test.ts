@@ -36,6 +36,9 @@ describe("rondo run on a terminal", () => {
     const at = place();
     const terminal = onTerminal(at, "touches");
     await terminal.shows(question);
+    terminal.type("nope\r");
+    await terminal.shows("one of y, n, e and a is needed");
+    await terminal.shows(question);
     terminal.type("n\r");
     await terminal.shows("why not?");
     terminal.type("too late\r");

@@ -205,11 +205,7 @@ describe("an explanation", () => {
       [[], { model: free, budget: { usd: 9 } }, /unknown.*no larger budget/],
       [[full], {}, /the window was full/],
       // Another model would meet it as well.
-      [
-        [fail("invalid_request")],
-        {},
-        /^the failure was for good: what it says would have had to be otherwise$/,
-      ],
+      [[fail("invalid_request")], {}, /^the failure is for good: what it names has to be mended first$/],
       [[fail("auth")], { retry: null }, /for good/],
       [[fail("auth"), fail("auth")], { fallback: [scripted([fail("auth")])] }, /; every model failed$/],
       [() => fail("empty_response"), { retry: { baseMs: 0, attempts: 9 } }, /no more attempts/],

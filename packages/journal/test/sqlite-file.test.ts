@@ -56,6 +56,20 @@ function made(): string {
   return file;
 }
 
+test("a file that nothing was written to yet is an empty journal to a check as well", () => {
+  const file = join(folder, "empty.db");
+  writeFileSync(file, "");
+  expect(checkJournal(file)).toMatchObject({ findings: [], sessions: 0, records: 0 });
+  expect(readdirSync(folder)).toEqual(["empty.db"]);
+});
+
+test("a check that finds a file damaged does not send to a check", () => {
+  const file = made();
+  truncateSync(file, statSync(file).size - 5_000);
+  const [found] = checkJournal(file).findings;
+  expect(found?.message).toMatch(/is damaged \(.*\); restore a copy, or save what can be read with/);
+});
+
 test("a check leaves nothing beside a journal that nobody has open", () => {
   const file = made();
   const before = bytesOf(folder);

@@ -101,11 +101,11 @@ describe("looking for a model server on this machine", () => {
             const { server, why } = await findLocal({ timeoutMs: 300, places });
             expect(server).toBeUndefined();
             for (const words of [
-              "a llama.cpp server at http://127.0.0.1:1: not running",
-              `LM Studio at ${a}: what answers there is no model server`,
-              `Ollama at ${b}: it has no model`,
-              `vLLM at ${c}: it answered 500`,
-              `Ollama at ${d}: no answer within 300 ms`,
+              "no model server answers: a llama.cpp server at http://127.0.0.1:1, ",
+              `LM Studio at ${a} (what answers there is no model server)`,
+              `Ollama at ${b} (it has no model)`,
+              `vLLM at ${c} (it answered 500)`,
+              `Ollama at ${d} (no answer within 300 ms)`,
             ])
               expect(why).toContain(words);
           }),
@@ -231,9 +231,7 @@ describe("the model nobody named", () => {
       { find: () => findLocal({ timeoutMs, places: [nowhere] }) },
     );
     expect([model.id, name]).toEqual(["offline/planner", "offline"]);
-    expect(why).toBe(
-      "no key is set, and no model server answers (a llama.cpp server at http://127.0.0.1:1: not running)",
-    );
+    expect(why).toBe("no key is set, and no model server answers: a llama.cpp server at http://127.0.0.1:1");
   });
 });
 
@@ -300,12 +298,19 @@ describe("a model of a local server", () => {
     expect((await errorFrom(modelFromName(name, {}))).message).toContain(`Did you mean ${meant}?`);
   });
 
-  test.each(["claude", "openai", "groq:"])(
-    "a provider without a model is no name, and none is guessed: %s",
+  it("a name that is neither a provider's nor a model's is told what a name is, and none is guessed", async () => {
+    const { message } = await errorFrom(modelFromName("hal", {}));
+    expect(message).toContain(`"hal" names no provider: write provider/model.`);
+    expect(message).not.toContain("Did you mean");
+  });
+
+  test.each(["claude", "openai", "groq:", "Groq", "groq/"])(
+    "a provider without a model is told that its model is missing: %s",
     async (name) => {
       const { message } = await errorFrom(modelFromName(name, {}));
-      expect(message).toContain(`"${name}" names no provider: write provider/model.`);
-      expect(message).not.toContain("Did you mean");
+      expect(message).toMatch(
+        /^"[^"]+" names a provider and no model of it: write (?:anthropic|openai|groq)\/MODEL$/,
+      );
     },
   );
 });

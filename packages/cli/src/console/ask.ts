@@ -91,7 +91,10 @@ async function decide(
       case "edit": {
         const args = await edit(reader, signal, call, tool, console);
         if (args !== undefined) return { answer: "edit", args };
+        break;
       }
+      default:
+        console.errorLine("one of y, n, e and a is needed");
     }
   }
 }

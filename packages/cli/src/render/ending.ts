@@ -28,14 +28,14 @@ const meanings: { readonly [reason in RunEnd["reason"]]: string } = {
   error: "failed",
 };
 
-/** How and why a run ended, on one line. The reason's own word always stands in it. */
+/** How and why a run ended, on one line: an error before the rule that acted on it. The reason's own word always stands in it. */
 export function endText(end: RunEnd): string {
   const meaning = meanings[end.reason];
   const word = meaning.startsWith(end.reason) ? meaning : `${meaning} (${end.reason})`;
   const plainEnd = exitCodeOf(end.reason) === exitCodes.completed;
-  const because = plainEnd ? "" : `, ${ruleText(end)}`;
-  const error = end.error === undefined ? "" : `; ${end.error.kind}: ${oneLine(end.error.message, 1_000)}`;
-  return `${word}${because}${error}`;
+  const error = end.error === undefined ? "" : `, ${end.error.kind}: ${oneLine(end.error.message, 1_000)}`;
+  const because = plainEnd ? "" : `${error === "" ? "," : ";"} ${ruleText(end)}`;
+  return `${word}${error}${because}`;
 }
 
 /** The counts of a run: `3 steps (5 model calls), 2 calls, 1,200 tokens in, 34 out, 2.1 s`. One model call a step goes without saying. */

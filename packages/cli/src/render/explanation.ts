@@ -50,7 +50,7 @@ export function renderExplanation({ run, steps, end, now }: Explanation, how: Ex
       remedy.option === undefined
         ? ""
         : ` (option ${remedy.option}${flag === undefined ? "" : `, ${flag}`}${value})`;
-    lines.push(`  otherwise: ${remedy.text}${option}`);
+    lines.push(`  what would have changed that: ${remedy.text}${option}`);
   }
   if (now !== undefined) lines.push("", paint("bold", "it has not ended"), `  ${openText(now, how)}`);
   return `${lines.join("\n").trimStart()}\n`;

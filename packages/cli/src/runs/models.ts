@@ -62,14 +62,21 @@ function isPath(name: string): boolean {
 
 async function modelOfModule(file: string): Promise<{ model: Model; name: string }> {
   if (!existsSync(file)) throw new Failure(`there is no file ${file} to take a model from; see --model`);
+  const fails = (why: string, thrown: unknown): Failure =>
+    new Failure(`the model of ${file} cannot be used: ${why}`, { cause: thrown });
+  let exported: unknown;
   try {
-    const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    exported = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
+  } catch (thrown) {
+    throw fails(`${messageOf(thrown)}; \`node ${file}\` shows where`, thrown);
+  }
+  try {
     const model: unknown = typeof exported === "function" ? await exported() : exported;
     if (!isModel(model))
       throw new TypeError("its default export is neither a Model nor a function that gives one");
     return { model, name: file };
   } catch (thrown) {
-    throw new Failure(`the model of ${file} cannot be used: ${messageOf(thrown)}`, { cause: thrown });
+    throw fails(messageOf(thrown), thrown);
   }
 }
 

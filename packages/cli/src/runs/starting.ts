@@ -50,7 +50,7 @@ export const startOptions: OptionSpecs = {
   "no-journal": { type: "boolean", does: "Keep nothing" },
   redact: {
     type: "boolean",
-    does: "Keep secrets from the model and the journal: what stands here in variables called so, and known forms",
+    does: "Keep secrets from the model and the journal: the values of environment variables named like one (…_KEY, …_TOKEN), and texts that look like one (sk-…)",
   },
 };
 

@@ -1,4 +1,4 @@
-// The room of remedies: what would have had to be otherwise for a run not to end as it did.
+// The room of remedies: what would have let a run go on where it ended.
 //
 // One row for each rule of ours that may end a run. The option is named as the agent's options name it.
 
@@ -8,7 +8,7 @@ import type { RunOptions } from "../loop/run-options.ts";
 import type { Json } from "../message.ts";
 import { fewerAttempts, noFallback } from "../rules/retry.ts";
 
-/** What would have had to be otherwise. */
+/** What would have let the run go on, or end otherwise. */
 export interface Remedy {
   text: string;
   /** The option that sets the limit, e.g. `maxSteps`. */
@@ -17,7 +17,7 @@ export interface Remedy {
   value?: Json;
 }
 
-/** What would have had to be otherwise for this end not to come. `options` are those the run had. */
+/** What would have kept this end from coming. `options` are those the run had. */
 export function remedyOf(end: RunEnd, options?: RunOptions): Remedy {
   // A rule that throws has decided nothing, whatever it is for.
   if (end.reason === "error" && end.evidence.failed === true)
@@ -110,12 +110,12 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
   default: ({ error }) =>
     error?.retryable === true
       ? { text: "a model call failed, and no rule asked again", option: "retry" }
-      : { text: "a model call failed for good: what it says would have had to be otherwise" },
+      : { text: "a model call failed for good: what it names has to be mended first" },
   llm_retry: ({ evidence: { attempts, maxAttempts } }) =>
     typeof maxAttempts === "number" && attempts === maxAttempts
       ? limit("llmMaxRetries", maxAttempts - 1, "it would have been asked once more")
       : {
-          text: "a failure of this kind, or at this time, is not tried again: what it says would have had to be otherwise",
+          text: "a failure of this kind, or at this time, is not tried again: what it names has to be mended first",
         },
   loop_detection: () => ({
     text: "calls that come to something else, or other calls, would have started the count again",
@@ -129,7 +129,7 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
   step_sequence: ({ reason, rule }) => sequenceLimits[reason] ?? byReason({ reason, rule }),
 };
 
-/** What of a failed model call would have had to be otherwise: the option that kept it from being asked again, where one did. */
+/** After a failed model call: the option that kept it from being asked again, where one did. */
 function failed({ evidence, error }: RunEnd, options: RunOptions | undefined): Remedy {
   const kind = error?.kind ?? "internal";
   const { attempt, allowed, longestRetryAfterMs } = evidence;
@@ -147,7 +147,7 @@ function failed({ evidence, error }: RunEnd, options: RunOptions | undefined): R
       `the provider asks for a longer wait than is waited${next}`,
     );
   if (error?.retryable !== true) {
-    const text = `the failure was for good: what it says would have had to be otherwise${next}`;
+    const text = `the failure is for good: what it names has to be mended first${next}`;
     return fallsBack && others === 0 ? { text, option: "fallback" } : { text };
   }
   if (Number(attempt) < Number(allowed))

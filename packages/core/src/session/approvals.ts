@@ -72,7 +72,7 @@ export class Approvals<Output> {
     // The call still waits, so that the caller can correct the arguments.
     if (!check.ok && misfit === "refused")
       throw invalidRequest(
-        `edit: the arguments do not fit the schema of ${view.name}: ${check.error}; the call still waits: edit() it again, or approve(), deny() or answer() it`,
+        `edit: the arguments do not fit the schema of ${view.name}: ${check.error.replace(/\.$/, "")}; the call still waits: edit() it again, or approve(), deny() or answer() it`,
       );
     return this.answer(call, { answer: "edit", args, check });
   }

@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { blobRef, formatVersion, type LogRecord, messageOf } from "@rondo/core";
 import { formatOf } from "../record-format.ts";
 import { hasTexts } from "../sqlite/blobs.ts";
-import { loadSqlite } from "../sqlite/database.ts";
+import { isBlank, loadSqlite } from "../sqlite/database.ts";
 import { sqliteError } from "../sqlite/errors.ts";
 import { checkFile } from "../sqlite/file.ts";
 import { reading } from "../sqlite/read-only.ts";
@@ -71,6 +71,8 @@ function examine(db: DatabaseSync, report: Report): void {
   db.exec("BEGIN");
   for (const row of db.prepare(`PRAGMA integrity_check(${mostOfPages})`).iterate())
     if (row.integrity_check !== "ok") found(`the file: ${String(row.integrity_check)}`);
+  // A file that nothing was written to yet has no tables.
+  if (isBlank(db)) return;
   const orphans = db
     .prepare(
       "SELECT session, count(*) AS records FROM records WHERE session NOT IN (SELECT key FROM sessions) GROUP BY session",

@@ -53,11 +53,14 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
     }
     case codes.error:
     case codes.corrupt:
-    case codes.notADatabase:
+    case codes.notADatabase: {
+      // Who checks it has just been told to.
+      const see = doing === "check" ? "" : "see what is left with `rondo journal check`, ";
       return error(
         "storage",
-        `the file is damaged (${because}); see what is left with \`rondo journal check\`, restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
+        `the file is damaged (${because}); ${see}restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
       );
+    }
     default:
       return error(isOfSystem(thrown) ? "storage" : "internal", because);
   }

@@ -95,6 +95,12 @@ const isKnown = (provider: string): boolean =>
 
 function unknownName(name: string, model: string, provider: string): RondoError {
   const known = knownProviders().join(", ");
+  const alone = (provider === "" ? model : provider).replace(/:$/, "").toLowerCase();
+  if ((provider === "" || model === "") && isKnown(alone))
+    return new RondoError(
+      "invalid_request",
+      `${JSON.stringify(name)} names a provider and no model of it: write ${ownMember(providerAliases, alone) ?? alone}/MODEL`,
+    );
   if (model === "")
     return new RondoError(
       "invalid_request",
@@ -113,8 +119,7 @@ function unknownName(name: string, model: string, provider: string): RondoError 
   const parted = isKnown(start.toLowerCase()) ? `${start.toLowerCase()}/${rest.join(":")}` : undefined;
   const family = families.find(([start]) => start.test(model))?.[1];
   const meant = parted ?? (family === undefined ? undefined : `${family}/${model}`);
-  // Of a provider alone nobody knows which of its models was meant.
-  const guess = meant === undefined || meant.endsWith("/") ? "" : ` Did you mean ${meant}?`;
+  const guess = meant === undefined ? "" : ` Did you mean ${meant}?`;
   return new RondoError(
     "invalid_request",
     `${JSON.stringify(name)} names no provider: write provider/model.${guess} Supported providers: ${known}`,

@@ -88,10 +88,10 @@ export async function findLocal(options: LocalOptions = {}): Promise<LocalSearch
         server: { kind, baseURL, models: found.models },
         why: `${titles[kind]} answers at ${baseURL}`,
       };
-    failed.push(`${titles[kind]} at ${baseURL}: ${found.why}`);
+    failed.push(`${titles[kind]} at ${baseURL}${found.why === undefined ? "" : ` (${found.why})`}`);
   }
   return {
-    why: failed.length === 0 ? "there is nowhere to look" : `no model server answers (${failed.join("; ")})`,
+    why: failed.length === 0 ? "there is nowhere to look" : `no model server answers: ${failed.join(", ")}`,
   };
 }
 
@@ -122,12 +122,13 @@ export function localModel(kind: LocalKind, model: string, options: ProviderOpti
 const versioned = (baseURL: string): string =>
   /^https?:\/\/[^/?#]+\/?$/i.test(baseURL) ? `${baseURL.replace(/\/$/, "")}/v1` : baseURL;
 
+/** The models there, or why there is none; where nothing runs that goes without saying. */
 async function look(
   place: LocalPlace,
   http: HttpClient,
   timeoutMs: number,
   signal: AbortSignal | undefined,
-): Promise<{ models: readonly string[] } | { why: string }> {
+): Promise<{ models: readonly string[] } | { why: string | undefined }> {
   const controller = new AbortController();
   const leave = (): void => controller.abort(signal?.reason);
   const timer = setTimeout(() => controller.abort(), Math.min(timeoutMs, longestWait));
@@ -153,7 +154,7 @@ async function look(
   } catch (thrown) {
     if (controller.signal.aborted) return { why: `no answer within ${timeoutMs} ms` };
     return {
-      why: thrown instanceof RondoError && thrown.kind === "network" ? "not running" : messageOf(thrown),
+      why: thrown instanceof RondoError && thrown.kind === "network" ? undefined : messageOf(thrown),
     };
   } finally {
     clearTimeout(timer);
