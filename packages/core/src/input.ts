@@ -5,6 +5,7 @@ import { repairHistory } from "./context/repair.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { unwrapped } from "./input/data-url.ts";
 import { sanitizedResult } from "./input/sanitize.ts";
+import { base64 } from "./json/base64.ts";
 import { jsonCopy } from "./json/copy.ts";
 import { classOf, isObject } from "./json/object.ts";
 import {
@@ -197,14 +198,6 @@ function fileInText(given: FileInput): FilePart {
   // Other programs put null where nothing is.
   if (data === undefined || data === null) return part;
   return { ...part, data: data instanceof Uint8Array ? base64(data) : data };
-}
-
-/** Bytes as base64, in pieces: a call with a million arguments would overflow the stack. */
-export function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192)
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(binary);
 }
 
 /**

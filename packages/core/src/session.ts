@@ -6,7 +6,7 @@
 
 import { runWords } from "./checks/other-words.ts";
 import { abortSignal } from "./checks/ready-made.ts";
-import { anything, callable, checkGiven, flag, from0, membersOf, oneOf, text } from "./checks.ts";
+import { anything, callable, checkGiven, from0, membersOf, text } from "./checks.ts";
 import type { ContextAccount } from "./context/window-usage.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { invalidRequest, type RondoError } from "./errors.ts";
@@ -24,7 +24,7 @@ import { isOpen, type Queued, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
-import { type Always, alwaysIn } from "./session/always-grant.ts";
+import type { Always } from "./session/always-grant.ts";
 import { Approvals, type Misfit } from "./session/approvals.ts";
 import { checkContinuable } from "./session/continuable.ts";
 import { Driving } from "./session/driving.ts";
@@ -38,8 +38,6 @@ import { waitingWords } from "./session/waiting-words.ts";
 /** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval, asked for by this process or another. `interrupted`: a run could go on and nobody drives it (its process is gone, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
-const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
-const editing = membersOf<{ misfit?: Misfit }>({ misfit: oneOf("refused", "told") });
 const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   { signal: abortSignal, parent: anything },
   [],
@@ -251,7 +249,7 @@ export class Session<Output = unknown> {
    * @param options.always also make a grant for later calls: `true` for the same tool with the same arguments
    */
   async approve(call: string, options: { always?: Always } = {}): Promise<RunResult<Output>> {
-    return this.#approvals.approve(call, alwaysIn(options));
+    return this.#approvals.approve(call, options);
   }
 
   /**
@@ -277,12 +275,7 @@ export class Session<Output = unknown> {
 
   /** Denies a call that waits. The model reads the reason. @param options.stop end the run as well */
   async deny(call: string, reason?: string, options: { stop?: boolean } = {}): Promise<RunResult<Output>> {
-    checkGiven(denial, { ...options, ...(reason === undefined ? {} : { reason }) }, "deny");
-    return this.#approvals.answer(call, {
-      answer: "deny",
-      ...(reason === undefined ? {} : { reason }),
-      ...(options.stop === undefined ? {} : { stop: options.stop }),
-    });
+    return this.#approvals.deny(call, reason, options);
   }
 
   /**
@@ -292,8 +285,7 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` saying what does not fit
    */
   async edit(call: string, args: JsonObject, options: { misfit?: Misfit } = {}): Promise<RunResult<Output>> {
-    checkGiven(editing, options, "edit");
-    return this.#approvals.edit(call, args, options.misfit ?? "refused");
+    return this.#approvals.edit(call, args, options);
   }
 
   /**
@@ -301,7 +293,7 @@ export class Session<Output = unknown> {
    * @param result what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` becomes an error result
    */
   async answer(call: string, result: unknown): Promise<RunResult<Output>> {
-    return this.#approvals.bring(call, result);
+    return this.#approvals.answer(call, result);
   }
 
   /**

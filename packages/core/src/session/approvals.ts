@@ -3,7 +3,7 @@
 // An answer is a fact like any other; a call is found by its id or its key. A call inside a sub-agent is answered
 // through this run, so that the answer is kept here and the sub-agent goes on.
 
-import { checkGiven, membersOf, object, text } from "../checks.ts";
+import { checkGiven, flag, membersOf, object, oneOf, text } from "../checks.ts";
 import { invalidRequest, type RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { readArgs } from "../input.ts";
@@ -15,12 +15,15 @@ import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
 import { checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
 import { heardOf, renderExternalResult } from "../tool/external-result.ts";
-import { type Always, grantLike } from "./always-grant.ts";
+import { type Always, alwaysIn, grantLike } from "./always-grant.ts";
 import type { Driving } from "./driving.ts";
 import { namesOf, type SessionParts } from "./parts.ts";
 
 /** What happens to edited arguments that do not fit. `refused`: `edit` rejects and the call still waits. `told`: the model reads it as the call's result. */
 export type Misfit = "refused" | "told";
+
+const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
+const editing = membersOf<{ misfit?: Misfit }>({ misfit: oneOf("refused", "told") });
 
 /** Checks `by`: who gave the answer, as the record keeps it. */
 const givenBy = membersOf<{ by: string | undefined }>({ by: text });
@@ -51,15 +54,29 @@ export class Approvals<Output> {
     return this.#driving.state.grants.filter((grant) => isLiveGrant(grant, now));
   }
 
-  async approve(call: string, always: Always | undefined): Promise<RunResult<Output>> {
+  async approve(call: string, options: { always?: Always }): Promise<RunResult<Output>> {
+    const always = alwaysIn(options);
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
-    if (always === undefined) return this.answer(call, { answer: "approve" });
+    if (always === undefined) return this.#decide(call, { answer: "approve" });
     const grant = this.#grant(grantLike(this.#find(call), always));
-    return this.answer(call, { answer: "approve", always: grant });
+    return this.#decide(call, { answer: "approve", always: grant });
   }
 
-  async edit(call: string, given: JsonObject, misfit: Misfit): Promise<RunResult<Output>> {
+  async deny(
+    call: string,
+    reason: string | undefined,
+    options: { stop?: boolean },
+  ): Promise<RunResult<Output>> {
+    const because = reason === undefined ? {} : { reason };
+    checkGiven(denial, { ...options, ...because }, "deny");
+    const { stop } = options;
+    return this.#decide(call, { answer: "deny", ...because, ...(stop === undefined ? {} : { stop }) });
+  }
+
+  async edit(call: string, given: JsonObject, options: { misfit?: Misfit }): Promise<RunResult<Output>> {
+    checkGiven(editing, options, "edit");
+    const { misfit = "refused" } = options;
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
     const view = this.#find(call);
@@ -74,10 +91,10 @@ export class Approvals<Output> {
       throw invalidRequest(
         `edit: the arguments do not fit the schema of ${view.name}: ${check.error.replace(/\.$/, "")}; the call still waits: edit() it again, or approve(), deny() or answer() it`,
       );
-    return this.answer(call, { answer: "edit", args, check });
+    return this.#decide(call, { answer: "edit", args, check });
   }
 
-  async bring(call: string, given: unknown): Promise<RunResult<Output>> {
+  async answer(call: string, given: unknown): Promise<RunResult<Output>> {
     const bringing = heardOf(given);
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
@@ -90,7 +107,7 @@ export class Approvals<Output> {
     return this.#say(this.#find(call), { type: "tool_finished", call: key, result });
   }
 
-  async answer(call: string, approval: Approval): Promise<RunResult<Output>> {
+  async #decide(call: string, approval: Approval): Promise<RunResult<Output>> {
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
     const view = this.#find(call);

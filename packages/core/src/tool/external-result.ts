@@ -5,7 +5,7 @@
 
 import { knownAcrossCopies } from "../copies.ts";
 import { isA, thrownIn } from "../errors.ts";
-import { base64 } from "../input.ts";
+import { base64 } from "../json/base64.ts";
 import { jsonCopy } from "../json/copy.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import type { Json } from "../message.ts";

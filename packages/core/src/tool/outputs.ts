@@ -4,7 +4,7 @@
 
 import { messageOf } from "../errors.ts";
 import { unwrapped } from "../input/data-url.ts";
-import { base64 } from "../input.ts";
+import { base64 } from "../json/base64.ts";
 import { type ContentPart, type FilePart, holdsFile, type Json } from "../message.ts";
 
 /** One thing a tool puts out. A tool may return a list of them, or a `toolResult` of one. */

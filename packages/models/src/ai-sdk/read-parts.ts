@@ -3,9 +3,16 @@
 // Ids of text blocks are used again after their end, so a block's key is given at its start. A call counts only once
 // its whole `tool-call` came; its announcement alone never runs. What the provider ran itself is no call of ours.
 
-import type { AssistantMessage, Json, JsonObject, ModelEvent, Origin, RondoError } from "@rondo/core";
+import {
+  type AssistantMessage,
+  base64,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  type Origin,
+  type RondoError,
+} from "@rondo/core";
 import { Answer } from "../answer.ts";
-import { base64 } from "../codecs/files.ts";
 import { objectIn, parseJson } from "../json-values.ts";
 import { asRecord, countsOf, stopWords, text } from "./finish-and-usage.ts";
 import { opaqueOf } from "./provider-metadata.ts";

@@ -5,6 +5,7 @@
 
 import {
   type AssistantMessage,
+  base64,
   type ContentPart,
   closeOpenCalls,
   type FilePart,
@@ -17,7 +18,6 @@ import {
   type TextPart,
   type ToolMessage,
 } from "@rondo/core";
-import { base64 } from "../codecs/files.ts";
 import { objectIn } from "../json-values.ts";
 import { asRecord, text } from "./finish-and-usage.ts";
 import { type Carried, carried } from "./provider-metadata.ts";

@@ -23,11 +23,3 @@ export function textOfFile(data: string): string {
   }
   return new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
 }
-
-/** Bytes as base64, in pieces: a call with a million arguments would overflow the stack. */
-export function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 0x8000)
-    binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return btoa(binary);
-}

@@ -5,6 +5,7 @@
 // a model's answer they are leaks: what ends a turn ends the answer, the rest is left out (F236). Linear scans only.
 
 import {
+  base64,
   type ContentPart,
   type FilePart,
   type JsonObject,
@@ -16,7 +17,7 @@ import {
   type ToolCallPart,
   type ToolDefinition,
 } from "@rondo/core";
-import { base64, textOfFile } from "../codecs/files.ts";
+import { textOfFile } from "../codecs/files.ts";
 import { knownType } from "../codecs/media-types.ts";
 import { parseDigits } from "../exact-json.ts";
 import { parseJson } from "../json-values.ts";

@@ -384,7 +384,7 @@ describe("names", () => {
     expect([model.id, model.origin.api]).toEqual([id, api]);
   });
 
-  it.each(["", "claude-sonnet-5", "nobody/m", "anthropic/", "constructor/m", "__proto__/m"])(
+  it.each(["", "claude-sonnet-5", "nobody/m", "constructor/m", "__proto__/m"])(
     "%j is refused with a list of what is known",
     async (name) => {
       const error = await errorFrom(modelFromName(name, {}));

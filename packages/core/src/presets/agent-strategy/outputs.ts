@@ -4,7 +4,7 @@
 // the journal and the view have them, and are taken out of every request.
 
 import { messageOf } from "../../errors.ts";
-import { base64 } from "../../input.ts";
+import { base64 } from "../../json/base64.ts";
 import type { ContentPart, FilePart, JsonObject, Message } from "../../message.ts";
 import { textFor as shownAsText } from "../../tool/outputs.ts";
 import { lazinessOf } from "../../tool/render.ts";
