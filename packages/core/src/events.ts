@@ -19,9 +19,13 @@ import type {
 
 /** A call as events show it. */
 export interface CallView {
+  /** Where it stands in the records: unique in its session. */
   key: CallKey;
+  /** Unique in the session: the provider's own id, if that is. `approve`, `deny`, `edit` and `answer` take it, or the key. */
   id: string;
+  /** Of its tool. */
   name: string;
+  /** Plain JSON: as they will be run, or were; `{}` where they could not be read. */
   args: JsonObject;
   /** A crash cut it off: its outcome is unknown. */
   interrupted?: true;

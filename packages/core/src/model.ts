@@ -33,13 +33,17 @@ export interface Settings {
   temperature?: number;
   /** From 0 to 1. */
   topP?: number;
+  /** How many of the likeliest tokens are chosen from. */
   topK?: number;
   /** The most tokens of one answer, including reasoning. */
   maxOutputTokens?: number;
   /** Stop sequences: texts that end an answer where they would appear. */
   stop?: string[];
+  /** The same seed and request give the same answer, as far as the provider keeps to it. */
   seed?: number;
+  /** From -2 to 2: against tokens by how often they have come. */
   frequencyPenalty?: number;
+  /** From -2 to 2: against tokens that have come at all. */
   presencePenalty?: number;
   /** Effort by level, or a budget in tokens, or `off`. A level that the model lacks becomes the nearest one it has. */
   reasoning?: "off" | "minimal" | "low" | "medium" | "high" | { budgetTokens: number };
@@ -107,7 +111,9 @@ export interface ModelFacts {
 export interface Model {
   /** Its name, e.g. `anthropic/claude-sonnet-5`. Unique among an agent's models. */
   readonly id: string;
+  /** The protocol, provider and model: stands in each of its answers. */
   readonly origin: Origin;
+  /** Its window, limits, prices and abilities, as far as they are known. */
   readonly facts?: ModelFacts;
   /** Clocks of its own, in milliseconds, over the agent's: a slow server may need a longer wait. 0: none. Default: the agent's. */
   readonly clocks?: { readonly connectMs?: number; readonly firstByteMs?: number };

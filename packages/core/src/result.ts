@@ -29,9 +29,11 @@ export interface RunResult<Output = unknown> {
   steps: number;
   /** How many requests went to models, including retries, summaries and that of a landing, without those of sub-agents. */
   modelCalls: number;
+  /** How many calls ran, or were answered by somebody in their place; not those that were refused, denied or skipped. */
   toolCalls: number;
   /** The whole conversation of the session. If the session can go on, these are the messages of its history itself, and frozen. */
   messages: Message[];
+  /** The id by which `agent.open` goes on with it. */
   session: string;
 }
 

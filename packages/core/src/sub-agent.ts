@@ -36,6 +36,7 @@ import { type ChildStart, ChildWaits, type Tool, type ToolContext, ToolResult, t
 export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
   name: string;
+  /** What the model reads of it: when to hand it work. */
   description: string;
   /** Who does the work. A function is asked at each call, so that an agent may be given to itself. */
   agent: Agent | (() => Agent);

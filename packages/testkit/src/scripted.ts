@@ -49,6 +49,7 @@ export interface ScriptedOptions {
   id?: string;
   /** Default: api and provider `scripted`, model the `id`. */
   origin?: Origin;
+  /** Its window, limits and prices. Default: unknown. */
   facts?: ModelFacts;
   /** Usage of each answer that does not tell its own. Default: absent, which is unknown. */
   usage?: Usage;

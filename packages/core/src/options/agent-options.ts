@@ -64,12 +64,15 @@ import type { Tool } from "../tool.ts";
 import { type Adapt, adaptOption } from "./wrappers.ts";
 
 export interface AgentOptions<Output = unknown> {
+  /** The model that is asked, e.g. `anthropic("claude-sonnet-5")` of `@rondo/models`. */
   model: Model;
   /** Models to fall back to, in order, when the one before fails for good. Default: none. */
   fallback?: readonly Model[];
   /** More models that `hooks.prepareStep` may choose for a step; they are no fall-backs. Default: none. */
   models?: readonly Model[];
+  /** The system prompt. Default: none. */
   system?: string;
+  /** What the model may call, each under a name of its own. Default: none. */
   tools?: readonly Tool[];
   /**
    * Functions that wrap each model and each tool: `model`, `fallback`, `models`, `compaction.model` and `tools`, and what a fork or
@@ -131,8 +134,9 @@ export interface AgentOptions<Output = unknown> {
   onChanged?: "continue" | "refuse";
   /** How long what is in flight may take to settle after an abort, in milliseconds; ending sub-agents may take at least 1,000. Default: 2,000. */
   abortGraceMs?: number;
-  /** What happens to calls of an answer that was cut off at the output limit. Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
+  /** What happens to calls of an answer that was cut off at the output limit. Default: `fail_calls`. */
   onTruncated?: OnTruncated;
+  /** How many answers whose calls were cut off a run may have. Default: 2. `null`: the continue rule decides. */
   maxTruncations?: number | null;
   /** How often an answer with unreadable calls is asked for again. Default: 2. `null`: the continue rule decides. */
   malformedRetries?: number | null;
@@ -168,9 +172,11 @@ export interface AgentOptions<Output = unknown> {
   context?: ContextOptions;
   /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: they are not kept. */
   blobs?: BlobStore | null;
+  /** Temperature, output limit, reasoning, …: of every request of the run. Default: the provider's own. */
   settings?: Settings;
   /** Default: `auto`. */
   toolChoice?: ToolChoice;
+  /** Functions of yours that may change the course of a run. Default: none. */
   hooks?: Hooks;
   /** The loop's own texts for the model, each replaceable. One that throws, or does not return a text, ends its run, and the error names it. */
   texts?: Partial<Texts>;

@@ -50,10 +50,13 @@ export interface Rule<Memory = unknown> {
   init?(state: State): Memory;
   /** The memory after a record. `before`: the state before that record. Return the same object if nothing changed. */
   fold?(memory: Memory, record: LogRecord, before: State): Memory;
+  /** Asked about the run before each model call: a note for the model, a hidden tool, a landing, an end. Undefined: nothing. */
   decide?(memory: Memory, state: State): Decision | undefined;
   /** What the rule leaves the run to spend, and so its sub-agents. Absent, or an amount left out: no limit. */
   left?(memory: Memory, state: State): Amounts | undefined;
+  /** Asked about an answer, or a failed model call: what follows. The first rule that says something decides. */
   judge?(memory: Memory, state: State, texts: Texts): Judgement | undefined;
+  /** Asked about one call of an answer: whether it runs, or what answers it. The first rule that says something decides. */
   judgeCall?(memory: Memory, call: Call, state: State): Verdict | undefined;
   /** Asked about a call that was judged to run and has not started: something may have happened since to prevent it. */
   judgeStart?(memory: Memory, call: Call, state: State): { code: ResultCode; text: string } | undefined;

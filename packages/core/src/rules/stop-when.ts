@@ -12,6 +12,7 @@ import type { Decision, Rule } from "./rule.ts";
 export interface RunView {
   /** Number of answers so far. */
   steps: number;
+  /** Number of calls that ran so far. */
   toolCalls: number;
   /** Input and output tokens of the run. */
   tokens: number;

@@ -44,6 +44,7 @@ export interface Difference {
 }
 
 export interface Replay {
+  /** Every request of the session, in its order. */
   requests: ReplayedRequest[];
   /** The first request that differs from the recorded one. */
   firstDifference?: ReplayedRequest;

@@ -40,12 +40,15 @@ export interface LocalSearch {
 }
 
 export interface LocalOptions {
+  /** Ends the search. */
   signal?: AbortSignal;
   /** How long a server may take to answer. Default: 400 ms. */
   timeoutMs?: number;
   /** Where to look, the best first. Default: `localPlaces(env)`. */
   places?: readonly LocalPlace[];
+  /** Where `OLLAMA_HOST` and its like are looked up. Default: that of the process. */
   env?: Environment;
+  /** Default: the client of the other models; an address of this machine is reached past any proxy. */
   http?: HttpClient;
 }
 

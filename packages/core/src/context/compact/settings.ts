@@ -50,9 +50,11 @@ export interface CompactionOptions {
   form?: "marked" | "plain";
   /** What the summary is to hold. */
   summaryPrompt?: string;
+  /** Instructions beside `summaryPrompt`, each an item of its own. Default: none. */
   summaryDirectives?: readonly string[];
   /** `tagged`: what is to be retained; null: nothing is. */
   retainPrompt?: string | null;
+  /** Instructions beside `retainPrompt`, each an item of its own. Default: none. */
   retainDirectives?: readonly string[];
   /** Output limit of a summarising call; `structured`: at most 15 % of a window that is known. Default: 8,192; null: the model's own. */
   summaryMaxTokens?: number | null;
