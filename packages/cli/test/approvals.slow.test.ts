@@ -54,6 +54,15 @@ describe("a run that waits for an approval", () => {
     );
   });
 
+  it("is not approved with arguments that do not fit its tool: that is told in the command's words, and the call still waits", async () => {
+    const at = place();
+    const { id, call } = await parked(at, "touches");
+    const out = await rondo(at, ["approve", id, call, "--args", '{"comand":"pwd"}'], { MIND: "touches" });
+    expect(out.code).toBe(2);
+    expect(out.stderr).toMatch(/^rondo: --args do not fit run_command: .*command.*; the call still waits$/m);
+    expect((await rondo(at, ["approve", id, call], { MIND: "touches" })).code).toBe(0);
+  });
+
   it("tells the model why it was denied", async () => {
     const at = place();
     const { id, call } = await parked(at, "touches");

@@ -1,10 +1,17 @@
 // The room of `rondo approve`, `deny` and `answer`: a call that waits gets its answer, and the run goes on.
 
-import { type CallView, type RunResult, type Session, toolResult } from "@rondo/core";
+import {
+  type CallView,
+  type JsonObject,
+  type RunResult,
+  type Session,
+  type Tool,
+  toolResult,
+} from "@rondo/core";
 import { awaitingApproval } from "@rondo/core/driving";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
-import { plainText } from "../console/plain-text.ts";
+import { plainText, visibleText } from "../console/plain-text.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Arguments } from "../line/arguments.ts";
 import type { Command } from "../line/command.ts";
@@ -41,8 +48,11 @@ export const approve: Command = {
         "--always and --args exclude each other: what the model will ask for again are its own arguments",
       );
     const [run, call] = args.words;
-    return answerCall(run, call, args, console, (session, name) => {
-      if (edited !== undefined) return session.edit(name, edited);
+    return answerCall(run, call, args, console, async (session, name, tools) => {
+      if (edited !== undefined) {
+        await checkFit(edited, session, name, tools);
+        return session.edit(name, edited);
+      }
       return session.approve(name, always === undefined ? {} : { always });
     });
   },
@@ -83,19 +93,32 @@ export const answer: Command = {
   },
 };
 
+/** @throws UsageError when other arguments do not fit the schema of the call's tool: it still waits */
+async function checkFit(
+  args: JsonObject,
+  session: Session,
+  call: string,
+  tools: readonly Tool[],
+): Promise<void> {
+  const named = session.pending.find((one) => callName(one) === call)?.name;
+  const check = await tools.find(({ name }) => name === named)?.check(args);
+  if (check?.ok === false)
+    throw new UsageError(`--args do not fit ${named}: ${visibleText(check.error)}; the call still waits`);
+}
+
 /** Answers the call that is meant. Which one that is is seen from the records: whoever misspells it has changed nothing. */
 function answerCall(
   run: string | undefined,
   call: string | undefined,
   args: Arguments,
   console: Console,
-  act: (session: Session, call: string) => Promise<RunResult>,
+  act: (session: Session, call: string, tools: readonly Tool[]) => Promise<RunResult>,
 ): Promise<ExitCode> {
   let name = "";
   const find = (found: FoundRun, flag: string): void => {
     name = callName(waiting(found, call, flag));
   };
-  return goOn(run, args, console, (session) => act(session, name), find);
+  return goOn(run, args, console, (session, tools) => act(session, name, tools), find);
 }
 
 /** The call that is meant: by its key or its id, or the only one. */

@@ -80,7 +80,7 @@ export async function goOn(
   given: string | undefined,
   args: Arguments,
   console: Console,
-  start: (session: Session) => Promise<RunResult>,
+  start: (session: Session, tools: readonly Tool[]) => Promise<RunResult>,
   check: (found: FoundRun, flag: string) => void = () => {},
 ): Promise<ExitCode> {
   const show = shownBy(args);
@@ -92,7 +92,7 @@ export async function goOn(
       console.aside(`run ${found.id} goes on with ${model}${after}: ${oneLine(task, 60)}`);
     }
     const how = { session, tools, console, signals, show, maxSteps: invocation.maxSteps };
-    return await driveRun({ ...how, journalOption: flag }, () => start(session));
+    return await driveRun({ ...how, journalOption: flag }, () => start(session, tools));
   };
   try {
     return await withRun(given, args, console, drive, (found, flag) => {
