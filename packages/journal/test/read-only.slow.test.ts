@@ -83,6 +83,14 @@ describe("a SQLite journal that cannot be written is read, checked and left as i
     expect(bytesOf()).toEqual(before);
   });
 
+  it("but one that may not even be read is refused, and that is said of the file, whatever is wrong with its folder", async () => {
+    made().journal.close();
+    lock(0o600, 0o755);
+    const { stderr } = await ended(start("read-only", [file], nobody));
+    expect(stderr).toContain(`cannot open the journal ${file}: it cannot be read (EACCES: permission denied`);
+    expect(stderr).toContain("change its permissions");
+  });
+
   it("while its owner has it open, with what stands in the log alone", async () => {
     const { journal, ref } = made();
     lock(0o444, 0o555);

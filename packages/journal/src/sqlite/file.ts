@@ -70,13 +70,16 @@ export function checkFile(file: string, onlyRead: boolean = false): string | und
         `cannot open the journal ${file}: it is empty, and ${file}-wal stands beside it: it was cut to nothing, or made ` +
           "anew, while it was open; close it everywhere, remove what stands beside it (-wal, -shm) and put a copy in its place",
       );
+    const unread = stat === undefined ? undefined : cannot(file, constants.R_OK);
+    if (unread !== undefined)
+      refuse(`it cannot be read (${messageOf(unread)}); ${remedyFor(unread)}`, unread);
     let whyOnlyRead: string | undefined;
     // Files appear beside it while it is open (-wal, -shm).
-    for (const path of onlyRead ? [file] : stat === undefined ? [dirname(file)] : [dirname(file), file]) {
-      const thrown = cannot(path, onlyRead ? constants.R_OK : constants.R_OK | constants.W_OK);
+    for (const path of onlyRead ? [] : stat === undefined ? [dirname(file)] : [dirname(file), file]) {
+      const thrown = cannot(path, constants.R_OK | constants.W_OK);
       if (thrown === undefined) continue;
       whyOnlyRead = `${path} cannot be read and written (${messageOf(thrown)}); ${remedyFor(thrown)}`;
-      if (isBlank || cannot(file, constants.R_OK) !== undefined) refuse(whyOnlyRead, thrown);
+      if (isBlank) refuse(whyOnlyRead, thrown);
     }
     // The system takes all of a process's locks from a file when the process closes it once, whoever else in it has it
     // open: SQLite in another process could then take the file for its own and remove what stands beside it.

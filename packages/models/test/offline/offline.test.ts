@@ -307,6 +307,14 @@ describe("results", () => {
     expect(text).toContain("`src/main.ts`");
   });
 
+  it("offers a file that cannot be read for no other than itself", async () => {
+    const { text } = await run("show the file locked.txt", (name) =>
+      name === "list_files" ? "a.txt\nlocked.txt" : new Error("Permission denied: locked.txt"),
+    );
+    expect(text).toContain("`locked.txt` could not be read: Permission denied: locked.txt.");
+    expect(text).not.toContain("Near it");
+  });
+
   it("pages on through a file that comes in parts", async () => {
     const { text, made } = await run("how many words are in big.txt?", (_, args) =>
       args.offset === undefined

@@ -128,7 +128,7 @@ function distance(a: string, b: string): number {
 }
 
 function missingText(path: string, why: string, near: Near): string {
-  const offers = [...near.exact, ...near.similar];
+  const offers = [...near.exact, ...near.similar].filter((one) => one !== path);
   const said = why.replace(/^Error:\s*/i, "");
   const gone = /not found|no such|does not exist|enoent|not exist/i.test(said);
   const lead = gone
