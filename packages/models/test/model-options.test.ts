@@ -168,6 +168,12 @@ test("the name of a model is no options of a server", () => {
   );
 });
 
+test("options without a model ask for it before they ask for an address", () => {
+  expect(wordsOf(() => openaiCompatible({} as never))).toBe(
+    "openaiCompatible: option model: a name is needed, not undefined",
+  );
+});
+
 test("a name that is no text is told as such", async () => {
   await expect(modelFromName(undefined as never)).rejects.toMatchObject({
     kind: "invalid_request",

@@ -1,7 +1,7 @@
 // The room of every other server that speaks Chat Completions: hosted, self-hosted, on this machine.
 
 import { type Model, RondoError } from "@rondo/core";
-import { checkGiven, object } from "@rondo/core/checks";
+import { checkGiven, membersOf, name as named } from "@rondo/core/checks";
 import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } from "../compat/choose.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
@@ -24,6 +24,9 @@ export interface CompatibleOptions extends ProviderOptions {
   keyVariables?: readonly string[];
 }
 
+/** What no address could be looked for without; the rest is checked with it. */
+const compatibleGiven = membersOf<{ model: string }>({ model: named }, ["model"], "let_pass");
+
 /**
  * A model behind Chat Completions, e.g. `openaiCompatible({ server: "groq", model: "llama-3.3-70b-versatile" })` or
  * `openaiCompatible({ baseURL: "http://127.0.0.1:8000/v1", model: "qwen3" })`. A known server is recognised by its name
@@ -35,7 +38,7 @@ export function openaiCompatible(options: CompatibleOptions): Model {
 
 /** The same, whose answers are told as they came. */
 export function compatibleModel(options: CompatibleOptions): Model {
-  checkGiven(object, options, "openaiCompatible");
+  checkGiven(compatibleGiven, options, "openaiCompatible");
   const { server: asked, provider: called, model, keyVariables: ownVariables, ...rest } = options;
   const { name, server } = chooseServer(asked ?? called, rest.baseURL);
   const provider = called ?? asked ?? name ?? "compatible";
