@@ -180,6 +180,14 @@ describe("an agent's options", () => {
       "option rules[0].decide: a function is needed, not null",
     ],
     [
+      { rules: [{ name: "odd", version: 1, fold: { tool_started: 1 } }] },
+      "option rules[0].fold.tool_started: a function is needed, not 1",
+    ],
+    [
+      { rules: [{ name: "odd", version: 1, fold: { tool_start: () => 0 } }] },
+      "option rules[0].fold.tool_start: there is no such option; did you mean tool_started?",
+    ],
+    [
       { rules: [{ name: "odd", version: 1, fold: () => 0, verify: true }] },
       "option rules[0].verify: a function is needed, not true",
     ],

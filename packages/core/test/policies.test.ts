@@ -22,6 +22,7 @@ import {
 } from "@rondo/core";
 import { call, calls, empty, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import { afterOne } from "./rules/support.ts";
 import { echo } from "./support.ts";
 
 /** A run under one policy alone: no rule for odd answers comes before it. */
@@ -192,7 +193,7 @@ test("what a policy knows of the calls before it costs what is new, however many
   try {
     let made = rule.init?.(emptyState);
     for (let n = 0; n < 1_000; n += 1) {
-      made = rule.fold?.(made, judged, answer(`{"n":${n}}`));
+      made = afterOne(rule, made, judged, answer(`{"n":${n}}`));
       perAnswer.push(kept);
       kept = 0;
     }

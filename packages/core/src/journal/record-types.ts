@@ -4,7 +4,8 @@
 
 import type { Fact } from "../loop/records.ts";
 
-const types = {
+/** Each type of record. */
+export const recordTypes = {
   run_started: true,
   opened: true,
   queued: true,
@@ -39,4 +40,4 @@ const types = {
 } satisfies { readonly [type in Fact["type"]]: true };
 
 /** Whether a record is of a type that this version knows. */
-export const isKnownType = ({ type }: { type: string }): boolean => Object.hasOwn(types, type);
+export const isKnownType = ({ type }: { type: string }): boolean => Object.hasOwn(recordTypes, type);

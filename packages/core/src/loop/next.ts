@@ -14,7 +14,7 @@ import { askApprovals, reconcileCalls, useGrant } from "./deciding/approvals.ts"
 import {
   abandonedResult,
   closeAll,
-  closeSome,
+  closing,
   deniedResult,
   endedResult,
   interjectedResult,
@@ -22,7 +22,6 @@ import {
   judgedResult,
   misfitResult,
   opposedResult,
-  type ResultOf,
   timedOutResult,
 } from "./deciding/closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./deciding/compacting.ts";
@@ -269,7 +268,7 @@ export const table: Table = {
       (state, rules) =>
         state.run.stopping === undefined && state.run.landing === undefined
           ? undefined
-          : closeSome(state, rules, endedResult),
+          : closing(endedResult)(state, rules),
     ),
     row(
       "somebody wrote between two calls in sequence",
@@ -279,7 +278,7 @@ export const table: Table = {
         const { toolOrder, steering } = state.options;
         if (toolOrder !== "sequential" || steering === "after_calls") return undefined;
         return state.inbox.some((one) => one.lane === "steer")
-          ? closeSome(state, rules, interjectedResult)
+          ? closing(interjectedResult)(state, rules)
           : undefined;
       },
     ),
@@ -383,11 +382,6 @@ export function decide(state: State, rules: Rules, rows: Table = table): { actio
     if (action !== undefined) return { action, row: one };
   }
   throw new Error(`no row of the table applies in phase ${phase}: this is a defect of the table`);
-}
-
-/** The facts that give calls a result without running them, or without waiting for them any longer. */
-function closing(resultOf: ResultOf): Row["act"] {
-  return (state, rules) => closeSome(state, rules, resultOf);
 }
 
 function row(when: string, does: string, to: readonly Phase[], act: Row["act"]): Row {

@@ -310,7 +310,8 @@ export function withRun(state: State): RunState {
 
 /** A call of the open turn, by its key. */
 export function callIn(run: Run | undefined, key: CallKey): Call | undefined {
-  return run?.turn?.calls.find((call) => call.key === key);
+  for (const call of run?.turn?.calls ?? []) if (call.key === key) return call;
+  return undefined;
 }
 
 /** The number of the step that is under way, or comes next. */

@@ -5,7 +5,6 @@
 
 import { type Check, checkGiven, checkMax, membersOf, oneOf, whole } from "../checks.ts";
 import type { ErrorData } from "../errors.ts";
-import type { LogRecord } from "../loop/records.ts";
 import { stepSettings } from "../loop/request/step-settings.ts";
 import { modelInUse, type State, withRun } from "../loop/state.ts";
 import { type AssistantMessage, type Stop, textOf } from "../message.ts";
@@ -17,8 +16,7 @@ export function counting(name: string, judge: NonNullable<Rule<number>["judge"]>
     name,
     version: 1,
     init: () => 0,
-    fold: (count: number, record: LogRecord) =>
-      record.type === "turn_judged" && record.rule === name ? count + 1 : count,
+    fold: { turn_judged: (count, { rule }) => (rule === name ? count + 1 : count) },
     judge,
   };
 }
@@ -65,10 +63,7 @@ export function pauses(max: number = 5): Rule<number> {
     name: "pauses",
     version: 1,
     init: () => 0,
-    fold(count, record) {
-      if (record.type !== "turn_judged") return count;
-      return record.rule === "pauses" ? count + 1 : 0;
-    },
+    fold: { turn_judged: (count, { rule }) => (rule === "pauses" ? count + 1 : 0) },
     judge(count, state): Judgement | undefined {
       const turn = state.run?.turn;
       if (turn?.message.stop.kind !== "pause" || turn.calls.length > 0) return undefined;
@@ -158,9 +153,11 @@ export function malformedCalls(max: number = 2): Rule<number> {
     name,
     version: 2,
     init: () => 0,
-    fold(count, record, before) {
-      if (record.type !== "turn_judged" || before.run?.failure !== undefined) return count;
-      return record.rule === name ? count + 1 : 0;
+    fold: {
+      turn_judged(count, { rule }, before) {
+        if (before.run?.failure !== undefined) return count;
+        return rule === name ? count + 1 : 0;
+      },
     },
     judge(count, state, texts): Judgement | undefined {
       const turn = state.run?.turn;

@@ -37,10 +37,11 @@ export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule {
     name: "skip_repeated_failures",
     version: 1,
     init: () => Names.empty(),
-    fold(failed, record, before) {
-      if (record.type !== "tool_finished" || record.result.code !== "threw") return failed;
-      const call = callIn(before.run, record.call);
-      return call === undefined || call.result !== undefined ? failed : failed.add(nameOf(call));
+    fold: {
+      tool_finished(failed, { call: key, result }, { run }) {
+        const call = result.code === "threw" ? callIn(run, key) : undefined;
+        return call === undefined || call.result !== undefined ? failed : failed.add(nameOf(call));
+      },
     },
     judgeCall(failed, call) {
       if (!failed.has(nameOf(call))) return undefined;

@@ -9,7 +9,7 @@
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
 import { canonical, digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
-import type { CallKey, CallResult, LogRecord } from "../loop/records.ts";
+import type { CallKey, CallResult } from "../loop/records.ts";
 import { type Call, callIn, type State, withRun } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -20,6 +20,12 @@ export interface Repeats {
   landAt?: number;
   /** Names of tools that may repeat for ever, e.g. one that waits. Default: none. */
   exempt?: readonly string[];
+}
+
+/** What came of a call. */
+interface Outcome {
+  readonly call: CallKey;
+  readonly result: CallResult;
 }
 
 interface Repeat {
@@ -49,20 +55,26 @@ export const repeatsOptions: Check = rising(
 export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   checkGiven(repeatsOptions, options, "repeats");
   const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
+  const came = (memory: RepeatsMemory, { call: key, result }: Outcome, { run }: State): RepeatsMemory => {
+    const call = callIn(run, key);
+    if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
+    // Several sub-agents may well get the same task; their number is limited by the rule `tree`.
+    if (call.tool?.agent !== undefined) return memory;
+    return counted(memory, call, result, run?.hidden.includes(call.name) === true);
+  };
   return {
     name: "repeats",
     version: 4,
     init: () => ({ seen: Names.empty(), repeats: new Map(), nudged: [] }),
-    fold(memory, record, before) {
-      if (record.type === "noted" && record.rule === "repeats")
-        return { ...memory, nudged: [...memory.nudged, String(record.evidence.outcome)] };
-      const came = outcomeIn(record);
-      if (came === undefined) return memory;
-      const call = callIn(before.run, came.call);
-      if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
-      // Several sub-agents may well get the same task; their number is limited by the rule `tree`.
-      if (call.tool?.agent !== undefined) return memory;
-      return counted(memory, call, came.result, withRun(before).run.hidden.includes(call.name));
+    fold: {
+      noted: (memory, { rule, evidence }) =>
+        rule === "repeats" ? { ...memory, nudged: [...memory.nudged, String(evidence.outcome)] } : memory,
+      tool_finished: came,
+      // The result that a hook gives in place of running the call.
+      hook_answered: (memory, record, before) =>
+        record.hook === "beforeTool" && record.result !== undefined
+          ? came(memory, { call: record.call, result: record.result }, before)
+          : memory,
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;
@@ -86,14 +98,6 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       return undefined;
     },
   };
-}
-
-/** The outcome of a call: its own result, or the one a hook gave in place of running it. */
-function outcomeIn(record: LogRecord): { call: CallKey; result: CallResult } | undefined {
-  if (record.type === "tool_finished") return record;
-  if (record.type !== "hook_answered" || record.hook !== "beforeTool") return undefined;
-  const { call, result } = record;
-  return result === undefined ? undefined : { call, result };
 }
 
 function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {

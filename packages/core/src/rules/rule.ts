@@ -6,17 +6,19 @@
 // What it decides becomes a record that carries its name and its evidence.
 
 import { hint, nearest } from "../checks/nearest.ts";
-import { type Check, callable, having, name } from "../checks.ts";
+import { type Check, callable, either, having, membersOf, name } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { type ErrorData, messageOf, RondoError } from "../errors.ts";
+import { recordTypes } from "../journal/record-types.ts";
 import { jsonCopy } from "../json/copy.ts";
 import type { Amounts } from "../loop/child-facts.ts";
-import type { EndReason, Follows, LogRecord, ResultCode, Verdict } from "../loop/records.ts";
+import type { EndReason, Follows, LogRecord, RecordOf, ResultCode, Verdict } from "../loop/records.ts";
 import type { RunOptions } from "../loop/run-options.ts";
 import type { Call, State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
 import type { Texts } from "./texts.ts";
+import { heard } from "./verdicts.ts";
 
 /** What a rule may decide about the run as a whole. */
 export type Decision =
@@ -39,6 +41,15 @@ export interface Judgement {
   answerAll?: { code: ResultCode; text: (call: Call) => string };
 }
 
+type RecordType = LogRecord["type"];
+
+interface Folding<Memory, Type extends RecordType> {
+  fold(memory: Memory, record: RecordOf<Type>, before: State): Memory;
+}
+
+/** What a rule remembers after a record. A method's type, as the rule's other members are: so a rule with any memory is a rule. */
+type Fold<Memory, Type extends RecordType = RecordType> = Folding<Memory, Type>["fold"];
+
 export interface Rule<Memory = unknown> {
   /** Unique among a run's rules; stands in every record the rule causes. */
   readonly name: string;
@@ -48,8 +59,8 @@ export interface Rule<Memory = unknown> {
   verify?(options: RunOptions): string | undefined;
   /** The memory at the start of a run. */
   init?(state: State): Memory;
-  /** The memory after a record. `before`: the state before that record. Return the same object if nothing changed. */
-  fold?(memory: Memory, record: LogRecord, before: State): Memory;
+  /** The memory after a record: a function for all of them, or one for each type that matters. `before`: the state before that record. Return the same object if nothing changed. */
+  fold?: Fold<Memory> | { readonly [Type in RecordType]?: Fold<Memory, Type> };
   /** Asked about the run before each model call: a note for the model, a hidden tool, a landing, an end. Undefined: nothing. */
   decide?(memory: Memory, state: State): Decision | undefined;
   /** What the rule leaves the run to spend, and so its sub-agents. Absent, or an amount left out: no limit. */
@@ -77,6 +88,11 @@ const moments = ["fold", "decide", "left", "judge", "judgeCall", "judgeStart", "
 
 type Moment = (typeof moments)[number];
 
+const foldCheck = either(
+  callable,
+  membersOf(Object.fromEntries(Object.keys(recordTypes).map((type) => [type, callable]))),
+);
+
 const face = having("a rule, or a function that is a stop rule,", { name });
 
 /** Whether a member's name looks like a misspelt method of a rule. */
@@ -99,8 +115,9 @@ export const ruleCheck: Check = (value) => {
   const rule = value as Rule & Readonly<Record<string, unknown>>;
   const deeds = [...moments, "init", "verify"];
   for (const deed of deeds) {
-    const wrong = rule[deed] === undefined ? undefined : callable(rule[deed]);
-    if (wrong !== undefined) return { at: `.${deed}`, says: wrong.says };
+    const check = deed === "fold" ? foldCheck : callable;
+    const wrong = rule[deed] === undefined ? undefined : check(rule[deed]);
+    if (wrong !== undefined) return { at: `.${deed}${wrong.at}`, says: wrong.says };
   }
   const others = membersIn(rule).filter((name) => !deeds.includes(name) && typeof rule[name] === "function");
   const misspelt = others.find((name) => isMisspelt(name, deeds));
@@ -137,21 +154,61 @@ export const speakersIn: (list: readonly Rule[]) => Speakers = oncePer((list: re
   return Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
 });
 
-/** The answer of the first rule that gives one, in the order they are asked. */
-export function firstSaid<M extends Moment, Said>(
+/** How a rule folds records of a type; undefined: it does not. */
+export const foldOf = <Memory>({ fold }: Rule<Memory>, type: RecordType): Fold<Memory> | undefined =>
+  typeof fold === "function" ? fold : (fold?.[type] as Fold<Memory> | undefined);
+
+interface Folder {
+  readonly rule: Rule;
+  readonly fold: Fold<unknown>;
+  readonly place: number;
+}
+
+const foldersOf = oncePer((_list: readonly Rule[]) => new Map<RecordType, readonly Folder[]>());
+
+/** The rules that fold records of a type, with their places in the list. Kept, because most records concern few of them. */
+export function foldersIn(list: readonly Rule[], type: RecordType): readonly Folder[] {
+  const known = foldersOf(list);
+  let folders = known.get(type);
+  if (folders === undefined) {
+    folders = list.flatMap((rule, place) => {
+      const fold = foldOf(rule, type);
+      return fold === undefined ? [] : [{ rule, fold, place }];
+    });
+    known.set(type, folders);
+  }
+  return folders;
+}
+
+/** The moments at which a rule says something that may be an answer. */
+type Asked = "decide" | "judge" | "judgeCall" | "judgeStart" | "wakeAt";
+
+/** What a rule is told at a moment, beside what it remembers. */
+type Told<M extends Asked> = Parameters<Required<Rule>[M]> extends [unknown, ...infer Rest] ? Rest : never;
+type Said<M extends Asked> = NonNullable<ReturnType<Required<Rule>[M]>>;
+
+/**
+ * What is taken of the first rule that says something, in the order they are asked.
+ * @param take what is taken of what a rule said; undefined: the next one is asked
+ */
+export function firstSaid<M extends Asked, Taken>(
   { list }: Rules,
   { memories }: State,
   moment: M,
-  ask: (rule: Speaker<M>["rule"], memory: unknown) => Said | undefined,
-): Said | undefined {
+  told: Told<M>,
+  take: (said: Said<M>, rule: Rule, memory: unknown) => Taken | undefined,
+): Taken | undefined {
   for (const { rule, place } of speakersIn(list)[moment] as readonly Speaker<M>[]) {
-    let said: Said | undefined;
+    const memory = memories[place];
     try {
-      said = ask(rule, memories[place]);
+      const ask = rule[moment] as (...asked: unknown[]) => Said<M> | undefined;
+      const said = ask.call(rule, memory, ...told);
+      if (said === undefined) continue;
+      const taken = take(heard(moment, said), rule, memory);
+      if (taken !== undefined) return taken;
     } catch (thrown) {
       throw ruleFailed(rule, moment, thrown);
     }
-    if (said !== undefined) return said;
   }
   return undefined;
 }

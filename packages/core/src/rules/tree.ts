@@ -6,8 +6,7 @@
 
 import type { Amounts } from "../loop/child-facts.ts";
 import { leftOf, spentBy, tighter } from "../loop/children.ts";
-import type { LogRecord } from "../loop/records.ts";
-import { callIn, type State, withRun } from "../loop/state.ts";
+import { type Call, callIn, withRun } from "../loop/state.ts";
 import { overspent } from "./limits.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -26,9 +25,12 @@ export function tree(maxSubAgents: number): Rule<Memory> {
     name: "tree",
     version: 1,
     init: () => ({ refused: 0, turn: -1 }),
-    fold: (memory, record, before) => {
-      const turn = refusedIn(record, before);
-      return turn === undefined || turn === memory.turn ? memory : { refused: memory.refused + 1, turn };
+    fold: {
+      tool_finished(memory, { call, result }, { run }) {
+        const turn =
+          result.code === "limit" && isUnbegunChild(callIn(run, call)) ? run?.turn?.seq : undefined;
+        return turn === undefined || turn === memory.turn ? memory : { refused: memory.refused + 1, turn };
+      },
     },
     decide({ refused }, state): Decision | undefined {
       if (refused >= mostRefused)
@@ -56,9 +58,6 @@ export function tree(maxSubAgents: number): Rule<Memory> {
   };
 }
 
-/** The turn in which a record refused to start a sub-agent. */
-function refusedIn(record: LogRecord, { run }: State): number | undefined {
-  if (record.type !== "tool_finished" || record.result.code !== "limit") return undefined;
-  const call = callIn(run, record.call);
-  return call?.tool?.agent === undefined || call.child !== undefined ? undefined : run?.turn?.seq;
-}
+/** Whether a call is a sub-agent that was never started. */
+const isUnbegunChild = (call: Call | undefined): boolean =>
+  call?.tool?.agent !== undefined && call.child === undefined;

@@ -11,8 +11,13 @@ import { endReasons } from "../loop/records.ts";
 /** What may be said at a moment: in words, and whether it was. */
 interface Form {
   readonly words: string;
-  fits(said: { readonly [member: string]: unknown }): boolean;
+  fits(said: unknown): boolean;
 }
+
+const membersThat = (
+  words: string,
+  fits: (said: { readonly [member: string]: unknown }) => boolean,
+): Form => ({ words, fits: (said) => isObject(said) && fits(said) });
 
 const isText = (value: unknown): boolean => typeof value === "string";
 const isOneOf = (value: unknown, ...words: readonly string[]): boolean => words.includes(value as string);
@@ -51,43 +56,42 @@ const isAskedAgain = ({ do: does, ...how }: { readonly [member: string]: unknown
       Object.hasOwn(askedAgain, name) && (value === undefined || askedAgain[name]?.(value) === true),
   );
 
-const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStart"]: Form } = {
-  decide: {
-    words:
-      '{ do: "land" or "stop", reason, evidence }, "stop" at most with an error ({ kind, message, retryable }, no Error), { do: "nudge", text, evidence } or { do: "hide_tool", tool, evidence }',
-    fits: (said) =>
+const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStart" | "wakeAt"]: Form } = {
+  decide: membersThat(
+    '{ do: "land" or "stop", reason, evidence }, "stop" at most with an error ({ kind, message, retryable }, no Error), { do: "nudge", text, evidence } or { do: "hide_tool", tool, evidence }',
+    (said) =>
       isEnd(said) ||
       (said.do === "nudge" && isText(said.text)) ||
       (said.do === "hide_tool" && isText(said.tool)),
-  },
-  judge: {
-    words:
-      '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "stop" at most with a text and an error ({ kind, message, retryable }, no Error), "finish" at most with a text, "ask_again" at most with until (a time in milliseconds since 1970), note (a text), model (its place among the models), maxOutputTokens (a number), drop, reduce',
-    fits: ({ follows }) =>
+  ),
+  judge: membersThat(
+    '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "stop" at most with a text and an error ({ kind, message, retryable }, no Error), "finish" at most with a text, "ask_again" at most with until (a time in milliseconds since 1970), note (a text), model (its place among the models), maxOutputTokens (a number), drop, reduce',
+    ({ follows }) =>
       isObject(follows) &&
       (follows.do === "act" ||
         (follows.do === "finish" && (follows.text === undefined || isText(follows.text))) ||
         isAskedAgain(follows) ||
         isEnd(follows)),
-  },
-  judgeCall: {
-    words: '{ do: "run" } or { do: "answer", code, text }',
-    fits: ({ do: does, code, text }) => does === "run" || (does === "answer" && isText(code) && isText(text)),
-  },
-  judgeStart: {
-    words: "{ code, text }",
-    fits: ({ code, text }) => isText(code) && isText(text),
+  ),
+  judgeCall: membersThat(
+    '{ do: "run" } or { do: "answer", code, text }',
+    ({ do: does, code, text }) => does === "run" || (does === "answer" && isText(code) && isText(text)),
+  ),
+  judgeStart: membersThat("{ code, text }", ({ code, text }) => isText(code) && isText(text)),
+  // One that is none would never come, and nobody would hear of it.
+  wakeAt: {
+    words: "a time in milliseconds since 1970",
+    fits: (time) => typeof time === "number" && !Number.isNaN(time),
   },
 };
 
 /**
- * What a rule said, if it is something that it may say at that moment. Nothing said is nothing.
+ * What a rule said, if it is something that it may say at that moment.
  * @throws TypeError saying what it gave, and what is needed
  */
-export function heard<Said>(moment: keyof typeof forms, said: Said | undefined): Said | undefined {
-  if (said === undefined) return undefined;
+export function heard<Said>(moment: keyof typeof forms, said: Said): Said {
   const { words, fits } = forms[moment];
-  const wrong = needed(`${words}, or nothing,`, (given) => isObject(given) && fits(given))(said);
+  const wrong = needed(`${words}, or nothing,`, fits)(said);
   if (wrong === undefined) return withReason(said);
   const word = isObject(said) ? said.do : undefined;
   throw new TypeError(
@@ -103,18 +107,4 @@ function withReason<Said>(said: Said): Said {
   throw new TypeError(
     `one of ${endReasons.join(", ")} is needed for a reason, not ${JSON.stringify(ending.reason)}`,
   );
-}
-
-/**
- * When a rule wants to be asked, if that is a time. One that is none would never come, and nobody would hear of it.
- * @throws TypeError saying what it gave
- */
-export function heardTime(time: number | undefined): number | undefined {
-  if (time === undefined) return undefined;
-  const wrong = needed(
-    "a time in milliseconds since 1970, or nothing,",
-    (given) => typeof given === "number" && !Number.isNaN(given),
-  )(time);
-  if (wrong !== undefined) throw new TypeError(wrong.says);
-  return time;
 }

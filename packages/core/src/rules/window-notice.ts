@@ -11,6 +11,8 @@ import type { Decision, Rule } from "./rule.ts";
 /** The highest threshold that was told since the history last became smaller. */
 type Told = { at: number };
 
+const untold = (told: Told): Told => (told.at === 0 ? told : { at: 0 });
+
 /** Tells the model at each share of the window (between 0 and 1) how much is left. */
 export function windowNotice(shares: readonly number[], estimator: Estimator): Rule<Told> {
   const thresholds = [...shares].sort((one, other) => one - other);
@@ -18,10 +20,10 @@ export function windowNotice(shares: readonly number[], estimator: Estimator): R
     name: "room",
     version: 1,
     init: () => ({ at: 0 }),
-    fold(told, record): Told {
-      if (record.type === "compacted" || record.type === "trimmed") return told.at === 0 ? told : { at: 0 };
-      if (record.type !== "noted" || record.rule !== "room") return told;
-      return { at: Number(record.evidence.at) };
+    fold: {
+      compacted: untold,
+      trimmed: untold,
+      noted: (told, { rule, evidence }) => (rule === "room" ? { at: Number(evidence.at) } : told),
     },
     decide(told, state): Decision | undefined {
       const window = windowOf(state);

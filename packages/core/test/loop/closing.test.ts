@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import {
   abandonedResult,
   closeAll,
-  closeSome,
+  closing,
   deniedResult,
   endedResult,
   interruptedResult,
@@ -40,7 +40,7 @@ describe("closing calls", () => {
   const three = [finished("5.0"), callOf("5.1"), callOf("5.2", { startedAt: 3 })];
 
   test("gives each that has no result the one it is told, in their order", () => {
-    expect(closeSome(acting(three), rules, (call) => result("skipped", call.key))).toStrictEqual({
+    expect(closing((call) => result("skipped", call.key))(acting(three), rules)).toStrictEqual({
       do: "record",
       facts: ["5.1", "5.2"].map((call) => ({
         type: "tool_finished",
@@ -82,9 +82,9 @@ describe("closing calls", () => {
   });
 
   test("does nothing where there is nothing to close", () => {
-    expect(closeSome(acting(three), rules, () => undefined)).toBeUndefined();
-    expect(closeSome(acting([finished("5.0")]), rules, () => result("skipped", ""))).toBeUndefined();
-    expect(closeSome(stateOf(), rules, () => result("skipped", ""))).toBeUndefined();
+    expect(closing(() => undefined)(acting(three), rules)).toBeUndefined();
+    expect(closing(() => result("skipped", ""))(acting([finished("5.0")]), rules)).toBeUndefined();
+    expect(closing(() => result("skipped", ""))(stateOf(), rules)).toBeUndefined();
     expect(openCalls(stateOf())).toStrictEqual([]);
   });
 

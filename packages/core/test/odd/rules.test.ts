@@ -185,6 +185,30 @@ test("a rule that throws in fold ends a run that another process left, once it i
   expect(session.status).toBe("idle");
 });
 
+test("a rule that names types of records is told of those alone, as itself", async () => {
+  class Counting {
+    readonly name = "mine";
+    readonly version = 1;
+    readonly by = 2;
+    init(): number {
+      return 0;
+    }
+    readonly fold = {
+      turn_judged(this: Counting, count: number, record: { type: string }): number {
+        expect(record.type).toBe("turn_judged");
+        return count + this.by;
+      },
+    };
+    judge(count: number): undefined {
+      seen.push(count);
+    }
+  }
+  const seen: number[] = [];
+  const model = scripted([call("look"), call("look"), say("done")]);
+  await new Agent({ model, tools: [echo("look")], rules: [new Counting() as Rule] }).run("go");
+  expect(seen).toEqual([0, 2, 4]);
+});
+
 test("a rule is not told of records from before the first run: it has no memory yet", async () => {
   const told: unknown[] = [];
   const rule: Rule<string[]> = {

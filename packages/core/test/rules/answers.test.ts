@@ -12,7 +12,17 @@ import {
 } from "@rondo/core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { callOf, stateOf } from "../loop/support.ts";
-import { afterAll, failureOf, judgedBy, judgementOf, stopOf, texts, turnOf, words } from "./support.ts";
+import {
+  afterAll,
+  afterOne,
+  failureOf,
+  judgedBy,
+  judgementOf,
+  stopOf,
+  texts,
+  turnOf,
+  words,
+} from "./support.ts";
 
 const called = [callOf("5.0")];
 const ended = stopOf("end_turn");
@@ -292,7 +302,7 @@ describe("calls that could not be read", () => {
     const failed = stateOf({ failure: failureOf("network") });
     expect(afterAll(rule, [judgedBy("retry")], failed, 1)).toBe(1);
     expect(afterAll(rule, [one], failed, 1)).toBe(1);
-    expect(rule.fold?.(3, { ...one, seq: 1, at: 1, rand: 0 } as never, emptyState)).toBe(4);
+    expect(afterOne(rule, 3, { ...one, seq: 1, at: 1, rand: 0 } as never, emptyState)).toBe(4);
   });
 });
 

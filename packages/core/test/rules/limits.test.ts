@@ -24,7 +24,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { overspent, underWord } from "../../src/rules/limits.ts";
 import { tree } from "../../src/rules/tree.ts";
 import { acting, callOf, options, recordOf, stateOf, toolOf } from "../loop/support.ts";
-import { afterAll, judgementOf, stopOf, texts, turnOf } from "./support.ts";
+import { afterAll, afterOne, judgementOf, stopOf, texts, turnOf } from "./support.ts";
 
 const spend = (change: Partial<Run["spend"]> = {}): Run["spend"] => ({
   usage: {},
@@ -422,7 +422,7 @@ describe("in a tree of agents", () => {
       reason: "tool_call_limit",
       evidence: { refusedTurns: 2, max: 2 },
     });
-    const unmoved = (fact: object, before: State): unknown => rule.fold?.(none, recordOf(fact), before);
+    const unmoved = (fact: object, before: State): unknown => afterOne(rule, none, recordOf(fact), before);
     expect(rule.init?.(emptyState)).toStrictEqual(none);
     expect(unmoved(ended("threw"), open(5, agent))).toBe(none);
     expect(unmoved(ended(), open(5, agent))).toBe(none);

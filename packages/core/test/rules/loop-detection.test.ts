@@ -13,7 +13,7 @@ import {
   unknownInRow,
 } from "../../src/rules/repeats/window.ts";
 import { acting, callOf, finished, recordOf, stateOf } from "../loop/support.ts";
-import { afterAll, ended, judgementOf, look, peek, saying, texts } from "./support.ts";
+import { afterAll, afterOne, ended, judgementOf, look, peek, saying, texts } from "./support.ts";
 
 const entry = (call: string, outcome: string = "o", change: Partial<Entry> = {}): Entry => ({
   call,
@@ -220,7 +220,7 @@ describe("loop detection", () => {
 
   test("counts what was tried, and what no tool was there for", () => {
     const still = (fact: object, before: State): void =>
-      expect(rule.fold?.(start, recordOf(fact), before)).toBe(start);
+      expect(afterOne(rule, start, recordOf(fact), before)).toBe(start);
     still(ended(saying("no", { code: "repeated" })), acting([look]));
     still(ended(saying("no", { code: "skipped" })), acting([callOf("5.0")]));
     still(ended(), acting([finished("5.0")]));

@@ -3,7 +3,7 @@
 import { type Call, emptyState, type Rule, repeats, type State } from "@rondo/core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { acting, finished, recordOf, stateOf, toolOf } from "../loop/support.ts";
-import { afterAll, ended, look, peek, saying } from "./support.ts";
+import { afterAll, afterOne, ended, look, peek, saying } from "./support.ts";
 
 describe("repeats", () => {
   type Memory = Parameters<NonNullable<ReturnType<typeof repeats>["decide"]>>[0];
@@ -221,7 +221,7 @@ describe("repeats", () => {
       ),
     ).toStrictEqual([2]);
     const still = (fact: object, before: State, of: Rule<Memory> = rule): void =>
-      expect(of.fold?.(empty, recordOf(fact), before)).toBe(empty);
+      expect(afterOne(of, empty, recordOf(fact), before)).toBe(empty);
     still(ended(), acting([agent]));
     still(ended(), acting([finished("5.0")]));
     still(ended(saying("so"), "5.1"), acting([look]));

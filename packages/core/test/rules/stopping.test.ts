@@ -21,7 +21,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { Tally } from "../../src/loop/log.ts";
 import { acting, callOf, recordOf, stateOf } from "../loop/support.ts";
-import { afterAll, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
+import { afterAll, afterOne, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
 
 describe("the continue rule", () => {
   const judged = (...given: Parameters<typeof turnOf>): unknown =>
@@ -205,11 +205,11 @@ describe("a rule made of a policy", () => {
     const counts = rule.init?.(emptyState);
     const before = acting(twice);
     for (const fact of [judgedBy("mine", { do: "finish" }), { type: "approval_asked", calls: [] }])
-      expect(rule.fold?.(counts as never, recordOf(fact), before)).toBe(counts);
+      expect(afterOne(rule, counts, recordOf(fact), before)).toBe(counts);
     const act = recordOf(judgedBy("mine", { do: "act" }));
     const one = Tally.empty().add("look");
-    for (const state of [emptyState, stateOf()]) expect(rule.fold?.(one, act, state)).toBe(one);
-    const more = rule.fold?.(one, act, before) as Tally;
+    for (const state of [emptyState, stateOf()]) expect(afterOne(rule, one, act, state)).toBe(one);
+    const more = afterOne(rule, one, act, before) as Tally;
     expect(["look", "peek"].map((tool) => more.of(tool))).toStrictEqual([3, 1]);
     expect(JSON.stringify(counts)).toBe("[]");
   });

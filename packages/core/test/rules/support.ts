@@ -13,6 +13,7 @@ import type {
   State,
   Stop,
 } from "@rondo/core";
+import { foldOf } from "../../src/rules/rule.ts";
 import { answerOf, callOf, recordOf, rules, stateOf } from "../loop/support.ts";
 
 export const { texts } = rules;
@@ -51,11 +52,16 @@ export function afterAll<Memory>(
   before: State = stateOf(),
   memory: Memory = rule.init?.(before) as Memory,
 ): Memory {
-  return facts.reduce<Memory>(
-    (known, fact) => rule.fold?.(known, recordOf(fact) as LogRecord, before) as Memory,
-    memory,
-  );
+  return facts.reduce<Memory>((known, fact) => afterOne(rule, known, recordOf(fact), before), memory);
 }
+
+/** What a rule remembers after a record. */
+export const afterOne = <Memory>(
+  rule: Rule<Memory>,
+  memory: Memory,
+  record: LogRecord,
+  before: State,
+): Memory => foldOf(rule, record.type)?.(memory, record, before) ?? memory;
 
 /** That a rule judged an answer. */
 export const judgedBy = (rule: string, follows: object = { do: "ask_again" }): object => ({

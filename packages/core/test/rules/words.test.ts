@@ -7,6 +7,7 @@ import { Log } from "../../src/loop/log.ts";
 import { textsDigest } from "../../src/rules/texts-digest.ts";
 import { windowNotice } from "../../src/rules/window-notice.ts";
 import { recordOf, rules, stateOf } from "../loop/support.ts";
+import { afterOne } from "./support.ts";
 
 const long = "x".repeat(5_000);
 const { unknownTool, invalidArgs, badJson, threw, denied, childFailed, landed, malformedCall, finalOutput } =
@@ -216,8 +217,7 @@ describe("the room that is left", () => {
   });
 
   test("is told again after the history was made smaller", () => {
-    const after = (memory: Told, fact: object): Told =>
-      rule.fold?.(memory, recordOf(fact), emptyState) as Told;
+    const after = (memory: Told, fact: object): Told => afterOne(rule, memory, recordOf(fact), emptyState);
     const note = (by: string, type: string = "noted"): object => ({
       type,
       rule: by,

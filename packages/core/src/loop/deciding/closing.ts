@@ -22,21 +22,19 @@ export function result(code: ResultCode, text: string): CallResult {
 /** The result a call gets without running, or without being waited for; undefined where it gets none. */
 export type ResultOf = (call: Call, state: RunState, rules: Rules) => CallResult | undefined;
 
-/** Closes the calls that get a result from `resultOf` and have none yet. Asked for by a row after the other, and mostly there are none: then no list of them is made. */
-export function closeSome(
-  state: RunState,
-  rules: Rules,
-  resultOf: ResultOf,
-): (Action & { do: "record" }) | undefined {
-  let facts: Fact[] | undefined;
-  for (const call of state.run.turn?.calls ?? []) {
-    const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
-    if (closed === undefined) continue;
-    facts ??= [];
-    facts.push({ type: "tool_finished", call: call.key, result: closed });
-  }
-  return facts && record(...facts);
-}
+/** Closes the calls that get a result from `resultOf` and have none yet. Asked by a row after the other, and mostly there are none: then no list of them is made. */
+export const closing =
+  (resultOf: ResultOf) =>
+  (state: RunState, rules: Rules): (Action & { do: "record" }) | undefined => {
+    let facts: Fact[] | undefined;
+    for (const call of state.run.turn?.calls ?? []) {
+      const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
+      if (closed === undefined) continue;
+      facts ??= [];
+      facts.push({ type: "tool_finished", call: call.key, result: closed });
+    }
+    return facts && record(...facts);
+  };
 
 /** Closes every call, also those whose result the afterTool hook has yet to see: a cancelled run asks no hooks. */
 export function closeAll(
@@ -47,7 +45,7 @@ export function closeAll(
   const unseen = openCalls(state)
     .filter((call) => call.result !== undefined && !call.settled)
     .map((call): Fact => ({ type: "hook_answered", hook: "afterTool", call: call.key }));
-  const facts = [...unseen, ...(closeSome(state, rules, resultOf)?.facts ?? [])];
+  const facts = [...unseen, ...(closing(resultOf)(state, rules)?.facts ?? [])];
   return facts.length === 0 ? undefined : record(...facts);
 }
 

@@ -12,7 +12,6 @@ import type { CompactionSettings } from "../../context/compact/settings.ts";
 import type { ModelRequest, Settings } from "../../model.ts";
 import { oncePer } from "../../once-per.ts";
 import { firstSaid, type Rules } from "../../rules/rule.ts";
-import { heard } from "../../rules/verdicts.ts";
 import type { Action } from "../action.ts";
 import { isForced, refusesLimit } from "../folding/shrink.ts";
 import type { Fact } from "../records.ts";
@@ -89,10 +88,9 @@ function spentOn(state: RunState, rules: Rules): string | undefined {
   const { landing, modelCalls, only } = state.run;
   if (landing !== undefined && landing.reason !== "max_steps") return landing.reason;
   if (only === "compaction" && modelCalls === 0) return undefined;
-  return firstSaid(rules, state, "decide", (rule, memory) => {
-    const ends = rule.left === undefined ? undefined : heard("decide", rule.decide(memory, state));
-    return ends?.do === "land" || ends?.do === "stop" ? ends.reason : undefined;
-  });
+  return firstSaid(rules, state, "decide", [state], (ends, rule) =>
+    rule.left !== undefined && (ends.do === "land" || ends.do === "stop") ? ends.reason : undefined,
+  );
 }
 
 /** Waits until a failed summary may be tried again. */

@@ -4,7 +4,7 @@
 // becomes one record, with its name and its evidence.
 
 import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersIn } from "../../rules/rule.ts";
-import { heard, heardTime } from "../../rules/verdicts.ts";
+import { heard } from "../../rules/verdicts.ts";
 import { type Action, record } from "../action.ts";
 import type { ResultCode } from "../records.ts";
 import { type Call, inFlight, type Run, type RunState, running } from "../state.ts";
@@ -24,9 +24,9 @@ export function wakeTime(state: RunState, rules: Rules): number | undefined {
   for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
   if (run.landing === undefined)
     for (const { rule, place } of speakersIn(rules.list).wakeAt) {
-      const time = heardTime(rule.wakeAt(state.memories[place], state));
+      const time = rule.wakeAt(state.memories[place], state);
       // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
-      if (time !== undefined && time > state.now) earliest = Math.min(earliest, time);
+      if (time !== undefined && heard("wakeAt", time) > state.now) earliest = Math.min(earliest, time);
     }
   return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
 }
@@ -50,7 +50,7 @@ export function waitForRetry(state: RunState, rules: Rules): Action | undefined 
 /** What the first rule that speaks has decided. */
 export function ruleDecision(state: RunState, rules: Rules): Action | undefined {
   if (state.run.landing !== undefined) return undefined;
-  return firstSaid(rules, state, "decide", (rule, memory) => decided(state, rule, memory));
+  return firstSaid(rules, state, "decide", [state], (decision, rule) => decided(state, rule, decision));
 }
 
 /** What the first rule says that speaks against starting a call. */
@@ -59,26 +59,21 @@ export function spokenAgainst(
   state: RunState,
   rules: Rules,
 ): { code: ResultCode; text: string } | undefined {
-  return firstSaid(rules, state, "judgeStart", (rule, memory) =>
-    heard("judgeStart", rule.judgeStart(memory, call, state)),
-  );
+  return firstSaid(rules, state, "judgeStart", [call, state], (said) => said);
 }
 
 /** Rules whose time has come are heard while the model or a tool is at work. */
 export function timedDecision(state: RunState, rules: Rules): Action | undefined {
   if (state.run.landing !== undefined) return undefined;
-  return firstSaid(rules, state, "wakeAt", (rule, memory) => {
-    const time = heardTime(rule.wakeAt(memory, state));
-    return time !== undefined && time <= state.now ? decided(state, rule, memory) : undefined;
+  return firstSaid(rules, state, "wakeAt", [state], (time, rule, memory) => {
+    const decision = time <= state.now ? rule.decide?.(memory, state) : undefined;
+    return decision && decided(state, rule, heard("decide", decision));
   });
 }
 
 /** What a rule decides, where that changes anything. */
-function decided(state: RunState, rule: Rule, memory: unknown): Action | undefined {
-  const decision = heard("decide", rule.decide?.(memory, state));
-  if (decision === undefined || changesNothing(decision, rule, state.run)) return undefined;
-  return recorded(state, rule, decision);
-}
+const decided = (state: RunState, rule: Rule, decision: Decision): Action | undefined =>
+  changesNothing(decision, rule, state.run) ? undefined : recorded(state, rule, decision);
 
 /**
  * Whether a rule could go on saying this for ever. One that only talks may do so once between two model calls; a run that

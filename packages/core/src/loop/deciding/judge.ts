@@ -5,8 +5,7 @@
 
 import { textOf } from "../../message.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
-import { evidenceOf, firstSaid, type Judgement, type Rules } from "../../rules/rule.ts";
-import { heard } from "../../rules/verdicts.ts";
+import { evidenceOf, firstSaid, type Judgement, type Rule, type Rules } from "../../rules/rule.ts";
 import { placeIn } from "../call-key.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
@@ -45,14 +44,16 @@ const answered = (code: ResultCode, text: string): Verdict => ({ do: "answer", c
 /** What a rule says, and which one. */
 type Judged = Judgement & { rule: string };
 
+const judgedBy = (judgement: Judgement, { name: rule }: Rule): Judged => ({
+  ...judgement,
+  rule,
+  evidence: evidenceOf(judgement),
+});
+
 function firstJudgement(state: RunState, rules: Rules): Judged {
   const landed = landedJudgement(state, rules);
   if (landed !== undefined) return landed;
-  const judged = firstSaid(rules, state, "judge", (rule, memory): Judged | undefined => {
-    const said = rule.judge(memory, state, rules.texts);
-    const judgement = said === undefined ? undefined : heard("judge", said);
-    return judgement && { ...judgement, rule: rule.name, evidence: evidenceOf(judgement) };
-  });
+  const judged = firstSaid(rules, state, "judge", [state, rules.texts], judgedBy);
   if (judged !== undefined) {
     const runs = judged.follows.do === "act" && judged.answerAll === undefined;
     if (!runs || state.options.autoExecuteTools) return judged;
@@ -92,12 +93,12 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   }
-  const retried = firstSaid(rules, state, "judge", (one, memory): Judged | undefined => {
-    const judgement = run.failures < 2 ? heard("judge", one.judge(memory, state, rules.texts)) : undefined;
-    return judgement?.follows.do === "ask_again"
-      ? { ...judgement, rule: one.name, evidence: evidenceOf(judgement) }
+  const retried =
+    run.failures < 2
+      ? firstSaid(rules, state, "judge", [state, rules.texts], (judgement, one) =>
+          judgement.follows.do === "ask_again" ? judgedBy(judgement, one) : undefined,
+        )
       : undefined;
-  });
   if (retried !== undefined) return retried;
   const { error } = run.failure;
   if (text !== undefined && error.kind !== "aborted")
@@ -132,10 +133,9 @@ function verdictOf(call: Call, state: RunState, rules: Rules): Verdict {
   if (!call.check.ok && call.argsError !== undefined)
     return answered("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answered("invalid_args", texts.invalidArgs(call.name, call.check.error));
-  const verdict = firstSaid(rules, state, "judgeCall", (rule, memory): Verdict | undefined => {
-    const said = heard("judgeCall", rule.judgeCall(memory, call, state));
-    if (said?.evidence === undefined) return said && { rule: rule.name, ...said };
-    return { rule: rule.name, ...said, evidence: evidenceOf({ evidence: said.evidence }) };
+  const verdict = firstSaid(rules, state, "judgeCall", [call, state], (said, { name: rule }): Verdict => {
+    const { evidence } = said;
+    return { rule, ...said, ...(evidence === undefined ? {} : { evidence: evidenceOf({ evidence }) }) };
   });
   return verdict ?? { do: "run" };
 }

@@ -13,7 +13,7 @@ import { notesOf } from "../request/notes.ts";
 import { requestOf, shaped } from "../request.ts";
 import type { HookName } from "../run-options.ts";
 import { type Call, modelInUse, type RunState, stepOf } from "../state.ts";
-import { closeSome, openCalls, result } from "./closing.ts";
+import { closing, openCalls, result } from "./closing.ts";
 import { untilWake, wakeTime } from "./consulting.ts";
 
 /** The calls that may start, and what those of them that are sub-agents may spend. */
@@ -37,12 +37,12 @@ export function startCalls(state: RunState, rules: Rules): Action | undefined {
 export function refuseChildren(state: RunState, rules: Rules): Action | undefined {
   const shares = sharesOf(state, rules);
   if (shares.size === 0) return undefined;
-  return closeSome(state, rules, (call) => {
+  return closing((call) => {
     const share = shares.get(call.key);
     return share !== undefined && "refused" in share
       ? result("limit", rules.texts.limitRefusal(call.name, share.refused))
       : undefined;
-  });
+  })(state, rules);
 }
 
 /** Brings sub-agents to their end that nobody waits for any more: nobody is to be asked for what nobody needs. One that could not be ended is left alone for a while. */

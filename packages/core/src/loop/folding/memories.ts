@@ -4,7 +4,7 @@
 // part of what is so, for a fold is total.
 
 import type { RondoError } from "../../errors.ts";
-import { type Rule, type Rules, ruleFailed, speakersIn } from "../../rules/rule.ts";
+import { foldersIn, type Rule, type Rules, ruleFailed } from "../../rules/rule.ts";
 import type { LogRecord } from "../records.ts";
 import { type State, withRun } from "../state.ts";
 
@@ -27,10 +27,10 @@ export function remember(folded: State, record: LogRecord, before: State, rules:
   const { run } = folded;
   if (run === undefined || run.ruleFailed !== undefined) return folded;
   let memories = folded.memories as unknown[];
-  for (const { rule, place } of speakersIn(rules.list).fold) {
+  for (const { rule, fold, place } of foldersIn(rules.list, record.type)) {
     let memory: unknown;
     try {
-      memory = rule.fold(memories[place], record, before);
+      memory = fold.call(rule, memories[place], record, before);
     } catch (thrown) {
       return withFailed(folded, rule, ruleFailed(rule, "fold", thrown));
     }

@@ -54,8 +54,7 @@ export function managedRetry(options: ManagedRetry): Rule<number> | undefined {
     version: 1,
     init: () => 0,
     // When the first call of the step was made.
-    fold: (startedAt, record) =>
-      record.type === "model_started" && record.attempt === 1 ? record.at : startedAt,
+    fold: { model_started: (startedAt, { attempt, at }) => (attempt === 1 ? at : startedAt) },
     judge(startedAt, state): Judgement | undefined {
       const { run } = state;
       const failure = run?.failure;

@@ -71,17 +71,18 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
     name,
     version: 1,
     init: () => ({ window: [], warned: new Map() }),
-    fold(memory, record, before) {
-      if (record.type === "noted" && record.rule === name) {
-        const { subject, count } = record.evidence;
+    fold: {
+      noted(memory, { rule, evidence: { subject, count } }) {
+        if (rule !== name) return memory;
         return { ...memory, warned: new Map(memory.warned).set(String(subject), Number(count)) };
-      }
-      if (record.type !== "tool_finished" || record.result.code === "repeated") return memory;
-      const call = callIn(before.run, record.call);
-      if (call === undefined || call.result !== undefined) return memory;
-      // Only what was tried counts: not what was skipped, refused or cut off before it could run.
-      if (call.startedAt === undefined && record.result.code !== "unknown_tool") return memory;
-      return add(memory, entryOf(call, record.result, isPoll(call)), size);
+      },
+      tool_finished(memory, { call: key, result }, { run }) {
+        const call = result.code === "repeated" ? undefined : callIn(run, key);
+        if (call === undefined || call.result !== undefined) return memory;
+        // Only what was tried counts: not what was skipped, refused or cut off before it could run.
+        if (call.startedAt === undefined && result.code !== "unknown_tool") return memory;
+        return add(memory, entryOf(call, result, isPoll(call)), size);
+      },
     },
     decide(memory): Decision | undefined {
       const newest = memory.window.at(-1);

@@ -155,10 +155,11 @@ export function continueBy(name: string, policy: Policy): Rule {
     name,
     version: 1,
     init: () => Tally.empty(),
-    fold(made, record, before) {
-      if (record.type !== "turn_judged" || record.follows.do !== "act") return made;
-      const calls = before.run?.turn?.calls ?? [];
-      return calls.reduce((all, call) => all.add(call.name).add(equalKey(call.name, call.rawArgs)), made);
+    fold: {
+      turn_judged(made, { follows }, { run }) {
+        const calls = (follows.do === "act" && run?.turn?.calls) || [];
+        return calls.reduce((all, call) => all.add(call.name).add(equalKey(call.name, call.rawArgs)), made);
+      },
     },
     judge(made, state) {
       const { turn, steps } = withRun(state).run;
