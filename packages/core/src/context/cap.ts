@@ -1,13 +1,13 @@
 // The room of the cap: no single result may fill a window.
 //
-// Two pure questions about a result that has just arrived: which text of it must be kept whole elsewhere, and what the
-// conversation gets in its place. A result that fits is the same object.
+// Two pure questions about a result that has just arrived: whether it is too large, and what the conversation gets in its
+// place. A result that fits is the same object.
 
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
 import { byteLength, exceedsBytes, lineCount } from "../text/size.ts";
 import { type CapFacts, maxBytes } from "./cap/cap-options.ts";
-import { cutContent, joinedText, projection, textLength, withOneText } from "./cap/content.ts";
+import { cutContent, joinedText, textLength, withOneText } from "./cap/content.ts";
 import { maxResultChars } from "./cap/head-tail.ts";
 import { firstLines, linesNote } from "./cap/lines.ts";
 
@@ -17,12 +17,6 @@ export interface CapPlace {
   callId: string;
   /** Undefined: unknown. */
   window?: number | undefined;
-}
-
-/** The text of a result that is to be kept whole in the blob store; undefined when none is. */
-export function textToKeep(result: CallResult, cap: CapFacts, place: CapPlace): string | undefined {
-  if (cap.keep === "cut" && !isTooLarge(result, cap, place)) return undefined;
-  return projection(result.content);
 }
 
 /**

@@ -43,9 +43,8 @@ export function knownWindow(
   facts: WindowFacts,
   first: keyof WindowFacts = "contextWindow",
 ): number | undefined {
-  const window = known(facts.contextWindow);
-  const input = known(facts.maxInputTokens);
-  return first === "contextWindow" ? (window ?? input) : (input ?? window);
+  const second = first === "contextWindow" ? "maxInputTokens" : "contextWindow";
+  return known(facts[first]) ?? known(facts[second]);
 }
 
 /** The facts, where the window is known to hold no more than so many tokens. */

@@ -115,7 +115,13 @@ export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share
   const { turn, parent } = run;
   if (turn === undefined) return noShares;
   const calls = turn.calls.filter(
-    (call) => mayBegin(call) && !["deny", "stop"].includes(permissionOf(call, options)),
+    (call) =>
+      call.tool?.agent !== undefined &&
+      call.child === undefined &&
+      call.result === undefined &&
+      call.startedAt === undefined &&
+      call.verdict?.do === "run" &&
+      !["deny", "stop"].includes(permissionOf(call, options)),
   );
   if (calls.length === 0) return noShares;
   const shares = new Map<CallKey, Share>();
@@ -133,13 +139,6 @@ export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share
 }
 
 const noShares: ReadonlyMap<CallKey, Share> = new Map();
-
-const mayBegin = (call: Call): boolean =>
-  call.tool?.agent !== undefined &&
-  call.child === undefined &&
-  call.result === undefined &&
-  call.startedAt === undefined &&
-  call.verdict?.do === "run";
 
 const tooDeep = (depth: number, maxDepth: number): Share => ({
   refused: `sub-agents may stand at most ${maxDepth} deep, and it would be ${depth} deep`,

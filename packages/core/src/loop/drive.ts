@@ -274,7 +274,7 @@ export class Driver {
         ...(redact === undefined ? fact : redact(fact)),
         seq: before.seq,
         at: clock.now(),
-        rand: clock.random(),
+        rand: this.#clock.host.random(),
       };
       this.#state = reduce(before, record, rules);
       this.#groups.waiting.push(record);
@@ -283,7 +283,7 @@ export class Driver {
         if (event.type === "approval_request") frozen(event.call.args);
         this.#telling.tell(event);
       }
-      this.#ongoing.see(record);
+      this.#ongoing.children.see(record);
     }
     this.#ongoing.release();
   }

@@ -21,7 +21,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { capFacts } from "../../src/context/cap/cap-options.ts";
 import { projection } from "../../src/context/cap/content.ts";
-import { capResult, textToKeep } from "../../src/context/cap.ts";
+import { capResult, isTooLarge } from "../../src/context/cap.ts";
 import { echo, eventsOf } from "../support.ts";
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
@@ -387,16 +387,15 @@ describe("for any result", () => {
         (parts, bytes, longLine) => {
           const whole = { content: parts, isError: false };
           const cap = capFacts({ bytes, longLine });
-          const kept = textToKeep(whole, cap, place);
-          const ref = kept === undefined ? undefined : blobRef(kept);
+          const isLarge = isTooLarge(whole, cap, place);
+          const ref = isLarge ? blobRef(projection(parts)) : undefined;
           const result = capResult(whole, cap, place, ref);
           const joined = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
           if (bytesOf(joined) <= bytes) {
-            expect(kept).toBeUndefined();
+            expect(isLarge).toBe(false);
             expect(result).toBe(whole);
             return;
           }
-          expect(kept).toBe(projection(parts));
           expect(result.content.filter((part) => part.type === "file")).toEqual(
             parts.filter((part) => part.type === "file"),
           );

@@ -233,7 +233,7 @@ describe("a call", () => {
     contexts[0]?.child?.onAnswer((one) => heard.push(one));
     contexts[0]?.child?.onLeave((now) => heard.push([now, contexts[0]?.signal.aborted]));
     const said = { answer: "approve" } as const;
-    ongoing.see(recordOf({ type: "approval_passed", call: "5.0", inside: "a", said }));
+    ongoing.children.see(recordOf({ type: "approval_passed", call: "5.0", inside: "a", said }));
     ongoing.leave("soon");
     ongoing.leave("now");
     expect(heard).toStrictEqual([{ inside: "a", said }, [false, false], [true, false]]);

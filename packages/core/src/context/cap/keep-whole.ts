@@ -5,8 +5,9 @@
 import { messageOf } from "../../errors.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
 import type { CallResult } from "../../loop/records.ts";
-import { type CapPlace, capResult, isTooLarge, textToKeep } from "../cap.ts";
+import { type CapPlace, capResult, isTooLarge } from "../cap.ts";
 import type { CapFacts } from "./cap-options.ts";
+import { projection } from "./content.ts";
 
 /** Where whole texts go, and who is told when they cannot. */
 export interface Keeping {
@@ -23,8 +24,8 @@ export function keepWhole(
   keeping: Keeping,
 ): CallResult | Promise<CallResult> {
   if (cap === undefined || whole.capped !== undefined) return whole;
-  const text = textToKeep(whole, cap, place);
-  if (text === undefined) return capResult(whole, cap, place, undefined);
+  if (cap.keep === "cut" && !isTooLarge(whole, cap, place)) return whole;
+  const text = projection(whole.content);
   const { session, blobs, warn } = keeping;
   const lost = (why: string): undefined =>
     warn(

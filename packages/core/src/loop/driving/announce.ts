@@ -40,18 +40,17 @@ export function viewInside(call: Call, { id, name, args, session, agents }: Wait
 
 /** The events a record causes. */
 export function announce(record: LogRecord, before: State, after: State, session: string): RondoEvent[] {
-  const ended = givenUp(record, before, after);
   const told = announced(record, before, after, session);
-  return ended.length === 0 ? told : [...ended, ...told];
+  if (before.run?.compacting === undefined || after.run?.compacting !== undefined) return told;
+  if (record.type === "compacted" || before.run.end !== undefined) return told;
+  return [givenUp(before), ...told];
 }
 
 /** Every `compaction_start` gets its `compaction_end`, also if the run no longer needs the compaction. */
-function givenUp(record: LogRecord, before: State, after: State): RondoEvent[] {
-  if (record.type === "compacted" || before.run?.end !== undefined) return [];
-  if (before.run?.compacting === undefined || after.run?.compacting !== undefined) return [];
-  const size = before.counted?.tokens ?? before.lastTokens ?? 0;
+function givenUp({ counted, lastTokens }: State): RondoEvent {
+  const size = counted?.tokens ?? lastTokens ?? 0;
   const note = "it was given up: the run has to end";
-  return [{ type: "compaction_end", before: size, after: size, helped: false, note }];
+  return { type: "compaction_end", before: size, after: size, helped: false, note };
 }
 
 function announced(record: LogRecord, before: State, after: State, session: string): RondoEvent[] {

@@ -7,7 +7,7 @@ import { capGiven, type Keeping, keepWhole } from "../../context/cap/keep-whole.
 import type { CapPlace } from "../../context/cap.ts";
 import type { CallResult } from "../records.ts";
 import { windowOf } from "../request/window.ts";
-import { type Call, type State, withRun } from "../state.ts";
+import type { Call, State } from "../state.ts";
 import type { Shell } from "./shell.ts";
 
 /** Cuts the results of one call. Returns promises only if a store must be waited for. */
@@ -29,7 +29,7 @@ export function cappingOf(
     const fact = { type: "tool_finished", call: call.key, result } as const;
     return redact === undefined ? result : (redact(fact) as typeof fact).result;
   };
-  const facts = withRun(state).options.context?.cap;
+  const facts = state.options?.context?.cap;
   const place: CapPlace = { tool: call.name, callId: call.id, window: windowOf(state) };
   const keeping: Keeping = { session, blobs, warn };
   return {

@@ -16,8 +16,8 @@ import type { BroughtResult } from "../child-facts.ts";
 import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered-tools.ts";
-import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
-import { type Call, callIn, isThinking, type Run, type State, withRun } from "../state.ts";
+import type { CallKey, CallResult, Fact } from "../records.ts";
+import { type Call, callIn, isThinking, type Run, type RunState, type State, withRun } from "../state.ts";
 import { act, checkCalls, type Failures } from "./act.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
@@ -53,7 +53,7 @@ export class OngoingWork {
   /** Calls whose tools have not returned, whether they are still waited for or not. */
   readonly #away = new Set<CallKey>();
   readonly #questions: PendingCallbacks;
-  readonly #children: Children;
+  readonly children: Children;
   /** Counted up when all work is given up: results of work from an earlier era are dropped. */
   #era = 0;
 
@@ -61,21 +61,12 @@ export class OngoingWork {
     this.#shell = shell;
     this.#driving = driving;
     this.#questions = new PendingCallbacks(driving);
-    this.#children = new Children(shell, driving);
-  }
-
-  get #state(): State {
-    return this.#driving.state();
+    this.children = new Children(shell, driving);
   }
 
   /** Whether a question has not been answered. */
   get isAsking(): boolean {
     return this.#questions.areOpen;
-  }
-
-  /** Passes a record on to the sub-agents it concerns. */
-  see(record: LogRecord): void {
-    this.#children.see(record);
   }
 
   /** A drain. `soon`: sub-agents stop where they are. `now`: all work under way is given up. */
@@ -85,7 +76,7 @@ export class OngoingWork {
       this.#away.clear();
     }
     // Before the signals fire, so that a sub-agent does not take them for an abort.
-    this.#children.leave(when);
+    this.children.leave(when);
     if (when === "soon") return;
     this.stopAll(why);
     this.#questions.forget();
@@ -93,14 +84,15 @@ export class OngoingWork {
 
   /** Takes a `leave` back. */
   stay(): void {
-    this.#children.stay();
+    this.children.stay();
   }
 
   /** Asks the model, unless that is no longer wanted. */
   think(action: Action & { do: "call_model" }): void {
     const { models, tools, clock, rules } = this.#shell;
-    if (this.#state.run?.call === undefined) return;
-    const state = withRun(this.#state);
+    const now = this.#driving.state();
+    if (now.run?.call === undefined) return;
+    const state = withRun(now);
     const { options, run } = state;
     const named = modelOf(models, state, action.model);
     const model = named && answeringInText(named, action.request);
@@ -133,10 +125,12 @@ export class OngoingWork {
 
   /** Asks for a summary, unless that is no longer wanted: a model call like any other, but its deltas are not emitted. */
   summarise({ model: at, request }: Action & { do: "summarise" }): void {
-    const { run } = this.#state;
-    if (run?.compacting?.call === undefined) return;
+    const now = this.#driving.state();
+    if (now.run?.compacting?.call === undefined) return;
+    const state = withRun(now);
+    const { options, run } = state;
     const { compactor, models, clock } = this.#shell;
-    const model = at === undefined ? compactor : modelOf(models, this.#state, at);
+    const model = at === undefined ? compactor : modelOf(models, state, at);
     if (run.cancelledAt !== undefined || model === undefined) {
       const why = model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
       const message = `the summary was not asked for: ${why}`;
@@ -144,7 +138,7 @@ export class OngoingWork {
       return;
     }
     const { controller, came } = this.#modelBegins();
-    think(model, request, controller, withRun(this.#state).options.clocks, clock)
+    think(model, request, controller, options.clocks, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => {
         const { partial: _, ...failure } = failureFrom(model, thrown);
@@ -164,7 +158,7 @@ export class OngoingWork {
 
   /** Runs a call, unless that is no longer wanted. */
   act(key: CallKey): void {
-    const { run } = this.#state;
+    const { run } = this.#driving.state();
     const call = callIn(run, key);
     if (call === undefined || call.result !== undefined) return;
     const { rules, tools } = this.#shell;
@@ -216,14 +210,14 @@ export class OngoingWork {
 
   /** Ends a sub-agent that was left behind, unless that is under way already. One that is still at work was told to stop. */
   endChild(key: CallKey): void {
-    const left = this.#state.left?.find(({ call }) => call === key);
+    const left = this.#driving.state().left?.find(({ call }) => call === key);
     if (left === undefined || this.#away.has(key)) return;
-    this.#questions.ask(`end:${key}`, () => this.#children.end(left));
+    this.#questions.ask(`end:${key}`, () => this.children.end(left));
   }
 
   /** Asks the tool of a call that was cut off what came of it (`reconcile`), unless that is under way already. */
   reconcile(key: CallKey): void {
-    const call = callIn(this.#state.run, key);
+    const call = callIn(this.#driving.state().run, key);
     if (call === undefined) return;
     this.#questions.ask(`reconcile:${key}`, async () => {
       const { controller, context, capping } = this.#begin(key, call);
@@ -245,7 +239,7 @@ export class OngoingWork {
   #begin(key: CallKey, call: Call): { controller: AbortController; context: ToolContext; capping: Capping } {
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
-    const child = this.#children.startOf(
+    const child = this.children.startOf(
       call,
       () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
     );
@@ -257,7 +251,7 @@ export class OngoingWork {
   /** A result given to `answer`, rendered and cut like a tool's. */
   brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
     const { rules, tools } = this.#shell;
-    const call = callIn(this.#state.run, key);
+    const call = callIn(this.#driving.state().run, key);
     if (call === undefined) return externalResult(given);
     const whole = toldBy(tools.get(call.name), call.name, given, rules, this.#failures(call, rules));
     const { arrived } = this.#capping(call);
@@ -267,7 +261,7 @@ export class OngoingWork {
   /** The result of a call that ran elsewhere, such as a sub-agent on another machine, rendered and cut like one from here. */
   returned(key: CallKey, whole: CallResult, threw?: Thrown): CallResult | Promise<CallResult> {
     const { rules } = this.#shell;
-    const call = callIn(this.#state.run, key);
+    const call = callIn(this.#driving.state().run, key);
     if (call === undefined) return whole;
     const told =
       threw === undefined ? whole : toldThrown(call.name, threw, rules, this.#failures(call, rules));
@@ -281,7 +275,7 @@ export class OngoingWork {
   }
 
   #capping(call: Call): Capping {
-    return cappingOf(this.#shell, this.#state, call, (code, message) => this.#warn(code, message));
+    return cappingOf(this.#shell, this.#driving.state(), call, (code, message) => this.#warn(code, message));
   }
 
   #warn(code: string, message: string): void {
@@ -300,7 +294,11 @@ export class OngoingWork {
   askHook(ask: HookAsk): void {
     const asking = async (signal: AbortSignal): Promise<Fact> =>
       this.#cut(
-        await askHook(ask, this.#state, { ...this.#shell.hooks, signal, redact: this.#shell.redact }),
+        await askHook(ask, this.#driving.state(), {
+          ...this.#shell.hooks,
+          signal,
+          redact: this.#shell.redact,
+        }),
       );
     const question = ask.hook === "transformContext" ? this.#ofNow(asking) : asking;
     this.#questions.ask(askKey(ask), question, (run) => isAwaited(ask, run));
@@ -316,21 +314,21 @@ export class OngoingWork {
 
   /** The same question; its answer notes which version of the conversation it is about. */
   #ofNow(ask: Ask): Ask {
-    const { seq: asked } = this.#state;
+    const { seq: asked } = this.#driving.state();
     return async (signal) => ({ ...(await ask(signal)), asked });
   }
 
   /** A result that a hook gave, cut like a tool's. */
   async #cut(fact: Answered): Promise<Answered> {
     if (!("result" in fact) || fact.result === undefined) return fact;
-    const call = callIn(this.#state.run, fact.call);
+    const call = callIn(this.#driving.state().run, fact.call);
     if (call === undefined) return fact;
     return { ...fact, result: await this.#capping(call).given(fact.result) };
   }
 
   /** Fires the signal of everything that is still at work and no longer wanted. */
   release(): void {
-    const state = this.#state;
+    const state = this.#driving.state();
     const { run } = state;
     const cancelled = run?.cancelledAt !== undefined;
     const thinking = run !== undefined && isThinking(run);
@@ -352,7 +350,7 @@ export class OngoingWork {
     if (counts || !this.#away.has(key)) return;
     this.#toolCalls.delete(key);
     const { rules } = this.#shell;
-    const result = inAnyWords(rules, (worded) => abandonedResult(call, this.#state, worded));
+    const result = inAnyWords(rules, (worded) => abandonedResult(call, this.#driving.state(), worded));
     this.#driving.post({ type: "tool_finished", call: key, result });
   }
 
@@ -374,8 +372,8 @@ function isAwaited(ask: HookAsk, run: Run): boolean {
 }
 
 /** The model that a run means by an index: the run may have begun when the agent's models stood in another order. */
-const modelOf = (models: readonly Model[], state: State, at: number): Model | undefined =>
-  models[placeOf(models, withRun(state).options.models[at], at)];
+const modelOf = (models: readonly Model[], { options }: RunState, at: number): Model | undefined =>
+  models[placeOf(models, options.models[at], at)];
 
 function reasonOf(state: State): RondoError {
   const { run } = state;

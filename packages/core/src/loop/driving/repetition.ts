@@ -3,8 +3,9 @@
 // The answer is then broken off, so that its rest is not paid for. What follows is decided by a rule (`rules/degenerate.ts`),
 // which sees an answer that was cut off at a limit.
 
+import { oncePer } from "../../once-per.ts";
 import { endsTwice, isOwnSentence, repetition } from "../../rules/degenerate.ts";
-import type { Rules } from "../../rules/rule.ts";
+import type { Rule, Rules } from "../../rules/rule.ts";
 import type { State } from "../state.ts";
 
 /** After how many new characters the answer is looked at again. */
@@ -13,6 +14,10 @@ export const lookedEvery = 2_000;
 const lookedAt = 4_000;
 /** From how many repeats on an answer is broken off, and how long they must be together, in characters. */
 const bound = { times: 20, length: 1_500 };
+
+const judgeRepetition = oncePer((list: readonly Rule[]) =>
+  list.some(({ name }) => name === "degenerate_answers"),
+);
 
 /** A part of an answer that is arriving. */
 export interface Coming {
@@ -32,10 +37,8 @@ export class RepetitionWatch {
   }
 
   /** A watcher of an answer; undefined if no rule judges repetition. */
-  static under(rules: Rules, state: State): RepetitionWatch | undefined {
-    return rules.list.some(({ name }) => name === "degenerate_answers")
-      ? new RepetitionWatch(state)
-      : undefined;
+  static under({ list }: Rules, state: State): RepetitionWatch | undefined {
+    return judgeRepetition(list) ? new RepetitionWatch(state) : undefined;
   }
 
   /** Looks at what has come of a part since the last look. @returns whether the part has been repeating itself for a while */
