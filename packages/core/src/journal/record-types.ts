@@ -5,7 +5,7 @@
 import type { Fact } from "../loop/records.ts";
 
 /** Each type of record. */
-export const recordTypes = {
+export const recordTypes: { readonly [type in Fact["type"]]: true } = {
   run_started: true,
   opened: true,
   queued: true,
@@ -37,7 +37,7 @@ export const recordTypes = {
   woke: true,
   late_result: true,
   run_ended: true,
-} satisfies { readonly [type in Fact["type"]]: true };
+};
 
 /** Whether a record is of a type that this version knows. */
 export const isKnownType = ({ type }: { type: string }): boolean => Object.hasOwn(recordTypes, type);

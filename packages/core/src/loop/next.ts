@@ -21,6 +21,7 @@ import {
   interruptedResult,
   judgedResult,
   misfitResult,
+  openCalls,
   opposedResult,
   timedOutResult,
 } from "./deciding/closing.ts";
@@ -62,10 +63,10 @@ import { type Phase, phaseOf } from "./phase.ts";
 import {
   hasNothingToAnswer,
   inFlight,
+  isRunning,
   isThinking,
   preparedOf,
   type RunState,
-  running,
   type State,
   stepOf,
   transformedOf,
@@ -314,7 +315,7 @@ export const table: Table = {
       "tools are at work",
       "wait for them",
       ["acting", "compacting", "cancelling", "ready", "finishing"],
-      (state, rules) => (running(state.run).length === 0 ? undefined : wait(state, rules)),
+      (state, rules) => (openCalls(state).some(isRunning) ? wait(state, rules) : undefined),
     ),
     row(
       "somebody's approval is all that is missing",

@@ -39,16 +39,16 @@ import {
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
   const stamped: State = { ...state, seq: record.seq + 1, now: record.at };
-  const folded = changed(fold(stamped, record, state.now), state);
+  const changed = fold(stamped, record, state.now);
+  const folded = changed.history === state.history ? changed : withOtherHistory(changed);
   if (record.type !== "run_started") return remember(folded, record, state, rules);
   return folded.run === state.run ? folded : beginMemories(folded, rules);
 }
 
 /** After the history was replaced: notes when, and drops what the transformContext hook made of the old one. */
-function changed(folded: State, { history }: State): State {
-  if (folded.history === history) return folded;
-  const { run, seq } = folded;
-  return { ...folded, changedSeq: seq, ...(run === undefined ? {} : { run: untransformed(run) }) };
+function withOtherHistory(state: State): State {
+  const { run, seq } = state;
+  return { ...state, changedSeq: seq, ...(run === undefined ? {} : { run: untransformed(run) }) };
 }
 
 /** The state after many records. */

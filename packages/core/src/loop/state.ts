@@ -281,11 +281,6 @@ export function hasNothingToAnswer({ run, history }: State): boolean {
   return last === undefined || last === "assistant";
 }
 
-/** The calls that have started and have no result. */
-export function running(run: Run): readonly Call[] {
-  return run.turn?.calls.filter(isRunning) ?? [];
-}
-
 /** Whether a call has started and has no result. */
 export function isRunning(call: Call): boolean {
   return call.startedAt !== undefined && call.result === undefined;

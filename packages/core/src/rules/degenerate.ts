@@ -5,7 +5,7 @@
 // go on with it, so it is not.
 
 import { checkMax } from "../checks.ts";
-import { type State, withRun } from "../loop/state.ts";
+import type { State } from "../loop/state.ts";
 import { textOf } from "../message.ts";
 import { counting } from "./answers.ts";
 import type { Judgement, Rule } from "./rule.ts";
@@ -29,7 +29,7 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
   checkMax(max, "degenerateAnswers");
   return {
     ...counting("degenerate_answers", (count, state, texts): Judgement | undefined => {
-      const { turn } = withRun(state).run;
+      const turn = state.run?.turn;
       if (turn === undefined || turn.calls.length > 0) return undefined;
       const { kind } = turn.message.stop;
       if (kind !== "max_tokens" && kind !== "end_turn") return undefined;

@@ -24,6 +24,7 @@ export function renderResult(value: unknown): CallResult {
 }
 
 function rendered(value: unknown): CallResult {
+  if (typeof value === "string") return ok([{ type: "text", text: value }]);
   if (value instanceof RecordedResult) return value.result;
   if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
   if (value instanceof ToolResult) {

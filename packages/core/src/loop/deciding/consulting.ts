@@ -7,7 +7,7 @@ import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersIn
 import { heard } from "../../rules/verdicts.ts";
 import { type Action, record } from "../action.ts";
 import type { ResultCode } from "../records.ts";
-import { type Call, inFlight, type Run, type RunState, running } from "../state.ts";
+import { type Call, inFlight, isRunning, type Run, type RunState } from "../state.ts";
 import { end } from "./ending.ts";
 
 /** When a started call runs past its time. */
@@ -21,7 +21,8 @@ export const graceEnd = (state: RunState): number =>
 export function wakeTime(state: RunState, rules: Rules): number | undefined {
   const { run } = state;
   let earliest = Number.POSITIVE_INFINITY;
-  for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
+  for (const call of run.turn?.calls ?? [])
+    if (isRunning(call)) earliest = Math.min(earliest, timeoutAt(call));
   if (run.landing === undefined)
     for (const { rule, place } of speakersIn(rules.list).wakeAt) {
       const time = rule.wakeAt(state.memories[place], state);

@@ -9,7 +9,6 @@ import { inTurn, permissionOf, startable } from "../batch.ts";
 import type { Amounts } from "../child-facts.ts";
 import { sharesOf } from "../children.ts";
 import type { CallKey } from "../records.ts";
-import { notesOf } from "../request/notes.ts";
 import { requestOf, shaped } from "../request.ts";
 import type { HookName } from "../run-options.ts";
 import { type Call, modelInUse, type RunState, stepOf } from "../state.ts";
@@ -95,14 +94,15 @@ export function callModel(state: RunState, rules: Rules): Action {
   const { run } = state;
   const step = stepOf(state);
   const shape = shaped(state, rules);
-  const { stages, by } = shape;
+  const { messages, stages, by } = shape;
+  const request = requestOf(state, rules, shape);
   return {
     do: "call_model",
     step,
     attempt: run.failures + 1,
     model: modelInUse(run),
-    request: requestOf(state, rules, shape),
+    request,
     ...(stages.length === 0 ? {} : { stages }),
-    shape: { rewritten: [...state.rewritten], by, notes: notesOf(state, rules).length },
+    shape: { rewritten: [...state.rewritten], by, notes: request.messages.length - messages.length },
   };
 }

@@ -119,7 +119,10 @@ function isPart(part: Partial<Part> | null | undefined): boolean {
       return typeof part.text === "string";
     case "tool_call":
       return (
-        [part.id, part.name, part.rawArgs].every((one) => typeof one === "string") && isObject(part.args)
+        typeof part.id === "string" &&
+        typeof part.name === "string" &&
+        typeof part.rawArgs === "string" &&
+        isObject(part.args)
       );
     case "file":
       return typeof part.mediaType === "string" && holdsFile(part);

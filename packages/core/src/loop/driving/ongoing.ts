@@ -328,12 +328,14 @@ export class OngoingWork {
 
   /** Fires the signal of everything that is still at work and no longer wanted. */
   release(): void {
+    const isThought = this.#modelCall.isUnderWay;
+    // Mostly the records of a step are written when nothing is at work.
+    if (!isThought && this.#toolCalls.size === 0 && !this.isAsking) return;
     const state = this.#driving.state();
     const { run } = state;
     const cancelled = run?.cancelledAt !== undefined;
     const thinking = run !== undefined && isThinking(run);
-    if (this.#modelCall.isUnderWay && (cancelled || !thinking))
-      this.#modelCall.stop(reasonOf(state), thinking);
+    if (isThought && (cancelled || !thinking)) this.#modelCall.stop(reasonOf(state), thinking);
     this.#questions.release(reasonOf);
     for (const [key, controller] of this.#toolCalls) {
       const call = callIn(run, key);

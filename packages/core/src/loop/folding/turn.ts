@@ -4,7 +4,7 @@
 
 import { foldLedger } from "../../context/compact/ledger.ts";
 import { countedWith } from "../../context/estimate.ts";
-import type { AssistantMessage, ToolCallPart, ToolMessage } from "../../message.ts";
+import type { AssistantMessage, ToolMessage } from "../../message.ts";
 import { callsOf, textOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered-tools.ts";
@@ -26,8 +26,7 @@ import { spendMore } from "./spend.ts";
 /** The answer has arrived: the turn is open. */
 export function finishModel(state: State, run: Run, record: RecordOf<"model_finished">): State {
   if (run.call === undefined) return state;
-  const parts = callsOf(record.message);
-  const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
+  const { message, ids } = withUniqueIds(record.message, state.ids, record.seq);
   const { hooks, tools } = withRun(state).options;
   const hookless = !hooks.includes("afterTool");
   const { pruned, lands } = run.call;
@@ -71,27 +70,22 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
 /** Providers repeat ids, and leave them out. In a session each call has its own. */
 function withUniqueIds(
   message: AssistantMessage,
-  parts: readonly ToolCallPart[],
   ids: Names,
   seq: number,
 ): { message: AssistantMessage; ids: Names } {
   let names = ids;
+  let calls = 0;
   let changed = false;
-  const fresh = new Map<ToolCallPart, string>();
-  parts.forEach((part, at) => {
-    let id = part.id;
-    if (id === "" || names.has(id)) {
-      id = `${part.id === "" ? "call" : part.id}_${seq}_${at}`;
-      changed = true;
-    }
+  const content = message.content.map((part) => {
+    if (part.type !== "tool_call") return part;
+    const isUnique = part.id !== "" && !names.has(part.id);
+    const id = isUnique ? part.id : `${part.id || "call"}_${seq}_${calls}`;
     names = names.add(id);
-    fresh.set(part, id);
+    calls += 1;
+    changed ||= !isUnique;
+    return isUnique ? part : { ...part, id };
   });
-  if (!changed) return { message, ids: names };
-  const content = message.content.map((part) =>
-    part.type === "tool_call" ? { ...part, id: fresh.get(part) ?? part.id } : part,
-  );
-  return { message: { ...message, content }, ids: names };
+  return { message: changed ? { ...message, content } : message, ids: names };
 }
 
 /** The turn, or the failure, has been judged. */

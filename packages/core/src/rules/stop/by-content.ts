@@ -5,7 +5,6 @@
 // says went wrong, or was broken off, is neither an answer nor a wish for tools: what it holds may be half of something.
 
 import type { ErrorData } from "../../errors.ts";
-import { withRun } from "../../loop/state.ts";
 import { textOf } from "../../message.ts";
 import type { Rule } from "../rule.ts";
 
@@ -15,7 +14,7 @@ export function byContent(): Rule {
     name: "by_content",
     version: 3,
     judge(_memory, state) {
-      const { turn } = withRun(state).run;
+      const turn = state.run?.turn;
       // A failed call has no content to read.
       if (turn === undefined) return undefined;
       const calls = turn.calls.length;
