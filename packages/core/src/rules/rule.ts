@@ -154,31 +154,26 @@ export const speakersIn: (list: readonly Rule[]) => Speakers = oncePer((list: re
   return Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
 });
 
-/** How a rule folds records of a type; undefined: it does not. */
-export const foldOf = <Memory>({ fold }: Rule<Memory>, type: RecordType): Fold<Memory> | undefined =>
-  typeof fold === "function" ? fold : (fold?.[type] as Fold<Memory> | undefined);
-
 interface Folder {
   readonly rule: Rule;
   readonly fold: Fold<unknown>;
   readonly place: number;
 }
 
-const foldersOf = oncePer((_list: readonly Rule[]) => new Map<RecordType, readonly Folder[]>());
-
-/** The rules that fold records of a type, with their places in the list. Kept, because most records concern few of them. */
-export function foldersIn(list: readonly Rule[], type: RecordType): readonly Folder[] {
-  const known = foldersOf(list);
-  let folders = known.get(type);
-  if (folders === undefined) {
-    folders = list.flatMap((rule, place) => {
-      const fold = foldOf(rule, type);
-      return fold === undefined ? [] : [{ rule, fold, place }];
-    });
-    known.set(type, folders);
-  }
-  return folders;
-}
+/** The rules that fold records, by the records' type: most concern few of them. */
+export const foldersIn: (list: readonly Rule[]) => ReadonlyMap<RecordType, readonly Folder[]> = oncePer(
+  (list: readonly Rule[]) => {
+    const folders = new Map<RecordType, Folder[]>();
+    for (const [place, rule] of list.entries()) {
+      const { fold = {} } = rule;
+      for (const type of Object.keys(typeof fold === "function" ? recordTypes : fold) as RecordType[]) {
+        const own = (typeof fold === "function" ? fold : fold[type]) as Fold<unknown> | undefined;
+        if (own !== undefined) folders.set(type, [...(folders.get(type) ?? []), { rule, fold: own, place }]);
+      }
+    }
+    return folders;
+  },
+);
 
 /** The moments at which a rule says something that may be an answer. */
 type Asked = "decide" | "judge" | "judgeCall" | "judgeStart" | "wakeAt";

@@ -1,8 +1,8 @@
 // When an answer that is coming repeats itself, asked piece by piece.
 
-import { type Message, userText } from "@rondo/core";
+import { type Message, type State, userText } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { RepetitionWatch } from "../../src/loop/driving/repetition.ts";
+import { type RepetitionWatch, repetitionWatch } from "../../src/loop/driving/repetition.ts";
 import { Log } from "../../src/loop/log.ts";
 import { rules, stateOf } from "./support.ts";
 
@@ -14,15 +14,14 @@ const other = (length: number): string => "0123456789".repeat(length / 10);
 /** A part of which nothing was looked at. */
 const part = (): { pieces: string[]; looked: number; end: string } => ({ pieces: [], looked: 0, end: "" });
 
+const watchOf = (state: State): RepetitionWatch => repetitionWatch(rules, state) as RepetitionWatch;
+
 /** Looks each time a piece has come. */
-function takesAll(
-  pieces: readonly string[],
-  watch: RepetitionWatch = new RepetitionWatch(stateOf()),
-): boolean[] {
+function takesAll(pieces: readonly string[], watch: RepetitionWatch = watchOf(stateOf())): boolean[] {
   const coming = part();
   return pieces.map((piece) => {
     coming.pieces.push(piece);
-    return watch.takes(coming);
+    return watch(coming);
   });
 }
 
@@ -44,7 +43,7 @@ describe("an answer repeats itself", () => {
   test("unless somebody asked for that sentence", () => {
     const asked = Log.of<Message>([userText(`Say${sentence(100)}`)]);
     const said = [sentence(100).repeat(20)];
-    expect(takesAll(said, new RepetitionWatch(stateOf({}, { history: asked })))).toStrictEqual([false]);
+    expect(takesAll(said, watchOf(stateOf({}, { history: asked })))).toStrictEqual([false]);
     expect(takesAll(said)).toStrictEqual([true]);
   });
 
@@ -54,10 +53,10 @@ describe("an answer repeats itself", () => {
 
   test("in one part of it: what another said is not counted with it", () => {
     const half = sentence(100).repeat(10);
-    const watch = new RepetitionWatch(stateOf());
+    const watch = watchOf(stateOf());
     for (const coming of [part(), part()]) {
       coming.pieces.push(half);
-      expect(watch.takes(coming)).toBe(false);
+      expect(watch(coming)).toBe(false);
       expect(coming.end).toBe(half);
     }
   });
@@ -65,19 +64,19 @@ describe("an answer repeats itself", () => {
 
 test("of the part that is coming its last 4,000 characters are looked at", () => {
   const coming = part();
-  const watch = new RepetitionWatch(stateOf());
+  const watch = watchOf(stateOf());
   const said = other(5_000);
   coming.pieces.push(said);
-  watch.takes(coming);
+  watch(coming);
   expect(coming).toMatchObject({ looked: 1, end: said.slice(-4_000) });
   coming.pieces.push("and", " so");
-  watch.takes(coming);
+  watch(coming);
   expect(coming).toMatchObject({ looked: 3, end: `${said.slice(-3_994)}and so` });
 });
 
 test("an answer is watched where the rule of degenerate answers is among the others, and only there", () => {
-  expect(RepetitionWatch.under(rules, stateOf())).toBeInstanceOf(RepetitionWatch);
+  expect(repetitionWatch(rules, stateOf())).toBeInstanceOf(Function);
   const list = rules.list.filter(({ name }) => name !== "degenerate_answers");
   expect(list.length).toBe(rules.list.length - 1);
-  expect(RepetitionWatch.under({ ...rules, list }, stateOf())).toBeUndefined();
+  expect(repetitionWatch({ ...rules, list }, stateOf())).toBeUndefined();
 });

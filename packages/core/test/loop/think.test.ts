@@ -10,7 +10,7 @@ import {
   type RondoEvent,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { RepetitionWatch } from "../../src/loop/driving/repetition.ts";
+import { type RepetitionWatch, repetitionWatch } from "../../src/loop/driving/repetition.ts";
 import { think } from "../../src/loop/driving/think.ts";
 import { answerOf, come, type HandClock, handClock, stateOf } from "./support.ts";
 
@@ -517,7 +517,7 @@ describe("an answer that has come to one sentence over and over", () => {
     origin,
     stop: { kind: "max_tokens", wire: "unknown", detail: "broken off: it repeated itself" },
   });
-  const watched = (): Watched => watch({}, new RepetitionWatch(stateOf()));
+  const watched = (): Watched => watch({}, repetitionWatch(rules, stateOf()));
 
   test("is broken off, and what was heard of it stands as one that ran into the output limit", async () => {
     const call = watched();

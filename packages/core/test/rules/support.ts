@@ -13,7 +13,7 @@ import type {
   State,
   Stop,
 } from "@rondo/core";
-import { foldOf } from "../../src/rules/rule.ts";
+import { foldersIn } from "../../src/rules/rule.ts";
 import { answerOf, callOf, recordOf, rules, stateOf } from "../loop/support.ts";
 
 export const { texts } = rules;
@@ -61,7 +61,10 @@ export const afterOne = <Memory>(
   memory: Memory,
   record: LogRecord,
   before: State,
-): Memory => foldOf(rule, record.type)?.(memory, record, before) ?? memory;
+): Memory =>
+  (foldersIn([rule as Rule])
+    .get(record.type)?.[0]
+    ?.fold(memory, record, before) as Memory) ?? memory;
 
 /** That a rule judged an answer. */
 export const judgedBy = (rule: string, follows: object = { do: "ask_again" }): object => ({

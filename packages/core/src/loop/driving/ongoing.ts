@@ -28,7 +28,7 @@ import { answerFrom, failureFrom } from "./model-answer.ts";
 import { ModelCall } from "./model-call.ts";
 import { type Ask, PendingCallbacks } from "./pending-callbacks.ts";
 import { reconcileCall } from "./reconcile.ts";
-import { RepetitionWatch } from "./repetition.ts";
+import { repetitionWatch } from "./repetition.ts";
 import type { Shell } from "./shell.ts";
 import { think } from "./think.ts";
 import { endsOver } from "./thrown.ts";
@@ -110,7 +110,7 @@ export class OngoingWork {
     const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false };
     const { controller, came } = this.#modelBegins(audience);
     const offered = offeredTools(state);
-    const watch = RepetitionWatch.under(rules, state);
+    const watch = repetitionWatch(rules, state);
     think(model, action.request, controller, options.clocks, clock, audience, watch)
       .then(async (said) => {
         const message = answerFrom(model, said);
@@ -330,7 +330,7 @@ export class OngoingWork {
   release(): void {
     const isThought = this.#modelCall.isUnderWay;
     // Mostly the records of a step are written when nothing is at work.
-    if (!isThought && this.#toolCalls.size === 0 && !this.isAsking) return;
+    if (!isThought && this.#toolCalls.size === 0 && !this.#questions.areOpen) return;
     const state = this.#driving.state();
     const { run } = state;
     const cancelled = run?.cancelledAt !== undefined;

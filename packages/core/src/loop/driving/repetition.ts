@@ -15,10 +15,6 @@ const lookedAt = 4_000;
 /** From how many repeats on an answer is broken off, and how long they must be together, in characters. */
 const bound = { times: 20, length: 1_500 };
 
-const judgeRepetition = oncePer((list: readonly Rule[]) =>
-  list.some(({ name }) => name === "degenerate_answers"),
-);
-
 /** A part of an answer that is arriving. */
 export interface Coming {
   readonly pieces: readonly string[];
@@ -28,26 +24,25 @@ export interface Coming {
   end: string;
 }
 
-export class RepetitionWatch {
-  readonly #state: State;
+/** Looks at what has come of a part since the last look. @returns whether the part has been repeating itself for a while */
+export type RepetitionWatch = (part: Coming) => boolean;
 
-  /** @param state when the answer was asked for: a text that the conversation asks to repeat may be repeated */
-  constructor(state: State) {
-    this.#state = state;
-  }
+/**
+ * Watches an answer; undefined if no rule judges repetition.
+ * @param state when the answer was asked for: a text that the conversation asks to repeat may be repeated
+ */
+export const repetitionWatch = ({ list }: Rules, state: State): RepetitionWatch | undefined =>
+  judgeRepetition(list) ? (part) => isRepeating(part, state) : undefined;
 
-  /** A watcher of an answer; undefined if no rule judges repetition. */
-  static under({ list }: Rules, state: State): RepetitionWatch | undefined {
-    return judgeRepetition(list) ? new RepetitionWatch(state) : undefined;
-  }
+const judgeRepetition = oncePer((list: readonly Rule[]) =>
+  list.some(({ name }) => name === "degenerate_answers"),
+);
 
-  /** Looks at what has come of a part since the last look. @returns whether the part has been repeating itself for a while */
-  takes(part: Coming): boolean {
-    part.end = (part.end + part.pieces.slice(part.looked).join("")).slice(-lookedAt);
-    part.looked = part.pieces.length;
-    if (!endsTwice(part.end)) return false;
-    const found = repetition(part.end);
-    if (found === undefined || found.times < bound.times || found.length < bound.length) return false;
-    return isOwnSentence(found.unit, this.#state);
-  }
+function isRepeating(part: Coming, state: State): boolean {
+  part.end = (part.end + part.pieces.slice(part.looked).join("")).slice(-lookedAt);
+  part.looked = part.pieces.length;
+  if (!endsTwice(part.end)) return false;
+  const found = repetition(part.end);
+  if (found === undefined || found.times < bound.times || found.length < bound.length) return false;
+  return isOwnSentence(found.unit, state);
 }

@@ -94,7 +94,7 @@ export function think(
     let unlooked = 0;
     const breaksOff = (part: HeardPart): boolean => {
       unlooked = 0;
-      if (repetitionWatch?.takes(part) !== true) return false;
+      if (repetitionWatch?.(part) !== true) return false;
       broken = brokenOff(model, heard, part.type === "reasoning_delta" ? part.end : "");
       controller.abort(new RondoError("aborted", `${model.id} repeats itself: the answer is broken off`));
       return true;

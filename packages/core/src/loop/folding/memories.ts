@@ -27,7 +27,7 @@ export function remember(folded: State, record: LogRecord, before: State, rules:
   const { run } = folded;
   if (run === undefined || run.ruleFailed !== undefined) return folded;
   let memories = folded.memories as unknown[];
-  for (const { rule, fold, place } of foldersIn(rules.list, record.type)) {
+  for (const { rule, fold, place } of foldersIn(rules.list).get(record.type) ?? []) {
     let memory: unknown;
     try {
       memory = fold.call(rule, memories[place], record, before);
