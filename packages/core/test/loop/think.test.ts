@@ -12,7 +12,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { type RepetitionWatch, repetitionWatch } from "../../src/loop/driving/repetition.ts";
 import { think } from "../../src/loop/driving/think.ts";
-import { answerOf, come, type HandClock, handClock, stateOf } from "./support.ts";
+import { answerOf, come, type HandClock, handClock, rules, stateOf } from "./support.ts";
 
 const clocks = { connectMs: 5, firstByteMs: 10, idleMs: 20, totalMs: 100 };
 const request = { messages: [] } as unknown as ModelRequest;
