@@ -98,10 +98,10 @@ function fold(state: State, record: LogRecord, last: number): State {
       return changeCall(state, countChild(run, record), record.call, (call) => ({
         ...call,
         startedAt: record.at,
-        ...(call.interrupted ? { begun: true as const } : {}),
         interrupted: false,
         reconciled: undefined,
         again: undefined,
+        ...(call.interrupted ? { begun: true as const } : {}),
         ...startChild(call, record),
       }));
     case "tool_finished":

@@ -39,13 +39,13 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
       name: part.name,
       args: check.ok ? check.args : part.args,
       rawArgs: part.rawArgs,
-      ...(part.argsError === undefined ? {} : { argsError: part.argsError }),
       check,
-      ...(tool === undefined ? {} : { tool }),
       asked: false,
       prepared: false,
       interrupted: false,
       settled: hookless,
+      ...(part.argsError === undefined ? {} : { argsError: part.argsError }),
+      ...(tool === undefined ? {} : { tool }),
     };
   });
   return {
@@ -249,11 +249,11 @@ function closeTurn(state: State, run: Run): State {
   const { judged } = turn;
   return {
     ...state,
-    // An answer of no parts is nothing: stored, it would be refused by every provider.
-    ...(judged.store && turn.message.content.length > 0 ? kept(state, turn, results) : {}),
     run: settleCancel(
       follow(closed, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),
+    // An answer of no parts is nothing: stored, it would be refused by every provider.
+    ...(judged.store && turn.message.content.length > 0 ? kept(state, turn, results) : {}),
   };
 }
 
