@@ -365,7 +365,7 @@ export class Driver {
     await this.#groups.flush();
     if (this.#stirred || ready?.()) return;
     const { clock } = this.#shell;
-    let cancel = (): void => {};
+    let cancel: (() => void) | undefined;
     const ranOut = await new Promise<boolean>((resolve) => {
       const wake = (): void => resolve(false);
       this.#wake = wake;
@@ -373,7 +373,7 @@ export class Driver {
       const left = Math.min(Math.max(0, until - clock.now()), longestWait);
       cancel = clock.after(left, () => resolve(true));
     });
-    cancel();
+    cancel?.();
     this.#wake = undefined;
     if (ranOut && until !== undefined && clock.now() >= until) this.#append([{ type: "woke" }]);
   }

@@ -253,11 +253,11 @@ describe("a call is judged", () => {
   });
 
   test("as one too many, by its place in the answer", () => {
-    expect(verdict(callOf("5.2"), { maxCallsPerTurn: 3 })).toStrictEqual({ do: "run" });
-    expect(verdict(callOf("5.3"), { maxCallsPerTurn: 3 })).toStrictEqual(
-      answer("too_many_calls", texts.tooManyCalls("write", 3)),
-    );
-    expect(verdict(callOf("5.4"), { maxCallsPerTurn: 3 })).toMatchObject({ code: "too_many_calls" });
+    const calls = (["5.0", "5.1", "5.2", "5.3", "5.4"] as const).map((key) => callOf(key));
+    const state = stateOf({ turn: turn({ calls }) }, { memories: [0] }, { maxCallsPerTurn: 3 });
+    const tooMany = answer("too_many_calls", texts.tooManyCalls("write", 3));
+    const run = { do: "run" };
+    expect(judgeTurn(state, withRules(act)).verdicts).toStrictEqual([run, run, run, tooMany, tooMany]);
   });
 
   test("as of an unknown tool, saying which there are", () => {

@@ -6,7 +6,6 @@
 import { textOf } from "../../message.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rule, type Rules } from "../../rules/rule.ts";
-import { placeIn } from "../call-key.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import type { Call, Run, RunState } from "../state.ts";
@@ -22,11 +21,11 @@ export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
   const store = failure === undefined && (judged.store ?? !asksAgain);
   // What an unkept answer's call did, nobody would remember: the model asks for it again, and it is done twice.
   const unkept = asksAgain && !store;
-  const verdicts = calls.map((call): Verdict => {
+  const verdicts = calls.map((call, at): Verdict => {
     if (judged.answerAll !== undefined) return answered(judged.answerAll.code, judged.answerAll.text(call));
     if (judged.follows.do === "stop" || judged.follows.do === "finish" || unkept)
       return answered("not_executed", rules.texts.notExecuted(call.name));
-    return verdictOf(call, state, rules);
+    return verdictOf(call, at, state, rules);
   });
   return {
     type: "turn_judged",
@@ -122,10 +121,11 @@ function storable({ turn }: Run): boolean {
   );
 }
 
-function verdictOf(call: Call, state: RunState, rules: Rules): Verdict {
+/** @param at its place in the answer, from 0 */
+function verdictOf(call: Call, at: number, state: RunState, rules: Rules): Verdict {
   const { texts } = rules;
   const max = state.options.maxCallsPerTurn;
-  if (placeIn(call.key) >= max) return answered("too_many_calls", texts.tooManyCalls(call.name, max));
+  if (at >= max) return answered("too_many_calls", texts.tooManyCalls(call.name, max));
   if (!call.check.ok && call.check.code === "unknown_tool") {
     const known = offeredTools(state).map((tool) => tool.definition.name);
     return answered("unknown_tool", texts.unknownTool(call.name, known, call.argsError));

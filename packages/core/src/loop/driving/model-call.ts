@@ -18,16 +18,19 @@ export class ModelCall {
   /**
    * Begins another call.
    * @param audience who is told of its deltas, as long as it is not given up
-   * @returns its signal, and a function that makes a fact of its outcome
+   * @returns its signal, and a function that posts its outcome
    */
-  begins(audience?: { isThere: boolean }): { controller: AbortController; came: (fact: Fact) => Fact } {
+  begins(
+    post: (fact: Fact) => void,
+    audience?: { isThere: boolean },
+  ): { controller: AbortController; came: (fact: Fact) => void } {
     const call = { controller: new AbortController(), audience };
     this.#call = call;
-    const came = (fact: Fact): Fact => {
+    const came = (fact: Fact): void => {
+      const isAwaited = this.#call === call;
+      if (isAwaited) this.#call = undefined;
       // Another call may be waited for by now, and this is not its answer.
-      if (this.#call !== call) return { type: "late_result", call: null };
-      this.#call = undefined;
-      return fact;
+      post(isAwaited ? fact : { type: "late_result", call: null });
     };
     return { controller: call.controller, came };
   }

@@ -108,7 +108,7 @@ export class OngoingWork {
       return;
     }
     const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false };
-    const { controller, came } = this.#modelBegins(audience);
+    const { controller, came } = this.#modelCall.begins(this.#poster(), audience);
     const offered = offeredTools(state);
     const watch = repetitionWatch(rules, state);
     think(model, action.request, controller, options.clocks, clock, audience, watch)
@@ -137,23 +137,13 @@ export class OngoingWork {
       this.#driving.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
       return;
     }
-    const { controller, came } = this.#modelBegins();
+    const { controller, came } = this.#modelCall.begins(this.#poster());
     think(model, request, controller, options.clocks, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => {
         const { partial: _, ...failure } = failureFrom(model, thrown);
         came({ type: "summary_failed", ...failure });
       });
-  }
-
-  /** Begins a model call: gives its signal, and posts what comes of it. */
-  #modelBegins(audience?: { isThere: boolean }): {
-    controller: AbortController;
-    came: (fact: Fact) => void;
-  } {
-    const { controller, came } = this.#modelCall.begins(audience);
-    const post = this.#poster();
-    return { controller, came: (fact) => post(came(fact)) };
   }
 
   /** Runs a call, unless that is no longer wanted. */
