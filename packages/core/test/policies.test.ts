@@ -22,7 +22,7 @@ import {
 } from "@rondo/core";
 import { call, calls, empty, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { afterOne } from "./rules/support.ts";
+import { foldOf } from "./rules/support.ts";
 import { echo } from "./support.ts";
 
 /** A run under one policy alone: no rule for odd answers comes before it. */
@@ -180,6 +180,7 @@ describe("duplicate detection", () => {
 
 test("what a policy knows of the calls before it costs what is new, however many there were (P9)", () => {
   const rule = continueBy("policy", standardPolicy);
+  const fold = foldOf(rule, "turn_judged");
   const judged = { type: "turn_judged", follows: { do: "act" } } as LogRecord;
   const answer = (rawArgs: string) =>
     ({ run: { turn: { calls: [{ name: "look", rawArgs }] } } }) as unknown as State;
@@ -193,7 +194,7 @@ test("what a policy knows of the calls before it costs what is new, however many
   try {
     let made = rule.init?.(emptyState);
     for (let n = 0; n < 1_000; n += 1) {
-      made = afterOne(rule, made, judged, answer(`{"n":${n}}`));
+      made = fold(made, judged, answer(`{"n":${n}}`));
       perAnswer.push(kept);
       kept = 0;
     }

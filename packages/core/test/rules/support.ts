@@ -55,16 +55,19 @@ export function afterAll<Memory>(
   return facts.reduce<Memory>((known, fact) => afterOne(rule, known, recordOf(fact), before), memory);
 }
 
+type Fold<Memory> = (memory: Memory, record: LogRecord, before: State) => Memory;
+
+/** How a rule folds records of a type. */
+export const foldOf = <Memory>(rule: Rule<Memory>, type: LogRecord["type"]): Fold<Memory> =>
+  (foldersIn([rule as Rule]).get(type)?.[0]?.fold ?? ((memory) => memory)) as Fold<Memory>;
+
 /** What a rule remembers after a record. */
 export const afterOne = <Memory>(
   rule: Rule<Memory>,
   memory: Memory,
   record: LogRecord,
   before: State,
-): Memory =>
-  (foldersIn([rule as Rule])
-    .get(record.type)?.[0]
-    ?.fold(memory, record, before) as Memory) ?? memory;
+): Memory => foldOf(rule, record.type)(memory, record, before);
 
 /** That a rule judged an answer. */
 export const judgedBy = (rule: string, follows: object = { do: "ask_again" }): object => ({
