@@ -109,6 +109,7 @@ const notWords: [string, Record<string, (...given: never[]) => unknown>, string]
   ],
   ["wakeAt", { wakeAt: async () => 5, decide: () => undefined }, "is needed, not a promise"],
   ["wakeAt", { wakeAt: () => Number.NaN, decide: () => undefined }, "is needed, not NaN"],
+  ["wakeAt", { wakeAt: () => 0, decide: () => null }, "is needed, not null"],
 ];
 
 test.each(notWords)(

@@ -68,7 +68,7 @@ export function timedDecision(state: RunState, rules: Rules): Action | undefined
   if (state.run.landing !== undefined) return undefined;
   return firstSaid(rules, state, "wakeAt", [state], (time, rule, memory) => {
     const decision = time <= state.now ? rule.decide?.(memory, state) : undefined;
-    return decision && decided(state, rule, heard("decide", decision));
+    return decision === undefined ? undefined : decided(state, rule, heard("decide", decision));
   });
 }
 
