@@ -48,7 +48,7 @@ interface Folding<Memory, Type extends RecordType> {
 }
 
 /** What a rule remembers after a record. A method's type, as the rule's other members are: so a rule with any memory is a rule. */
-type Fold<Memory, Type extends RecordType = RecordType> = Folding<Memory, Type>["fold"];
+export type Fold<Memory, Type extends RecordType = RecordType> = Folding<Memory, Type>["fold"];
 
 export interface Rule<Memory = unknown> {
   /** Unique among a run's rules; stands in every record the rule causes. */
@@ -154,7 +154,8 @@ export const speakersIn: (list: readonly Rule[]) => Speakers = oncePer((list: re
   return Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
 });
 
-interface Folder {
+/** A rule that folds a type of record, how, and its place in the list. */
+export interface Folder {
   readonly rule: Rule;
   readonly fold: Fold<unknown>;
   readonly place: number;
