@@ -266,10 +266,8 @@ function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResul
 /** A call that waits in a sub-agent's session, as its parent hears of it. */
 export const waitingIn =
   (session: string) =>
-  ({ id, name, args, child }: CallView): WaitingCall => ({
-    id,
-    name,
-    args,
+  ({ key: _there, child, ...waiting }: CallView): WaitingCall => ({
+    ...waiting,
     session: child?.session ?? session,
     agents: child?.agents ?? [],
   });

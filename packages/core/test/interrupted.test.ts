@@ -8,11 +8,12 @@ import {
   memoryJournal,
   type RondoEvent,
   type Session,
+  subAgent,
   systemClock,
   type Tool,
   toolResult,
 } from "@rondo/core";
-import { call, calls, say, scripted } from "@rondo/testkit";
+import { call, calls, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
 
@@ -193,6 +194,33 @@ describe("onInterrupted: ask", () => {
     );
     const { end, messages } = await session.approve(session.pending[0]?.id ?? "");
     expect([end?.reason, shortly(messages)[2], pay.starts.length]).toEqual(["completed", "tool: paid", 2]);
+  });
+
+  test("says so also of a call inside sub-agents, in the parent and in its events", async () => {
+    const pay = once();
+    const journal = memoryJournal();
+    /** A boss, whose foreman's worker pays: each says its turn. */
+    const crew = (boss: Turn, foreman: Turn, worker: Turn): Agent => {
+      const payer = new Agent({ model: scripted([worker]), tools: [pay.tool], ...quick, ...options });
+      const helper = subAgent({ name: "worker", description: "Pays", agent: payer });
+      const middle = new Agent({ model: scripted([foreman]), tools: [helper], ...quick });
+      const tools = [subAgent({ name: "foreman", description: "Has it paid", agent: middle })];
+      return new Agent({ model: scripted([boss]), tools, ...quick, journal });
+    };
+    const task = { task: "pay" };
+    const dying = await crew(call("foreman", task), call("worker", task), call("pay", { n: 1 })).open("s");
+    const left = dying.send("go");
+    await expect.poll(() => pay.starts.length).toBe(1);
+    await dying.drain({ withinMs: 0 });
+    await left;
+    const session = await crew(say("done"), say("it is paid"), say("paid")).open("s");
+    const events: RondoEvent[] = [];
+    session.subscribe((event) => void events.push(event));
+    const { parked } = await session.resume();
+    expect(parked?.pending).toMatchObject([{ id: "call_1/call_1/call_1", name: "pay", interrupted: true }]);
+    expect(events).toContainEqual({ type: "approval_request", call: parked?.pending[0] });
+    const { text } = await session.approve("call_1/call_1/call_1");
+    expect([text, pay.starts.length]).toEqual(["done", 2]);
   });
 
   test("denying tells the model that the outcome is unknown, and why it is not repeated", async () => {

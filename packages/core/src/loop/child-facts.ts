@@ -57,6 +57,8 @@ export interface WaitingCall {
   args: JsonObject;
   session: string;
   agents: string[];
+  /** A crash cut it off: its outcome is unknown. */
+  interrupted?: true;
 }
 
 /** A result that somebody brings for a call: what its tool would have come to. */

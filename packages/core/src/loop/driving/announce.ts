@@ -28,12 +28,12 @@ export function viewOf(call: Call): CallView {
 }
 
 /** A call inside a sub-agent, as events of its parent show it. */
-export function viewInside(call: Call, { id, name, args, session, agents }: WaitingCall): CallView {
+export function viewInside(call: Call, inside: WaitingCall): CallView {
+  const { id, session, agents, ...waiting } = inside;
   return {
+    ...waiting,
     key: call.key,
     id: `${call.id}/${id}`,
-    name,
-    args,
     child: { session, agents: [call.name, ...agents] },
   };
 }
