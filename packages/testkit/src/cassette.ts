@@ -21,7 +21,6 @@ import {
   RondoError,
   type RunEnd,
   type RunResult,
-  resolve,
   type Session,
   systemClock,
   type Tool,
@@ -29,7 +28,6 @@ import {
   toolWith,
 } from "@rondo/core";
 import { type Recording, Tape } from "./cassette/tape.ts";
-import { scripted } from "./scripted.ts";
 
 /** The main model of a recording, and what else is on it. */
 export interface Cassette extends Model {
@@ -52,8 +50,7 @@ export interface Cassette extends Model {
  * @param agent the texts, estimator and rules that the recorded agent had. Default: none of its own
  */
 export function cassette(recording: Recording, agent: Partial<AgentOptions> = {}): Cassette {
-  const { rules } = resolve({ ...agent, model: scripted([]) });
-  return cassetteOf(new Tape(recording, rules));
+  return cassetteOf(new Tape(recording, agent));
 }
 
 /** The tools of a recording, each of which gives the results that were recorded for it. */
@@ -201,8 +198,7 @@ export async function replayTest<Output = unknown>(
   recording: Recording,
 ): Promise<RunResult<Output>> {
   const given = options as AgentOptions<Output>;
-  const { rules } = resolve({ ...(given as AgentOptions), model: scripted([]) });
-  const tape = new Tape(recording, rules);
+  const tape = new Tape(recording, given as AgentOptions);
   const agent = new Agent<Output>({ ...given, ...playedOptions(given, tape) });
   const session = await agent.open("replayed", { journal: memoryJournal() });
   const said = new Said(tape.records, session as Session);

@@ -9,6 +9,7 @@ import {
   type LogRecord,
   memoryJournal,
   type Session,
+  subAgent,
   type Tool,
   tool,
   userText,
@@ -178,6 +179,38 @@ describe("replayTest", () => {
     const long = weather([], { execute: () => "a long line of weather\n".repeat(20_000) });
     const records = await recorded(once, { tools: [long] });
     expect((await replayTest({ ...quick, tools: [weather([])] }, records)).text).toBe("It snows in Oslo.");
+  });
+});
+
+describe("what was spent", () => {
+  const usage = { inputTokens: 10, outputTokens: 5 };
+  const priced = { usage, facts: { price: { input: 1, output: 1 } } };
+
+  test("is counted in dollars as it was: the prices are those of the recorded models", async () => {
+    const options: AgentOptions = { model: scripted(once, priced), tools: [weather([])], budget: { usd: 1 } };
+    const records = await recorded(once, options);
+    const { model: _model, ...others } = options;
+    const { end, usd } = await replayTest(others, records);
+    expect([end?.reason, usd]).toEqual(["completed", 0.000_03]);
+    expect(cassette(records, others).left).toBe(2);
+  });
+
+  test("by sub-agents is counted in full, also by one that waited for a person meanwhile", async () => {
+    const worker = new Agent({
+      model: scripted([call("weather", { city: "Oslo" }), say("It snows.")]),
+      tools: [weather([], { permission: "ask" })],
+    });
+    const options: AgentOptions = {
+      model: scripted([call("ask_worker", { task: "Oslo" }), say("It snows, says my worker.")]),
+      tools: [subAgent({ name: "ask_worker", description: "Asks a worker", agent: worker })],
+      budget: { modelCalls: 4 },
+    };
+    const journal = memoryJournal();
+    const session = await new Agent({ ...options, journal }).open("s");
+    await session.send("How is Oslo?");
+    const { end } = await session.approve(session.pending[0]?.id ?? "");
+    expect(end).toMatchObject({ rule: "budget", evidence: { modelCalls: 3, max: 4 } });
+    expect((await replayTest(options, journal.read("s"))).end).toEqual(end);
   });
 });
 

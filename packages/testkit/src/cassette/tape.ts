@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import {
+  type AgentOptions,
   type CallResult,
   canonical,
   emptyState,
@@ -26,6 +27,7 @@ import {
   type State,
   type ValueChange,
 } from "@rondo/core";
+import { addSpent } from "@rondo/core/driving";
 import { scripted } from "../scripted.ts";
 import { clipped, commonLength, withoutMark } from "../text.ts";
 
@@ -130,11 +132,13 @@ export class Tape {
   #next = 0;
   #at = -1;
 
-  /** @param rules those of the agent that was recorded: its texts stand in what it asked. Default: without texts of its own */
-  constructor(recording: Recording, rules: Rules = resolve({ model: scripted([]) }).rules) {
+  /** @param agent the options of the agent that was recorded: its texts stand in what it asked. Default: without texts of its own */
+  constructor(recording: Recording, agent: Partial<AgentOptions> = {}) {
+    const given = recordsOf(recording);
+    const rules = rulesOf(given, agent);
     let state = emptyState;
     const judge = new RecordJudge();
-    this.records = withEach(recordsOf(recording), (written, at, all) => {
+    this.records = withEach(given, (written, at, all) => {
       const record = judge.judge(written, at, all);
       this.#results.push(...resultIn(record, state));
       state = reduce(state, record, rules);
@@ -233,12 +237,25 @@ export class Tape {
   }
 }
 
+/** The rules of the agent that was recorded. Of its model they know what is recorded: some need its price. */
+function rulesOf(records: readonly LogRecord[], agent: Partial<AgentOptions>): Rules {
+  const { options } = records.find((record) => record.type === "run_started") ?? {};
+  // A record that is damaged is named where it is read.
+  const facts = options?.models?.[0]?.facts ?? {};
+  return resolve({ ...agent, model: scripted([], { facts }) }).rules;
+}
+
 /** The result that a record gives to a call of the state before it. */
 function resultIn(record: LogRecord, { run }: State): ToolOutcome[] {
   if (record.type !== "tool_finished" || record.result.code === "reconciled") return [];
   const call = run?.turn?.calls.find((one) => one.key === record.call);
   if (call?.startedAt === undefined || call.result !== undefined) return [];
-  return [{ seq: record.seq, name: call.name, args: call.args, result: record.result }];
+  const { child, name, args } = call;
+  const { spent, ...result } = record.result;
+  // A sub-agent that waited for somebody had told a part of what it spent before.
+  const whole = child === undefined || spent === undefined ? spent : addSpent(child.spent, spent);
+  const paid = whole === undefined ? result : { ...result, spent: whole };
+  return [{ seq: record.seq, name, args, result: paid }];
 }
 
 /** The calls that had an outcome: one that a crash cut off was made again, and is recorded again. */
