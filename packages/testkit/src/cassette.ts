@@ -8,7 +8,7 @@ import {
   type AgentOptions,
   type Clock,
   canonical,
-  type Grant,
+  type Journal,
   type JsonObject,
   type LogRecord,
   type Model,
@@ -27,6 +27,7 @@ import {
   tool,
   toolWith,
 } from "@rondo/core";
+import { Said } from "./cassette/said.ts";
 import { type Recording, Tape } from "./cassette/tape.ts";
 
 /** The main model of a recording, and what else is on it. */
@@ -200,7 +201,12 @@ export async function replayTest<Output = unknown>(
   const given = options as AgentOptions<Output>;
   const tape = new Tape(recording, given as AgentOptions);
   const agent = new Agent<Output>({ ...given, ...playedOptions(given, tape) });
-  const session = await agent.open("replayed", { journal: memoryJournal() });
+  const journal = memoryJournal();
+  const append = (...group: Parameters<Journal["append"]>): void => {
+    journal.append(...group);
+    said.afterGroup(group[2]);
+  };
+  const session = await agent.open("replayed", { journal: { ...journal, append } });
   const said = new Said(tape.records, session as Session);
   tape.heard = (seq) => said.until(seq);
   let result: RunResult<Output> | undefined;
@@ -277,97 +283,3 @@ function compare(tape: Tape, session: Session, result: RunResult): void {
   for (let at = 0; at < Math.max(before.length, after.length); at += 1)
     same(`message ${at + 1} of the conversation differs`, before[at], after[at]);
 }
-
-type Spoken = RecordOf<"queued" | "withdrawn" | "abort_asked" | "allowed" | "revoked">;
-type Answered = RecordOf<"approval_given" | "tool_finished">;
-
-/** What people said and did, said and done again when the tape has come to it. */
-class Said {
-  readonly #session: Session;
-  readonly #spoken: Spoken[];
-  readonly #answers: Answered[];
-
-  constructor(records: readonly LogRecord[], session: Session) {
-    this.#session = session;
-    this.#spoken = records.filter(
-      (record): record is Spoken =>
-        ["queued", "withdrawn", "allowed", "revoked"].includes(record.type) ||
-        (record.type === "abort_asked" && record.error === undefined),
-    );
-    this.#answers = records.filter((record): record is Answered =>
-      record.type === "tool_finished"
-        ? record.result.code === "answered"
-        : record.type === "approval_given" &&
-          !(record.approval.answer === "approve" && record.approval.grant),
-    );
-  }
-
-  until(seq: number): void {
-    this.#sayUntil(seq);
-    while (
-      this.#answers[0] !== undefined &&
-      this.#answers[0].seq < seq &&
-      this.#session.status === "running"
-    ) {
-      const going = this.answer();
-      if (going === undefined) return;
-    }
-  }
-
-  /** Answers the next call that was answered, if it waits. */
-  answer(): Promise<RunResult> | undefined {
-    const [next] = this.#answers;
-    const { pending } = this.#session;
-    const call = pending.find((one) => one.key === next?.call) ?? pending[0];
-    if (next === undefined || call === undefined) return undefined;
-    this.#answers.shift();
-    this.#sayUntil(next.seq);
-    const going = this.#answerAs(call.id, next);
-    going.catch(() => {});
-    return going;
-  }
-
-  #answerAs(call: string, record: Answered): Promise<RunResult> {
-    if (record.type === "tool_finished") return this.#session.answer(call, new RecordedResult(record.result));
-    const { approval } = record;
-    if (approval.answer === "deny") {
-      const { reason, stop } = approval;
-      return this.#session.deny(call, reason, stop === undefined ? {} : { stop });
-    }
-    // One that did not fit was told to the model where it stands in a journal: by Restate, by a sub-agent's parent.
-    if (approval.answer === "edit") return this.#session.edit(call, approval.args, { misfit: "told" });
-    const { always } = approval;
-    return this.#session.approve(call, always === undefined ? {} : { always: alwaysOf(always) });
-  }
-
-  #sayUntil(seq: number): void {
-    while (this.#spoken[0] !== undefined && this.#spoken[0].seq < seq)
-      this.#say(this.#spoken.shift() as Spoken);
-  }
-
-  #say(record: Spoken): void {
-    switch (record.type) {
-      case "queued": {
-        const content = record.message.content as never;
-        if (record.lane === "steer") this.#session.steer(content, record.id);
-        else this.#session.followUp(content, record.id);
-        return;
-      }
-      case "withdrawn":
-        void this.#session.withdraw(record.id).catch(() => {});
-        return;
-      case "abort_asked":
-        this.#session.abort(record.reason);
-        return;
-      case "allowed":
-        void this.#session.allow(record.grant, record.by).catch(() => {});
-        return;
-      case "revoked":
-        void this.#session.revoke(record.id, record.by).catch(() => {});
-        return;
-    }
-  }
-}
-
-/** A grant as it was asked for with an approval. */
-const alwaysOf = ({ tool: _tool, args, ...rest }: Grant) => ({ ...rest, args: args ?? ("any" as const) });

@@ -249,7 +249,9 @@ function rulesOf(records: readonly LogRecord[], agent: Partial<AgentOptions>): R
 function resultIn(record: LogRecord, { run }: State): ToolOutcome[] {
   if (record.type !== "tool_finished" || record.result.code === "reconciled") return [];
   const call = run?.turn?.calls.find((one) => one.key === record.call);
-  if (call?.startedAt === undefined || call.result !== undefined) return [];
+  if (call === undefined || call.result !== undefined) return [];
+  // A sub-agent that waits for somebody is not at work, and has been.
+  if (call.startedAt === undefined && call.child === undefined) return [];
   const { child, name, args } = call;
   const { spent, ...result } = record.result;
   // A sub-agent that waited for somebody had told a part of what it spent before.
