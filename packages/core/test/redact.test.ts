@@ -196,6 +196,24 @@ describe("an agent that redacts", () => {
     expect(again.messages).toEqual(session.messages);
   });
 
+  test("is no other code for having taken a secret out of its own options: a run is resumed under it, and replays the same", async () => {
+    const journal = memoryJournal();
+    const ask = echo("ask", { description: `Asks with ${secret}`, permission: "ask" });
+    const agent = new Agent({
+      model: scripted([call("ask"), say("done")]),
+      system: `say ${secret}`,
+      tools: [ask],
+      journal,
+      redact: { secrets: [secret] },
+      onChanged: "refuse",
+    });
+    await agent.run("go", { session: "s" });
+    const session = await agent.open("s");
+    const { end } = await session.approve(session.pending[0]?.id ?? "");
+    expect([end?.reason, session.changed]).toEqual(["completed", []]);
+    expect(await session.replay()).not.toHaveProperty("today");
+  });
+
   test("finds each text of a list under a name in the details of a result", async () => {
     const journal = memoryJournal();
     const details = { headers: { "set-cookie": ["sid=hunter2", "b=hunter2"], vary: ["cookie"] } };

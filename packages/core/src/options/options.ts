@@ -99,7 +99,7 @@ export function resolve(given: AgentOptions): Resolved {
   const redact = given.redact === undefined ? undefined : redaction(given.redact);
   checkSettings(options, redact);
   return {
-    options,
+    options: redact === undefined ? options : asKept(options, redact),
     rules,
     tools,
     models,
@@ -178,6 +178,12 @@ let own: string | undefined;
 function ownTexts(): string {
   own ??= textsDigest(defaultTexts);
   return own;
+}
+
+/** The options as the records of a run have them: whoever compares the two finds no change where a secret was taken out. */
+function asKept(options: RunOptions, redact: (fact: Fact) => Fact): RunOptions {
+  const kept = redact({ type: "opened", by: "", options }) as Fact & { type: "opened" };
+  return kept.options ?? options;
 }
 
 function checkSettings({ settings }: RunOptions, redact: Resolved["redact"]): void {
