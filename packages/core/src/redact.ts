@@ -9,7 +9,7 @@
 import { anything, type Check, flag, listOf, membersOf, text } from "./checks.ts";
 import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
-import type { Fact } from "./loop/records.ts";
+import { endReasons, type Fact } from "./loop/records.ts";
 import type { Json, JsonObject } from "./message.ts";
 import type { Settings } from "./model.ts";
 
@@ -271,9 +271,30 @@ interface Way {
 /** What a model wants a tool to be called with: the tool needs it. What is secret by its value or its form goes all the same. */
 const forTools: ReadonlySet<string> = new Set(["args", "rawArgs"]);
 /** Anybody's JSON. */
-const anybodys: ReadonlySet<string> = new Set(["value", "about", "raw", "evidence", "providerOptions"]);
+const anybodys: ReadonlySet<string> = new Set([
+  "value",
+  "about",
+  "raw",
+  "evidence",
+  "providerOptions",
+  "details",
+]);
 /** What the loop and the providers must find as it was. Schemas name passwords without holding any. */
 const untouched: ReadonlySet<string> = new Set(["opaque", "digest", "type", "inputSchema", "schema"]);
+/** Where only words of the loop's own stand. A secret that is one of them is none there. */
+const ownWords: ReadonlySet<string> = new Set([
+  "role",
+  "lane",
+  "mode",
+  "do",
+  "answer",
+  "hook",
+  "code",
+  "kind",
+  "wire",
+  "effect",
+  "permission",
+]);
 
 function redactValue(value: Json, way: Way, unnamed: Way): Json {
   if (typeof value === "string") return way.text(value);
@@ -311,9 +332,12 @@ function redactList(list: Json[], redact: (item: Json) => Json): Json {
   return now.some((item, at) => item !== list[at]) ? now : list;
 }
 
-/** Bytes of a file may look like anything. */
-const staysAsIs = (name: string, { type }: JsonObject): boolean =>
-  untouched.has(name) || (name === "data" && type === "file");
+/** Bytes of a file may look like anything. Of reasons some are people's own. */
+const staysAsIs = (name: string, { type, reason }: JsonObject): boolean =>
+  untouched.has(name) ||
+  ownWords.has(name) ||
+  (name === "data" && type === "file") ||
+  (name === "reason" && endReasons.some((own) => own === reason));
 
 function wayInto(name: string, way: Way, unnamed: Way): Way {
   if (way.free) return way;

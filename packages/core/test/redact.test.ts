@@ -1,5 +1,6 @@
 import {
   Agent,
+  type AgentOptions,
   memoryJournal,
   redacted,
   secretNames,
@@ -8,7 +9,7 @@ import {
   toolResult,
   userText,
 } from "@rondo/core";
-import { call, say, scripted, think } from "@rondo/testkit";
+import { call, calls, say, scripted, think } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { echo } from "./support.ts";
@@ -226,6 +227,76 @@ describe("an agent that redacts", () => {
       details: { headers: { "set-cookie": [redacted, redacted], vary: ["cookie"] } },
     });
   });
+
+  test("finds a secret in details under whatever name: they are the tool's own, and none of their names the loop's", async () => {
+    const journal = memoryJournal();
+    const details = { type: secret, digest: secret, row: { schema: secret, opaque: [secret] } };
+    const look = echo("look", {
+      execute: (_args, { update }) => {
+        update("looking", details);
+        return toolResult("seen", { details });
+      },
+    });
+    const told: unknown[] = [];
+    const agent = new Agent({
+      model: scripted([call("look"), say("done")]),
+      tools: [look],
+      journal,
+      redact: { secrets: [secret] },
+    });
+    await agent.run("go", { session: "s", onEvent: (event) => void told.push(event) });
+    for (const kept of [told, journal.read("s")])
+      expect(JSON.stringify(kept)).not.toContain(JSON.stringify(secret).slice(1, -1));
+  });
+
+  test.each([
+    "user",
+    "assistant",
+    "tool_use",
+    "output",
+    "allow",
+    "answered",
+    "denied",
+    "completed",
+    "follow_up",
+  ])(
+    "takes no word of its own for a secret: a password may be %s, and the records are the same",
+    async (word) => {
+      const ask = echo("ask", { permission: "ask" });
+      const told = async (options: Partial<AgentOptions>): Promise<unknown[]> => {
+        const journal = memoryJournal();
+        const agent = new Agent({
+          model: scripted([
+            calls([["ask"], ["ask"]]),
+            call("echo"),
+            say("1"),
+            say("{}"),
+            say("2"),
+            say("{}"),
+          ]),
+          tools: [ask, echo("echo", { effect: "read" })],
+          hooks: { permission: ({ name }) => (name === "ask" ? "ask" : "allow") },
+          output: { type: "object" },
+          journal,
+          ...options,
+        });
+        const session = await agent.open("s");
+        session.followUp("and then");
+        await session.send("go");
+        await session.answer(session.pending[0]?.id ?? "", "mine");
+        const { end, messages } = await session.deny(session.pending[0]?.id ?? "", "no");
+        expect((await session.replay()).difference).toBeUndefined();
+        const heads = messages.map((one) => [
+          one.role,
+          one.role === "assistant" ? one.stop : "isError" in one,
+        ]);
+        return [end?.reason, heads, journal.read("s").map(({ type }) => type)];
+      };
+      const plain = await told({});
+      expect(plain[0]).toBe("completed");
+      expect(await told({ redact: { secrets: [word] } })).toEqual(plain);
+    },
+  );
 
   test("keeps no secret in the whole text of a result that is cut, nor half of one where it is cut", async () => {
     const journal = memoryJournal();
