@@ -284,8 +284,11 @@ export function answerOf(
     return { content: `${said}\n\n${texts.childLanded(ended.reason)}`, isError: false };
   if (ended?.reason === "completed" || ended?.reason === "done_tool")
     return { content: said, isError: false };
+  // Whoever stopped it on purpose may have said why.
+  const { said: reason } = ended?.evidence ?? {};
+  const why = ended?.error?.message ?? (typeof reason === "string" ? reason : undefined);
   return {
-    content: texts.childFailed(name, ended?.reason ?? "unknown", ended?.error?.message, text),
+    content: texts.childFailed(name, ended?.reason ?? "unknown", why, text),
     isError: true,
   };
 }

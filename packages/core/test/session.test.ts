@@ -221,7 +221,7 @@ describe("a call that must be approved", () => {
     const session = await new Agent({ model: scripted([call("guarded")]), tools: [guarded([])] }).open("s");
     await session.send("go");
     const { end, messages } = await session.deny(session.pending[0]?.key ?? "", "no", { stop: true });
-    expect(end).toMatchObject({ reason: "turn_stopped", rule: "approval" });
+    expect(end).toMatchObject({ reason: "turn_stopped", rule: "approval", evidence: { said: "no" } });
     expect(isPaired(messages)).toBe(true);
   });
 

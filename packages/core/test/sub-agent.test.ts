@@ -15,6 +15,7 @@ import {
   type RunEnd,
   type Session,
   type SubAgentOptions,
+  stopWhen,
   subAgent,
   type Tool,
   textOf,
@@ -489,6 +490,37 @@ describe("a tree of sub-agents", () => {
     const finished = journal.read(innermost).filter((record) => record.type === "tool_finished");
     expect(finished.map((record) => record.result.isError)).toEqual([true, false, false]);
     await expect(session.approve(ids[0] ?? "")).rejects.toThrow(/no call/);
+  });
+
+  test.each<[string, Partial<AgentOptions>, (session: Session) => Promise<unknown>]>([
+    [
+      "who denied its call",
+      {},
+      (session) => session.deny("call_1/call_1", "not on a Friday", { stop: true }),
+    ],
+    [
+      "its hook",
+      { hooks: { permission: () => ({ answer: "stop", reason: "not on a Friday" }) } },
+      (session) => session.settled(),
+    ],
+    [
+      "its rule",
+      { rules: [stopWhen(() => "not on a Friday", { name: "friday", onLimit: "stop" })] },
+      (session) => session.approve("call_1/call_1"),
+    ],
+  ])("tells the parent's model what %s said where that stopped it", async (_who, options, stop) => {
+    const child = worker([call("press"), say("never")], {
+      tools: [echo("press", { permission: "ask" })],
+      ...options,
+    });
+    const session = await worker([call("helper", { task: "t" }), say("so be it")], {
+      tools: [helper(child)],
+    }).open("p");
+    await session.send("go");
+    await stop(session);
+    expect(shortly(session.messages)[2]).toBe(
+      "tool: Error: helper did not finish (turn_stopped): not on a Friday",
+    );
   });
 
   test("tells its own model of edited arguments that do not fit: who gave them does not wait for it", async () => {

@@ -85,7 +85,8 @@ function permit(state: State, run: Run, record: RecordOf<"hook_answered"> & { ho
     ...(reason === undefined ? {} : { reason }),
     ...(error === undefined ? {} : { failed: true as const }),
   };
-  const because = { reason: "turn_stopped", rule: "permission", evidence: { call: key } } as const;
+  const evidence = { call: key, ...(reason === undefined ? {} : { said: reason }) };
+  const because = { reason: "turn_stopped", rule: "permission", evidence } as const;
   const stopping = { ...because, ...(text === undefined ? {} : { text }) };
   const stopped: Run = answer === "stop" ? { ...run, stopping } : run;
   return changeCall(state, stopped, key, (call) => ({ ...call, permission }));

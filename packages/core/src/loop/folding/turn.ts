@@ -182,9 +182,11 @@ export function reconcile(state: State, run: Run, record: RecordOf<"reconciled">
 /** Somebody answered a call that waited for it. */
 export function approve(state: State, run: Run, record: RecordOf<"approval_given">): State {
   const { approval } = record;
+  const denied = approval.answer === "deny" ? approval : undefined;
+  const evidence = { call: record.call, ...(denied?.reason === undefined ? {} : { said: denied.reason }) };
   const stopped: Run =
-    approval.answer === "deny" && approval.stop === true
-      ? { ...run, stopping: { reason: "turn_stopped", rule: "approval", evidence: { call: record.call } } }
+    denied?.stop === true
+      ? { ...run, stopping: { reason: "turn_stopped", rule: "approval", evidence } }
       : run;
   return changeCall(state, stopped, record.call, (call) => {
     if (call.permission !== undefined && call.permission.answer !== "ask") return call;
