@@ -30,6 +30,7 @@ export { awaitingApproval, resultOf } from "./result.ts";
 export { checkGrant } from "./rules/grants.ts";
 export { alwaysIn, grantLike } from "./session/always-grant.ts";
 export { newsOf } from "./session/changes.ts";
+export { notChildOf } from "./session/child-of.ts";
 export { checkContinuable } from "./session/continuable.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
 export { answerOf, type SubAgentParts, subAgentOf, waitingIn } from "./sub-agent.ts";

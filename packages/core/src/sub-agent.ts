@@ -24,10 +24,11 @@ import { isA, RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
 import type { PassedAnswer, WaitingCall } from "./loop/child-facts.ts";
-import { spentBy, spentSince } from "./loop/children.ts";
+import { nothingSpent, spentBy, spentSince } from "./loop/children.ts";
 import type { RunResult } from "./result.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { InferOutput, SchemaLike } from "./schema.ts";
+import { notItsOwn } from "./session/child-of.ts";
 import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
 import { ExternalResult } from "./tool/external-result.ts";
@@ -173,6 +174,16 @@ async function work(
 ): Promise<ToolResult | ChildWaits> {
   if (child === undefined)
     throw new RondoError("capability", `the sub-agent ${name} runs only as a tool of an agent`);
+  const foreign = await notItsOwn(child);
+  // Nothing was spent, and nothing of the other's is to be ended.
+  if (foreign !== undefined)
+    return new ToolResult(
+      [{ type: "text", text: `Error: ${foreign.message}` }],
+      true,
+      false,
+      [],
+      nothingSpent,
+    );
   const session = await agent.openChild(child);
   const stop = session.subscribe((event) => {
     child.emit(event);

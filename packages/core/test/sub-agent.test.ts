@@ -428,6 +428,24 @@ describe("a tree of sub-agents", () => {
     expect(ended?.end.reason).toMatch(/deadline|aborted/);
   });
 
+  test.each<[string, Script]>([
+    ["that is over", [say("what is between me and my doctor")]],
+    ["that waits", [call("press")]],
+  ])("takes no session for its own in which somebody else has a run %s", async (_which, theirs) => {
+    const journal = memoryJournal();
+    const press = echo("press", { permission: "ask" });
+    await worker(theirs, { journal, tools: [press] }).run("mine", { session: "p:2.0" });
+    const before = journal.read("p:2.0");
+    const child = worker([say("child done")], { tools: [press] });
+    const parent = worker([call("helper", { task: "t" }), say("so be it")], {
+      journal,
+      tools: [helper(child)],
+    });
+    const { messages } = await parent.run("go", { session: "p" });
+    expect(shortly(messages)[2]).toMatch(/^tool: Error: .*"p:2\.0".*another/);
+    expect(journal.read("p:2.0")).toEqual(before);
+  });
+
   test("is shown live: a child's events come as its parent's, as deep as they are", async () => {
     const inner = worker([say("deep")]);
     const middle = worker([call("helper", { task: "t" }), say("mid")], { tools: [helper(inner)] });

@@ -6,6 +6,7 @@ import type * as restate from "@restatedev/restate-sdk";
 import {
   formatVersion,
   messageOf,
+  type RondoError,
   renderResult,
   type Spent,
   type State,
@@ -18,6 +19,7 @@ import {
 import {
   answerOf,
   awaitingApproval,
+  notChildOf,
   readInput,
   resultOf,
   spentSince,
@@ -42,6 +44,7 @@ export async function driveChild(
   const name = path.slice(path.lastIndexOf("/") + 1);
   const above = [{ session: parent.session, call: { key, id, name, args } }, ...request.above];
   let failed: Thrown | undefined;
+  let foreign: RondoError | undefined;
   const { state, error, at } = await drive(
     ctx,
     worker,
@@ -57,6 +60,8 @@ export async function driveChild(
         });
         return { facts: [started], drives: true };
       }
+      foreign = notChildOf(parent, ctx.key, run);
+      if (foreign !== undefined) return { refused: foreign };
       // It came to its end, and its parent has not heard of it.
       if (run.end !== undefined) return { facts: [], drives: false };
       const mails = answers.map(
@@ -71,6 +76,8 @@ export async function driveChild(
     },
     (waiting) => tellParent(ctx, worker, request, waiting),
   );
+  // Nothing was spent, and nothing of the other's is to be ended.
+  if (foreign !== undefined) return finished(request, at, `Error: ${foreign.message}`, true, request.told);
   // It was not gone on with, and is left behind where it is: that it ends is seen to as of any that is.
   const lost = error?.kind === "storage" ? { lost: error.toJSON() } : {};
   if (error !== undefined)
