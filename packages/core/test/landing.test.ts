@@ -55,3 +55,37 @@ describe("an answer that comes while its run lands", () => {
     expect([result.output, result.end?.reason, model.calls]).toEqual([{ so: "far" }, "deadline", 2]);
   });
 });
+
+describe("the answer of a landing that is kept out of the history", () => {
+  const landing = { store: false } as const;
+  const output = { type: "object", properties: { so: { type: "string" } }, required: ["so"] } as const;
+  const look = echo("look", { effect: "read" });
+
+  test("is the run's text all the same", async () => {
+    const model = scripted([[say("I look."), call("look")], say("It rains.")]);
+    const { text, end, messages } = await new Agent({ model, tools: [look], maxSteps: 1, landing }).run(
+      "Look.",
+    );
+    expect([text, end?.landed, messages.length]).toEqual(["It rains.", true, 3]);
+  });
+
+  test("is its typed output", async () => {
+    const model = scripted([call("look"), say('{"so":"far"}')]);
+    const agent = new Agent({ model, tools: [look], maxSteps: 1, landing, output });
+    const result = await agent.run("Look.");
+    expect([result.output, result.end?.reason, result.messages.length]).toEqual([
+      { so: "far" },
+      "max_steps",
+      3,
+    ]);
+  });
+});
+
+test("a landing's typed output is not put into words of its own, as other landings may be", async () => {
+  const output = { type: "object", properties: { so: { type: "string" } }, required: ["so"] } as const;
+  const model = scripted([call("look"), say('{"so":"far"}')]);
+  const texts = { landed: (reason: string, said = "") => `[${reason}] ${said}` };
+  const agent = new Agent({ model, tools: [echo("look", { effect: "read" })], maxSteps: 1, output, texts });
+  const result = await agent.run("Look.");
+  expect([result.output, result.text, result.end?.landed]).toEqual([{ so: "far" }, '{"so":"far"}', true]);
+});

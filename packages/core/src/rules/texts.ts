@@ -33,7 +33,7 @@ export interface Texts {
   /** A sub-agent came to no answer. `said`: what it had said so far, if anything. */
   childFailed(name: string, reason: string, error: string | undefined, said: string): string;
   landing(reason: string): string;
-  /** The text of a run that landed. `said`: the answer of its last turn, absent when that failed. Nothing: what was said last, or the failure. */
+  /** The text of a run that landed; not asked for a typed output, whose text is the value. `said`: the answer of its last turn, absent when that failed. Nothing: what was said last, or the failure. */
   landed(reason: string, said: string | undefined): string | undefined;
   emptyAnswer(): string;
   degenerateAnswer(): string;

@@ -78,8 +78,8 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
   const said = refused ?? (message === undefined ? undefined : textOf(message));
   const { output, landing } = state.options;
-  const told = output === undefined && refused ? refused : undefined;
-  const text = rules.texts.landed(reason, said) ?? told;
+  const told = refused === "" ? undefined : refused;
+  const text = output === undefined ? (rules.texts.landed(reason, said) ?? told) : undefined;
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
   if (run.failure === undefined) {
     const lands = run.turn?.lands === true;

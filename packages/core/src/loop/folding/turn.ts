@@ -105,6 +105,8 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
   // Any other rule that asks again wants a new answer: taken for the rest of this one, that would never count.
   const resumed = record.rule === "pauses" && record.follows.do === "ask_again" && record.store;
   const paused = resumed && turn.message.stop.kind === "pause";
+  // The answer of a landing is the run's, also where the history is not to have it.
+  const isText = record.store || (turn.lands === true && state.options?.landing?.keepOut === true);
   const judged: Run = {
     ...run,
     failures: 0,
@@ -112,7 +114,7 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
     steps: paused ? run.steps : run.steps + 1,
     paused,
     pausedText: paused ? text : "",
-    lastText: record.store && text !== "" ? text : run.lastText,
+    lastText: isText && text !== "" ? text : run.lastText,
     turn: {
       ...turn,
       judged: { follows: record.follows, store: record.store, text, ...because },
