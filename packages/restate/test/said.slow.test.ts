@@ -214,5 +214,34 @@ describe.skipIf(whyNoServer !== undefined)(
       for (const form of forms) expect(told.some((text) => text.includes(form))).toBe(false);
       await worker.close({ withinMs: 0 });
     });
+
+    it("takes no session for a sub-agent's in which somebody else has a run", async () => {
+      const child = new Agent({ model: scripted(() => say("child done")) });
+      const helper = subAgent({ name: "helper", description: "helps", agent: child });
+      const subject = new Agent({
+        model: scripted(({ messages }) =>
+          [...messages].some((one) => JSON.stringify(one).includes("mine"))
+            ? say("what is between me and my doctor")
+            : messages.length > 1
+              ? say("so be it")
+              : call("helper", { task: "t" }),
+        ),
+        tools: [helper],
+      });
+      const worker = await served("foreign", subject);
+      const client = restateClient({ ingress: server.ingress, namespace: "foreign", agent: "subject" });
+      await client.session("first").send("go");
+      const [key] = (await client.session("first").records()).flatMap((one) =>
+        one.type === "tool_started" ? [one.call] : [],
+      );
+      const theirs = client.session(`p:${key}`);
+      await theirs.send("mine");
+      const before = await theirs.records();
+      const { messages, text } = await client.session("p").send("go");
+      expect(text).toBe("so be it");
+      expect(JSON.stringify(messages[2])).toMatch(/Error: .*has a run of another/);
+      expect(await theirs.records()).toEqual(before);
+      await worker.close({ withinMs: 0 });
+    });
   },
 );
