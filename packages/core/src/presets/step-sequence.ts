@@ -148,8 +148,9 @@ const stepSequenceTexts: Partial<Texts> = {
   finalOutput: () => "Please provide your final response in the required JSON format.",
 };
 
-/** The tool, whose own error results say that they are errors. */
-const namingErrors = (tool: Tool): Tool => toolWith(tool, retold(tool, namedError));
+/** The tool, whose own error results say that they are errors. Those of a sub-agent do. */
+const namingErrors = (tool: Tool): Tool =>
+  tool.agent === undefined ? toolWith(tool, retold(tool, namedError)) : tool;
 
 function namedError(result: unknown): unknown {
   if (!(result instanceof ToolResult) || !result.isError) return result;

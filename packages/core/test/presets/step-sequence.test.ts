@@ -10,6 +10,7 @@ import {
   RondoError,
   type StepEvent,
   standardPolicy,
+  subAgent,
   terminateImmediately,
   textOf,
   tool,
@@ -394,6 +395,15 @@ describe("each pull", () => {
     ]);
     const blank = await pulled(sequence([empty()], { output }).agent);
     expect([blank.steps, blank.thrown, blank.result?.end?.reason]).toEqual([[], undefined, "completed"]);
+  });
+
+  test("an error result of a sub-agent names itself once, as it does on Restate", async () => {
+    const child = new Agent({ model: scripted([fail("auth")]) });
+    const helper = subAgent({ name: "helper", description: "Helps", agent: child });
+    const { messages } = await new Agent(
+      stepSequence({ model: scripted([call("helper", { task: "t" }), say("so be it")]), tools: [helper] }),
+    ).run("go");
+    expect(messages.map(textOf)[2]).toMatch(/^Error: helper did not finish \(error\)/);
   });
 
   test("B2.15 tells the model what went wrong in a tool, as an error, and goes on", async () => {
