@@ -38,6 +38,7 @@ import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./location.ts";
 import { makeFolder } from "./make-folder.ts";
 import { openedToRead, refusals } from "./refusals.ts";
+import { isOfOneFile } from "./system-says.ts";
 import { FileWatchers, looksOf, watchFiles } from "./watch-files.ts";
 
 export interface JsonlJournalOptions extends FileJournalOptions {
@@ -172,7 +173,7 @@ class FolderJournal implements JsonlJournal {
     });
   }
 
-  /** A file that is damaged, or that only its owner may read, hides no other; that it is there is told. */
+  /** A file that is damaged, or cannot be read, hides no other; that it is there is told. */
   #listed(name: string, newest: number): Listed | undefined {
     const path = join(this.#folder, name + suffix);
     try {
@@ -180,8 +181,7 @@ class FolderJournal implements JsonlJournal {
       if (told === undefined || "listed" in told) return told?.listed;
       this.#warnOnce(`the journal ${path} is not listed: ${told.why}`);
     } catch (thrown) {
-      const { code = "" } = thrown as NodeJS.ErrnoException;
-      if (!["EACCES", "EPERM"].includes(code)) throw thrown;
+      if (!isOfOneFile(thrown)) throw thrown;
       this.#warnOnce(fileError(path, "list", thrown).message);
     }
     return undefined;
@@ -285,16 +285,16 @@ class FolderJournal implements JsonlJournal {
       );
     }
     if (records.length === 0) return "stored";
-    const isNew = segment.size === 0;
-    const head = isNew ? headerLine(session) : Buffer.alloc(0);
+    const head = segment.size === 0 ? headerLine(session) : Buffer.alloc(0);
     const line = groupLine(seq, texts);
     try {
       if (!segment.isEmpty && segment.size + line.length > this.#rotateBytes) {
         rotate(session, file, segment, known.path(segment.number + 1));
         return "rotated";
       }
+      // Before the group: once that lasts nothing may fail any more. Whoever made the file may have died here.
+      if (segment.size === 0) syncFolder(this.#folder);
       appendDurably(file, Buffer.concat([head, line]), segment.size);
-      if (isNew) syncFolder(this.#folder);
     } catch (thrown) {
       known.forget();
       throw thrown;

@@ -20,3 +20,10 @@ export function whyNotOpened(folder: string): string | undefined {
 /** Whether the system said it, of a call on a file: anything else nobody foresaw. */
 export const isOfSystem = (thrown: unknown): boolean =>
   typeof (Object(thrown) as { syscall?: unknown }).syscall === "string";
+
+/** What is wrong with one file, and need not be with the next. */
+const ofOneFile: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EIO", "EISDIR", "ELOOP"]);
+
+/** Whether the system says of this file alone that it cannot be used. */
+export const isOfOneFile = (thrown: unknown): boolean =>
+  ofOneFile.has((thrown as NodeJS.ErrnoException | undefined)?.code ?? "");

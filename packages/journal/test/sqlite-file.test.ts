@@ -344,6 +344,19 @@ describe("a damaged journal", () => {
     expect(change("DELETE FROM records WHERE seq = 0").message).toContain('record 0 of session "s"');
     expect(change("DELETE FROM records").message).toContain('record 0 of session "s"');
   });
+
+  it("says so when its tables contradict each other, to whoever writes as well", () => {
+    const file = made();
+    const raw = new DatabaseSync(file);
+    raw.exec("UPDATE sessions SET length = length - 1");
+    raw.close();
+    const journal = sqliteJournal(file);
+    const { length = 0 } = journal.list()[0] ?? {};
+    const error = refusal(() => journal.append("s", length, sampleRecords(length, 1)));
+    expect(error.kind).toBe("storage");
+    expect(error.message).toContain("the file is damaged");
+    journal.close();
+  });
 });
 
 test("a whole text of a cut result that is damaged is found by the check, and whoever reads it hears of storage", () => {

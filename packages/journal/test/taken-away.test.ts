@@ -94,3 +94,15 @@ test("a SQLite file that was cut to nothing under one journal is told as that by
   );
   journal.close();
 });
+
+test("what was taken away beside a SQLite file is no loss of a group to who reads", () => {
+  const file = join(folder, "j.db");
+  const journal = sqliteJournal(file);
+  journal.append("s", 0, sampleRecords(0, 2));
+  rmSync(`${file}-wal`);
+  expect(() => journal.read("s")).toThrow(
+    /deleted or replaced meanwhile. What others write to it is not seen/,
+  );
+  expect(() => journal.append("s", 2, sampleRecords(2, 1))).toThrow(/Nothing of this group was stored/);
+  journal.close();
+});

@@ -8,7 +8,7 @@ import { whyNotOpened } from "../system-says.ts";
 /** What is done with files that need only be readable. */
 const reading: ReadonlySet<string> = new Set(["read", "list", "check"]);
 
-const safe = "Everything stored before is safe, nothing of this group was stored";
+const checkDisk = "look at the disk and its limits";
 
 /** What the system threw, in words that name the file. */
 export function fileError(path: string, doing: string, thrown: unknown): RondoError {
@@ -18,6 +18,9 @@ export function fileError(path: string, doing: string, thrown: unknown): RondoEr
   const because = messageOf(thrown);
   const storage = (words: string, retryable = false): RondoError =>
     new RondoError("storage", `${says}: ${words}`, { cause: thrown, retryable });
+  const loss = doing === "append to" ? ", nothing of this group was stored" : "";
+  const failed = (what: string, remedy: string): RondoError =>
+    storage(`${what} (${because}). Everything stored before is safe${loss}; ${remedy}`);
   const lock = codeIn(thrown);
   if (lock === codes.busy)
     return storage(`another process kept its folder locked (${because}); try again once it has let go`, true);
@@ -30,17 +33,20 @@ export function fileError(path: string, doing: string, thrown: unknown): RondoEr
         : `its lock cannot be had (${why})`,
     );
   }
+  if (lock === codes.ioError) return failed("the disk failed", checkDisk);
+  // SQLite says so as well where a page of it cannot be read.
   if (lock === codes.corrupt || lock === codes.notADatabase)
     return storage(
-      `${join(folder, "lock")} is not the lock of a journal (${because}); if no other program needs it, remove it, else use another folder`,
+      `${lock === codes.corrupt ? "the disk failed, or " : ""}${join(folder, "lock")} is not the lock of a journal ` +
+        `(${because}); if no other program needs it, remove it, else use another folder`,
     );
   switch (code) {
     case "ENOSPC":
     case "EDQUOT":
-      return storage(`the disk is full (${because}). ${safe}; free some space`);
+      return failed("the disk is full", "free some space");
     case "EFBIG":
     case "EIO":
-      return storage(`the disk failed (${because}). ${safe}; look at the disk and its limits`);
+      return failed("the disk failed", checkDisk);
     case "EACCES":
     case "EPERM":
     case "EROFS":

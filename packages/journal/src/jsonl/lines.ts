@@ -92,6 +92,7 @@ export interface Scanned {
 
 export const behindSeal = "it stands behind the seal of its file";
 export const noHead = "the head of its file is gone";
+export const changedInPlace = "it was changed after it had been read";
 
 const chunkBytes = 1 << 20;
 

@@ -8,6 +8,7 @@ import { type LogRecord, RondoError } from "@rondo/core";
 import { highestFormat, mustBeKnownFormat } from "../record-format.ts";
 import {
   behindSeal,
+  changedInPlace,
   type Line,
   linesVersion,
   noHead,
@@ -94,7 +95,10 @@ export class Segment {
       for (let at = Math.max(0, from - line.seq); at < line.records.length; at += 1)
         records.push(line.records[at] as LogRecord);
     });
-    this.#take(scanned, this.size);
+    // What was whole when it was known cannot have become a torn tail.
+    const { line, seq } = scanned.end;
+    const changed = scanned.torn > 0 ? { damage: { line, seq, why: changedInPlace } } : {};
+    this.#take({ ...scanned, ...changed }, this.size);
     return records;
   }
 

@@ -14,6 +14,8 @@ export const codes = {
   corrupt: 11,
   full: 13,
   cannotOpen: 14,
+  /** Every row is looked for before it is put in or taken out, so tables that stand against it contradict each other. */
+  constraint: 19,
   notADatabase: 26,
 } as const;
 
@@ -53,6 +55,7 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
     }
     case codes.error:
     case codes.corrupt:
+    case codes.constraint:
     case codes.notADatabase: {
       // Who checks it has just been told to.
       const see = doing === "check" ? "" : "see what is left with `rondo journal check`, ";

@@ -42,7 +42,7 @@ export class OpenFile {
       throw new RondoError(
         "storage",
         `the files beside the journal ${file} (-wal, -shm) are not those any more that were opened: they were deleted ` +
-          "or replaced meanwhile. Nothing of this group was stored; close the journal and open it again",
+          `or replaced meanwhile. ${so}; close the journal and open it again`,
       );
   }
 
