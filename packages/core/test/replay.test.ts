@@ -74,4 +74,33 @@ describe("a replay", () => {
       causes: [{ what: "rule retry", was: "version 1" }],
     });
   });
+
+  test("looks at a result as often in a long session as in a short one", async () => {
+    const looksAt = async (steps: number): Promise<number> => {
+      const journal = memoryJournal();
+      const asked = Array.from({ length: steps }, (_, n) => call("look", { n }));
+      const agent = { model: scripted([...asked, say("done")]), tools: [echo("look")], maxSteps: 1_000 };
+      await new Agent({ ...agent, journal }).run("go", { session: "s" });
+      const { rules, options } = resolve(agent);
+      const records = journal.read("s");
+      const first = records.find((record) => record.type === "tool_finished");
+      const [part] = first?.result.content ?? [];
+      if (part?.type !== "text") throw new Error("the first result is a text");
+      const { text } = part;
+      let looks = 0;
+      const counting = {
+        type: "text" as const,
+        get text() {
+          looks += 1;
+          return text;
+        },
+      };
+      const watched = records.map((record) =>
+        record === first ? { ...first, result: { ...first.result, content: [counting] } } : record,
+      );
+      expect(replay(watched, rules, options).today).toBeUndefined();
+      return looks;
+    };
+    expect(await looksAt(40)).toBe(await looksAt(10));
+  });
 });

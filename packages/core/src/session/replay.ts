@@ -64,6 +64,7 @@ const nothingAsked: ModelRequest = { messages: [], tools: [], toolChoice: "none"
 export function replay(records: Iterable<LogRecord>, rules: Rules, options?: RunOptions): Replay {
   const requests: ReplayedRequest[] = [];
   const prefix = new Prefix();
+  const ownPrefix = new Prefix();
   let state = emptyState;
   let own = emptyState;
   let difference: Difference | undefined;
@@ -73,14 +74,18 @@ export function replay(records: Iterable<LogRecord>, rules: Rules, options?: Run
     if (request !== undefined) {
       const asked = record as RecordOf<"model_started" | "summary_started">;
       const place = placeOf(asked, state);
-      const name = asked.type === "model_started" ? prefix.note(request).digest : requestName(request);
+      const nameIn = (sent: Prefix, one: ModelRequest): string =>
+        asked.type === "model_started" ? sent.note(one).digest : requestName(one);
+      const name = nameIn(prefix, request);
       const same = name === asked.digest;
       requests.push({ seq: record.seq, attempt: asked.attempt, ...place, request, same });
       if (!same) difference ??= differenceOf(asked, state, request, rules, options);
       if (options !== undefined && today === undefined) {
-        const parts = requestChanges(request, requestAt(record, own, rules) ?? nothingAsked);
-        const causes = causesOf(state.options, options);
-        if (parts.length > 0) today = { seq: record.seq, ...place, parts, causes };
+        const is = requestAt(record, own, rules) ?? nothingAsked;
+        // By their names first: to look into every message of every request would cost the square of a session's length.
+        const parts = nameIn(ownPrefix, is) === name ? [] : requestChanges(request, is);
+        if (parts.length > 0)
+          today = { seq: record.seq, ...place, parts, causes: causesOf(state.options, options) };
       }
     }
     state = reduce(state, record, rules);
