@@ -7,6 +7,7 @@ import { jsonlJournal } from "@rondo/journal";
 import { sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileError } from "../src/jsonl/errors.ts";
+import { sqliteError } from "../src/sqlite/errors.ts";
 import { three, written } from "./cut-file.ts";
 import { refusal } from "./refusal.ts";
 import { watchCalls } from "./rotation-states.ts";
@@ -40,13 +41,18 @@ describe("the first group of a session", () => {
 });
 
 describe("what the system says of a file", () => {
-  const said = (code: string): Error => Object.assign(new Error(code), { code });
-
   it("is told to be no loss of a group only to who appends one", () => {
-    for (const code of ["EIO", "ENOSPC"]) {
-      expect(fileError("/j/s.jsonl", "append to", said(code)).message).toContain("nothing of this group");
+    const full = 13;
+    const tellers = [
+      (doing: string) => fileError("/j/s.jsonl", doing, Object.assign(new Error("EIO"), { code: "EIO" })),
+      (doing: string) =>
+        fileError("/j/s.jsonl", doing, Object.assign(new Error("ENOSPC"), { code: "ENOSPC" })),
+      (doing: string) => sqliteError("/j.db", doing, Object.assign(new Error("full"), { errcode: full })),
+    ];
+    for (const told of tellers) {
+      expect(told("append to").message).toContain("nothing of this group");
       for (const doing of ["read", "list", "take a lease in"])
-        expect(fileError("/j/s.jsonl", doing, said(code)).message).not.toContain("group");
+        expect(told(doing).message).not.toContain("group");
     }
   });
 

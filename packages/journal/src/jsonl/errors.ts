@@ -2,7 +2,7 @@
 
 import { dirname, join } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
-import { codeIn, codes } from "../sqlite/errors.ts";
+import { codeIn, codes, lossOf } from "../sqlite/errors.ts";
 import { whyNotOpened } from "../system-says.ts";
 
 /** What is done with files that need only be readable. */
@@ -18,9 +18,8 @@ export function fileError(path: string, doing: string, thrown: unknown): RondoEr
   const because = messageOf(thrown);
   const storage = (words: string, retryable = false): RondoError =>
     new RondoError("storage", `${says}: ${words}`, { cause: thrown, retryable });
-  const loss = doing === "append to" ? ", nothing of this group was stored" : "";
   const failed = (what: string, remedy: string): RondoError =>
-    storage(`${what} (${because}). Everything stored before is safe${loss}; ${remedy}`);
+    storage(`${what} (${because}). Everything stored before is safe${lossOf(doing)}; ${remedy}`);
   const lock = codeIn(thrown);
   if (lock === codes.busy)
     return storage(`another process kept its folder locked (${because}); try again once it has let go`, true);

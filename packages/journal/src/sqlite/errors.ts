@@ -25,6 +25,10 @@ export function codeIn(thrown: unknown): number | undefined {
   return typeof errcode === "number" ? errcode & 0xff : undefined;
 }
 
+/** What comes of it for a group, where one was to be appended. */
+export const lossOf = (doing: string): string =>
+  doing === "append to" ? ", nothing of this group was stored" : "";
+
 /** What SQLite (or the system under it) threw, in words that name the file. */
 export function sqliteError(file: string, doing: string, thrown: unknown): RondoError {
   if (thrown instanceof RondoError) return thrown;
@@ -41,7 +45,7 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
     case codes.full:
       return error(
         "storage",
-        `the disk is full (${because}). Everything stored before is safe, nothing of this group was stored; free some space`,
+        `the disk is full (${because}). Everything stored before is safe${lossOf(doing)}; free some space`,
       );
     case codes.ioError:
       return error(
@@ -59,9 +63,11 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
     case codes.notADatabase: {
       // Who checks it has just been told to.
       const see = doing === "check" ? "" : "see what is left with `rondo journal check`, ";
+      // SQLite says `malformed` of a page that the disk does not give as well.
+      const what = `damaged${codeIn(thrown) === codes.corrupt ? ", or the disk failed" : ""}`;
       return error(
         "storage",
-        `the file is damaged (${because}); ${see}restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
+        `the file is ${what} (${because}); ${see}restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
       );
     }
     default:
