@@ -130,3 +130,17 @@ test("that a word could not be kept is told to whoever speaks next, and not to a
   await (await other)?.release();
   await expect(session.resume()).rejects.toMatchObject({ kind: "conflict" });
 });
+
+test("a word that cannot be kept is told of to who waits for it, and to who begins a run meanwhile", async () => {
+  const memory = memoryJournal({ leases: true });
+  const agent = new Agent({ ...quick, model: scripted([say("one")]), journal: slowly(memory, 3) });
+  const session = await agent.open("s");
+  memory.lease?.("s", { owner: "another", ttlMs: 60_000 });
+  session.steer("nobody hears me");
+  const [kept, run] = await Promise.allSettled([session.settled(), session.send("go")]);
+  for (const one of [kept, run])
+    expect(one).toMatchObject({ status: "rejected", reason: { kind: "conflict" } });
+  expect(typesIn(memory)).toEqual([]);
+  // It was told, and stands in nobody's way.
+  await session.settled();
+});

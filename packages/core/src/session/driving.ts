@@ -275,8 +275,9 @@ export class Driving<Output> {
 
   /** Resolves when no run is driven and everything that was handed in is in the journal. */
   async settled(): Promise<void> {
+    const { told } = this.#words;
     await this.#drive?.result.catch(() => {});
-    await this.written();
+    await this.#words.written(told);
     // Another drive, or another write, may have begun by now.
     if (this.#drive !== undefined) await this.settled();
   }

@@ -24,8 +24,8 @@ export class OutsideFacts {
   /** Resolves when they are written. */
   #reading: Promise<void> | undefined;
   #unkept: RondoError | undefined;
-  /** What was told last of it. */
-  #taken: RondoError | undefined;
+  /** What was told last of it, to whoever came for it first. */
+  #told: RondoError | undefined;
 
   /** @param readNews reads what others have written since, if they have */
   constructor(driver: Driver, readNews: () => GoOn | Promise<GoOn>) {
@@ -70,14 +70,23 @@ export class OutsideFacts {
     return this.areUnderWay ? this.#writeBehind([]) : this.#readOn([]);
   }
 
-  /** Resolves when all words are in the journal. @throws RondoError if one could not be kept */
-  async written(): Promise<void> {
+  /** What a caller was told last of a fact that could not be kept. Undefined: nothing yet. */
+  get told(): RondoError | undefined {
+    return this.#told;
+  }
+
+  /**
+   * Resolves when all words are in the journal.
+   * @param since {@link told}, as it was when the caller began to wait: what others were told from then on is told to it, too
+   * @throws RondoError if one could not be kept
+   */
+  async written(since: RondoError | undefined = this.#told): Promise<void> {
     await this.#driver.settled().catch((thrown) => {
       // The new records are read, and the fact is written after them.
       if (this.#reading === undefined) throw thrown;
     });
     await this.#reading?.catch(() => {});
-    const unkept = this.takeUnkept();
+    const unkept = this.takeUnkept() ?? (this.#told === since ? undefined : this.#told);
     if (unkept !== undefined) throw unkept;
   }
 
@@ -90,13 +99,13 @@ export class OutsideFacts {
   takeUnkept(): RondoError | undefined {
     const error = this.#unkept;
     this.#unkept = undefined;
-    this.#taken = error;
+    this.#told = error ?? this.#told;
     return error;
   }
 
   /** No caller got this error after all: if it is why a fact could not be kept, the next caller gets it. */
   untold(thrown: unknown): void {
-    if (thrown !== undefined && thrown === this.#taken) this.#unkept = this.#taken;
+    if (thrown !== undefined && thrown === this.#told) this.#unkept = this.#told;
   }
 
   /** Reads the new records, synchronously if the journal can; else words wait for that and are written after them. */
