@@ -45,7 +45,7 @@ import { outputParts, type ToolOutput } from "./tool/outputs.ts";
 export interface ToolContext {
   /** Fires on abort, time-out, or when the result is no longer wanted. */
   signal: AbortSignal;
-  /** Stable over crashes and resumes: the same call has the same key. */
+  /** Stable over crashes and resumes: the same call has the same key. `reconcile` gets the one that the call was started with, in a fork that of before the fork. */
   idempotencyKey: string;
   /** The call's id in the conversation. */
   callId: string;

@@ -96,6 +96,26 @@ describe("a tool that can find out what came of a call", () => {
     expect(new Set(pay.keys).size).toBe(1);
   });
 
+  test("is asked in a fork by the key that the call was started with, and starts it again with the fork's own", async () => {
+    const asked: unknown[] = [];
+    const pay = once({
+      reconcile: (key, _args, { idempotencyKey }) => {
+        asked.push([key, idempotencyKey]);
+        return { notDone: true };
+      },
+    });
+    const { session, journal } = await cutOff(pay);
+    const fork = await session.fork("f");
+    await fork.resume();
+    const [key] = pay.keys;
+    expect(asked).toEqual([[key, key]]);
+    const started = journal
+      .read("f")
+      .flatMap((one) => (one.type === "tool_started" ? [one.idempotencyKey] : []));
+    expect(started).toEqual(pay.keys);
+    expect(new Set(pay.keys).size).toBe(2);
+  });
+
   test("may say that nothing was done of a call that was approved: nobody is asked again", async () => {
     const pay = once({ permission: "ask", reconcile: () => ({ notDone: true }) });
     const { session } = await cutOff(pay, { onInterrupted: "ask" });

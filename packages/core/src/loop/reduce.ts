@@ -98,6 +98,7 @@ function fold(state: State, record: LogRecord, last: number): State {
       return changeCall(state, countChild(run, record), record.call, (call) => ({
         ...call,
         startedAt: record.at,
+        startedAs: record.idempotencyKey,
         interrupted: false,
         reconciled: undefined,
         again: undefined,

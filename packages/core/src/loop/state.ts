@@ -48,6 +48,8 @@ export interface Call {
   readonly asked: boolean;
   readonly prepared: boolean;
   readonly startedAt?: number;
+  /** The idempotency key it was started with last. Before a fork that was the other session's. */
+  readonly startedAs?: string;
   /** It is a write, and had started when a process died. */
   readonly interrupted: boolean;
   /** It had started when a process died, and may have had its effect. It runs again, because twice does no harm, or because somebody approved it. */

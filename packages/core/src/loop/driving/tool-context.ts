@@ -31,10 +31,11 @@ export function toolContext(
   ongoing: ReadonlyMap<CallKey, AbortController>,
   child: { child?: ChildStart },
 ): ToolContext {
-  const { key, id } = call;
+  const { key, id, startedAs } = call;
   return {
     signal: controller.signal,
-    idempotencyKey: `${session}:${key}`,
+    // It is started before it is at work, or asked what came of it.
+    idempotencyKey: startedAs ?? `${session}:${key}`,
     callId: id,
     update: (progress, details): void => {
       if (ongoing.get(key) !== controller) return;
