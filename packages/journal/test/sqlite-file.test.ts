@@ -67,7 +67,9 @@ test("a check that finds a file damaged does not send to a check", () => {
   const file = made();
   truncateSync(file, statSync(file).size - 5_000);
   const [found] = checkJournal(file).findings;
-  expect(found?.message).toMatch(/is damaged, or the disk failed \(.*\); restore a copy, or save what can be read with/);
+  expect(found?.message).toMatch(
+    /is damaged, or the disk failed \(.*\); restore a copy, or save what can be read with/,
+  );
 });
 
 test("a check leaves nothing beside a journal that nobody has open", () => {
