@@ -23,7 +23,7 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   ],
   [
     "content_filter",
-    /content(?:filter|policy|blocked|moderat)|moderation|safety(?:error|block|violation)|policyviolation/,
+    /content(?:filter|policy|blocked|moderat)|moderation|guardrail|safety(?:error|block|violation)|policyviolation/,
   ],
   ["auth", /invalid(?:api|auth)?(?:key|token)|(?:token|key)(?:is)?expired|unauthori[sz]ed|unauthenticated/],
   ["permission", /(?<!extra)forbidden|(?:access|permission)denied/],

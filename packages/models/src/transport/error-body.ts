@@ -117,8 +117,10 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     words(root.detail) ??
     words(root.message) ??
     firstDetail(root.detail) ??
-    // Mistral puts the list of a 422 into the message.
+    // Mistral puts the list of a 422 into the message, a guardrail what it found.
     firstDetail(objectIn(said.message)?.detail) ??
+    words(objectIn(said.message)?.error) ??
+    words(objectIn(said.message)?.actionReason) ??
     words(said.msg) ??
     words(said.error_msg) ??
     words(said.error_message) ??
@@ -153,6 +155,7 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     said.error_code,
     said.errorCode,
     said.http_code,
+    said.http_status_code,
     ...(said === root
       ? []
       : [root.code, root.type, numberIn(root.status), root.statusCode, root.status_code]),

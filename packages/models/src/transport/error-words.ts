@@ -113,7 +113,7 @@ export const moneyWords: RegExp = phrases(
   /(?:weekly|monthly)[^.]{0,12} limit/,
   /account is suspended/,
   /payment required/,
-  /budget has been exceeded/,
+  /\bbudget (?:(?:has been|is|was) )?(?:exceeded|exhausted)/,
   /exceeded ?(?:token ?)?budget/,
   /\bover budget\b/,
   /credits are depleted/,
@@ -137,8 +137,12 @@ export const keyWords: RegExp = phrases(
   /\bnot authenticated\b/,
 );
 
-/** A filter of the provider's that took offence at the prompt or the answer. */
+/** A filter that took offence at the prompt or the answer: the provider's, or a gateway's own. */
 export const filterWords: RegExp = phrases(
+  /\bguardrails?\b[^.]{0,40}\b(?:block|violat|interven|fail|trigger|den[iy])/,
+  /\b(?:block|violat|reject|den[iy]|interven)\w{0,5}\b[^.]{0,40}\bguardrail/,
+  /\b(?:prompt|request|response|input|output|content)s?\b[^.]{0,20}\b(?:blocked|rejected|denied)\b (?:due to|by|because)\b[^.]{0,30}\b(?:security configuration|safety|moderation|content)/,
+  /\bprompt pattern is blocked\b/,
   /content[ _-]?(?:filter|management policy|policy[ _-]?violation)/,
   /flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)/,
   /limited access to this content for safety/,
@@ -189,6 +193,7 @@ export const passingLimitWords: RegExp = phrases(
   /\btoo many (?:concurrent )?requests\b/,
   /\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/,
   /exceeded your current request limit/,
+  /\b[RT]PM limit (?:exceeded|reached)/,
   /速率(?:限制|超)|频率(?:限制|超|过)|请求过于频繁|限流/,
 );
 

@@ -169,6 +169,10 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
       : "permission";
   }
   if (status === 408) return "timeout";
+  // What Portkey and WSO2 say where a guardrail denied the request.
+  if (status === 446) return "content_filter";
+  // Whatever status a gateway gives it.
+  if ((status === 424 || status === 500 || status === 502) && filterWords.test(text)) return "content_filter";
   // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.
   if (status === 499 || status === 424) return "server_error";
   // Anthropic's, and Groq's for its flexible tier.
@@ -278,7 +282,7 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
     return "quota_exhausted";
   // OpenAI gives a day's requests back one by one: of ten thousand the next one is there in nine seconds.
   if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
-  if (/(?:(?:\b|_)per|\/)[ _]?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text))
+  if (/(?:(?:\b|_)per|\/)[ _-]?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text))
     return "quota_exhausted";
   const limit = /limit:? (\d+)/i.exec(text)?.[1];
   const requested = /requested:? (\d+)/i.exec(text)?.[1];

@@ -25,6 +25,8 @@ const bodies: readonly string[] = [
   "cause",
   // Lemonade, in what it calls details.
   "response",
+  // Vercel's gateway, of what it could not read.
+  "value",
 ];
 
 /** Members that hold a list of them, one for each attempt: the last one is why there was no further. */
@@ -88,9 +90,10 @@ function bodyIn(given: Json | undefined): JsonObject | undefined {
 }
 
 /** Whether an object in the middle of something is the body of an error, and no arguments of a call. */
-const isBody = ({ error, message, code, type, status }: JsonObject): boolean =>
+const isBody = ({ error, message, code, type, status, error_message }: JsonObject): boolean =>
   objectIn(error) !== undefined ||
   isWords(error) ||
+  isWords(error_message) ||
   (isWords(message) && (code ?? type ?? status) !== undefined);
 
 /** Characters of a message, and objects in it, that are looked through. */
