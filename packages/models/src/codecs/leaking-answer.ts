@@ -78,6 +78,8 @@ class LeakingAnswer extends Answer {
       }, noCalls);
       whole.push(text);
       whole.end();
+      // What was held back of its pieces is in the whole.
+      this.#splitter.end();
       if (told.reasoning !== "") super.textWhole(this.#thoughts, "reasoning", told.reasoning);
       if (told.text !== "") super.textWhole(key, type, told.text);
     }

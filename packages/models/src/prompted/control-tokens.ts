@@ -23,13 +23,16 @@ import { parseDigits } from "../exact-json.ts";
 import { parseJson } from "../json-values.ts";
 import { anyOf } from "../patterns.ts";
 
-/** `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, Gemma's with half of them, and those that stand in no bars. */
+/**
+ * `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, Gemma's with half of them, those that stand in no bars,
+ * EXAONE's in square brackets, and MiniMax's.
+ */
 const tokens: RegExp =
-  /<(?=\|[A-Za-z0-9_:.\-/"][A-Za-z0-9_ :.\-/"]{0,63}\|>|\|[a-z_]{1,32}>|[a-z_]{1,32}\|>|｜[^｜<>\n]{1,64}｜>|\/?s>|(?:start|end)_of_turn>|(?:start|end)_function_(?:call|response|declaration)>|escape>|\]minimax\[>\[|(?:seed:)?(?:bos|eos|sop|eop)>|<\/?SYS>>)|\[(?=\/?INST\]|\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|THINK|gMASK)\])/g;
+  /<(?=\|[A-Za-z0-9_:.\-/"][A-Za-z0-9_ :.\-/"]{0,63}\|>|\|[a-z_]{1,32}>|[a-z_]{1,32}\|>|｜[^｜<>\n]{1,64}｜>|\/?s>|(?:start|end)_of_turn>|(?:start|end)_function_(?:call|response|declaration)>|escape>|\]minimax\[>\[|(?:seed:)?(?:bos|eos|sop|eop)>|SPECIAL_\d{1,4}>|<\/?SYS>>)|\[(?=\/?INST\]|\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|THINK|MODEL_SETTINGS|gMASK)\]|\|[a-z]{1,16}\|\]|e~\[)|\](?=~b\]|~!b\[)/g;
 
 /** The text with every control token broken up by a space: `<|im_end|>` becomes `< |im_end|>`. */
 export function neutralised(text: string): string {
-  if (!text.includes("<") && !text.includes("[")) return text;
+  if (!text.includes("<") && !text.includes("[") && !text.includes("]~")) return text;
   return text.replace(tokens, "$& ");
 }
 

@@ -3,6 +3,8 @@
 // For that family only (F236): elsewhere such tokens are leaks. `analysis` is thought, `final` is the answer, and what is
 // addressed to a function is a call. It is put into the protocol's own form, and read like any other.
 
+import { withChannelTokens } from "./bare-channels.ts";
+
 const segment =
   /<\|channel\|>([^<]*)(?:<\|constrain\|>[^<]*)?<\|message\|>([\s\S]*?)(?=<\|(?:end|call|return|start|channel)\|>|$)/g;
 
@@ -17,7 +19,8 @@ export function speaksHarmony(model: string): boolean {
 }
 
 /** The text with its channels told apart; undefined when it has none. */
-export function fromHarmony(text: string): HarmonyText | undefined {
+export function fromHarmony(given: string): HarmonyText | undefined {
+  const text = withChannelTokens(given);
   if (!/^\s*(?:<\|start\|>assistant)?[^<]{0,200}<\|channel\|>/.test(text)) return undefined;
   const reasoning: string[] = [];
   const calls: string[] = [];

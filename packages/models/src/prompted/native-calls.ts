@@ -7,7 +7,7 @@ import { anyOf } from "../patterns.ts";
 import { type CutCall, type OwnCall, plainName } from "./calls.ts";
 import { gemmaCall, pythonCall } from "./loose-notation.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
-import { pairedCall, xmlCall } from "./xml-calls.ts";
+import { dsml, pairedCall, xmlCall } from "./xml-calls.ts";
 
 /** What opens calls, whatever stands in it: in prose nothing else is looked at. */
 export const opening: RegExp = anyOf(
@@ -15,13 +15,13 @@ export const opening: RegExp = anyOf(
   /(?:\]<\]minimax\[>\[)?<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>/,
   /<\|open\|>(?:tools|call tool=)/,
   /<TOOLCALL>/,
-  /<[｜|]DSML[｜|](?:tool|function)_calls>/,
+  new RegExp(`<${dsml}(?:tool|function)_calls>`),
   /<tool_use>/,
   /<\|function_call\|>/,
   /<\|(?:start\|>assistant|channel\|>commentary) to=functions\./,
   /```tool_code\b/,
   /<function(?:=| name=)/,
-  /<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=/,
+  new RegExp(`<(?:[a-z]{1,24}:|${dsml})?invoke name=`),
   /<start_function_call>/,
   /<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>/,
   /<\|tool_call>/,
@@ -57,7 +57,7 @@ export const around: RegExp = anyOf(
   /<\|(?:open|close)\|>tools<\|sep\|>/,
   /<\/?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)>/,
   /<\/?TOOLCALL>/,
-  /<\/?｜DSML｜(?:tool|function)_calls>/,
+  new RegExp(`</?${dsml}(?:tool|function)_calls>`),
   /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix)\|>/,
   /<\|tool_call>/,
   /<tool_call\|>/,

@@ -22,6 +22,7 @@ const stops: readonly string[] = [
   "]<]minimax[>[",
   "<|",
   "<｜",
+  "<‖",
   "[TOOL_CALLS]",
   "[TOOL_REQUEST]",
   "functools[",

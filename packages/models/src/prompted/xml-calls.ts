@@ -10,7 +10,9 @@ import { putMember } from "../own-member.ts";
 import type { CutCall, OwnCall } from "./calls.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
 
-const prefix = "(?:[a-z]{1,24}:|｜DSML｜)?";
+/** DeepSeek's mark. Its bars come in several kinds, one or two of them. */
+export const dsml = "[|｜‖]{1,2}DSML[|｜‖]{1,2}";
+const prefix = `(?:[a-z]{1,24}:|${dsml})?`;
 const opener = new RegExp(
   `<(?:function=["']?([\\w.:-]{1,128})["']?|(?:function|${prefix}invoke) name=["']([^"'<>]{1,128})["'])\\s{0,9}>`,
   "y",

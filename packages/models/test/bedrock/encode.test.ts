@@ -12,6 +12,7 @@ import { userText } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { checkBedrockRequest } from "../../../testkit/src/wire/rules/bedrock.ts";
 import type { Target, WireRequest } from "../../src/codec.ts";
+import { nameFromWire } from "../../src/codecs/anthropic/names.ts";
 import { bedrockConverse } from "../../src/codecs/bedrock-converse.ts";
 import { targetOf } from "../anthropic/feeding.ts";
 
@@ -192,6 +193,24 @@ describe("Converse messages", () => {
 });
 
 describe("Converse tools and settings", () => {
+  it("writes no hyphen in a tool's name for Nova, whose calls break at one, and reads it back", () => {
+    const nova = targetOf("bedrock-converse", "bedrock", "us.amazon.nova-lite-v1:0");
+    const hyphens: ToolDefinition = { ...weather, name: "get-x2D-library_x2D_id" };
+    const messages: Message[] = [userText("hi"), answered([call("a", hyphens.name)]), result("a")];
+    const rest = { tools: [hyphens], toolChoice: { tool: hyphens.name } } as const;
+    const { body, messages: sent } = send(messages, rest, nova);
+    const name = "get_x2D_x2D_x2D_library_x5F_x2D_id";
+    expect(body.toolConfig).toMatchObject({
+      tools: [{ toolSpec: { name } }],
+      toolChoice: { tool: { name } },
+    });
+    expect(sent[1]?.content[0]).toMatchObject({ toolUse: { name } });
+    expect(nameFromWire(name)).toBe(hyphens.name);
+    expect(send(messages, rest).body.toolConfig).toMatchObject({
+      tools: [{ toolSpec: { name: "get-x2D-library_x5F_x2D_id" } }],
+    });
+  });
+
   it("names the model in the path and settings in their members", () => {
     const { wire, body, codes } = send([userText("go")], {
       system: "be brief",

@@ -187,6 +187,27 @@ describe("channels of gpt-oss in the content", () => {
       "I write <|channel|>final<|message|>x",
       ["text: I write <|channel|>final<|message|>x"],
     ],
+    [
+      "whose tokens a server dropped become the same",
+      "analysisWe think.assistantanalysisMore.assistantfinalDone.",
+      ["reasoning: We think.More.", "text: Done."],
+    ],
+    [
+      "whose tokens a server dropped become a call",
+      'analysisLook.assistantcommentaryI look.assistantcommentary to=functions.f json{"a":"b"}',
+      ["reasoning: Look.", "text: I look.", 'call: f({"a":"b"})'],
+    ],
+    [
+      "whose tokens a server dropped become a call where the recipient stands first",
+      "\nanalysisLook.assistant to=functions.fcommentary json{}",
+      ["reasoning: Look.", "call: f({})"],
+    ],
+    [
+      "are none where a name begins with one of their words",
+      "analysisResult is the assistant's",
+      ["text: analysisResult is the assistant's"],
+    ],
+    ["are none in a sentence", "analysis of assistantfinal", ["text: analysis of assistantfinal"]],
     ["leave no token at the end", "Done.<|return|>", ["text: Done."]],
     ["keep a token that is not at the end", "Done.<|return|> ok", ["text: Done.<|return|> ok"]],
     ["keep what only looks like one", "<|chan", ["text: <|chan"]],
@@ -251,6 +272,12 @@ describe("the same in the texts of other protocols", () => {
       ["reasoning: a", "text: b"],
     ],
     ["b<|end|>", "gpt-oss-20b", ["text: b"]],
+    ["a <", "gpt-oss-20b", ["text: a <"]],
+    ["a<|end", "gpt-oss-20b", ["text: a<|end"]],
+    ["<thin", "m", ["text: <thin"]],
+    ["<think>a</thin", "m", ["reasoning: a</thin"]],
+    ["analysisWe.assistantfinalb", "gpt-oss-20b", ["reasoning: We.", "text: b"]],
+    ["analysisWe.assistantfinalb", "m", ["text: analysisWe.assistantfinalb"]],
   ];
 
   it.each(Object.keys(ways).flatMap((protocol) => leaks.map((leak) => [protocol, ...leak] as const)))(

@@ -284,6 +284,13 @@ describe("control tokens in text that others wrote (F237)", () => {
     "<escape>",
     "<seed:bos>",
     "[/THINK]",
+    "]~b]",
+    "]~!b[",
+    "[e~[",
+    "[|endofturn|]",
+    "[|user|]",
+    "<SPECIAL_11>",
+    "[MODEL_SETTINGS]",
   ])("%s is one of them", (token) => {
     expect(neutralised(`a${token}b`)).toBe(`a${token[0]} ${token.slice(1)}b`);
   });
@@ -299,6 +306,9 @@ describe("control tokens in text that others wrote (F237)", () => {
     "[ARGS]",
     "[INSTALL]",
     "<strong>",
+    "[a | b]",
+    "x[~b]",
+    "[||]",
   ])("%j is none", (text) => {
     expect(neutralised(text)).toBe(text);
   });

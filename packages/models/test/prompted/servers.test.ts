@@ -116,6 +116,9 @@ describe("channels that a server left in the text (F236)", () => {
       gptOss,
     );
     expect([answered.text, answered.calls]).toEqual(["Sunny.", []]);
+    const bare = `analysisI look.assistantcommentary to=functions.weather json{"city":"Oslo"}`;
+    const dropped = await heard(bare, gptOss);
+    expect([dropped.calls, dropped.reasoning]).toEqual([called.calls, "I look."]);
     const broken = await heard(call.replace('{"city":"Oslo"}', '{"city":'), gptOss);
     expect(broken.calls[0]?.argsError).toContain("not valid JSON");
     expect((await heard('{"response":"plain"}', gptOss)).text).toBe("plain");

@@ -44,11 +44,20 @@ describe("what a guardrail stopped is filtered, and not sent again", () => {
     [
       "LiteLLM's, as a failure of the server",
       500,
-      { error: { message: "The response was filtered due to Azure OpenAI's content management policy", code: "500" } },
+      {
+        error: {
+          message: "The response was filtered due to Azure OpenAI's content management policy",
+          code: "500",
+        },
+      },
     ],
     ["by its code", 400, { error: { message: "Not allowed here", code: "guardrail_blocked" } }],
     ["Kong's", 400, { error: { message: "bad request: prompt pattern is blocked" } }],
-    ["in plain words", 400, { error: { message: "Your request was blocked because it violates the content safety policy." } }],
+    [
+      "in plain words",
+      400,
+      { error: { message: "Your request was blocked because it violates the content safety policy." } },
+    ],
     ["of a moderation", 403, { error: { message: "The request was rejected by content moderation" } }],
   ];
   it.each(rows)("%s (%d)", (_title, status, body) => {
@@ -56,8 +65,14 @@ describe("what a guardrail stopped is filtered, and not sent again", () => {
   });
 
   it("says why, where the message is a value", () => {
-    const message = { interveningGuardrail: "Words", action: "GUARDRAIL_INTERVENED", actionReason: "A word is barred." };
-    expect(errorOf(446, { code: "900514", type: "REGEX_GUARDRAIL", message }).message).toContain("A word is barred.");
+    const message = {
+      interveningGuardrail: "Words",
+      action: "GUARDRAIL_INTERVENED",
+      actionReason: "A word is barred.",
+    };
+    expect(errorOf(446, { code: "900514", type: "REGEX_GUARDRAIL", message }).message).toContain(
+      "A word is barred.",
+    );
   });
 
   it("is no filter where an endpoint was left out by it, or a network blocks", () => {
@@ -71,7 +86,12 @@ describe("what a guardrail stopped is filtered, and not sent again", () => {
 describe("what else gateways say in a form of their own", () => {
   const rows: [title: string, status: number, body: Json, kind: ErrorKind][] = [
     ["Portkey, of a budget", 412, { error: { message: "Budget exhausted" } }, "quota_exhausted"],
-    ["SiliconFlow, of a minute", 403, { code: 30011, message: "RPM limit exceeded. Please verify." }, "rate_limit"],
+    [
+      "SiliconFlow, of a minute",
+      403,
+      { code: 30011, message: "RPM limit exceeded. Please verify." },
+      "rate_limit",
+    ],
     [
       "OpenRouter, of a day",
       429,
@@ -84,7 +104,12 @@ describe("what else gateways say in a form of their own", () => {
   });
 
   it("Vercel's gateway, which could not read what it was refused with", () => {
-    const refusal = { error: { message: "This model's maximum context length is 40960 tokens. However, you requested 100 output tokens" } };
+    const refusal = {
+      error: {
+        message:
+          "This model's maximum context length is 40960 tokens. However, you requested 100 output tokens",
+      },
+    };
     const value = { error_type: "validation_error", error_message: JSON.stringify(refusal) };
     const error = { code: "error", message: "Stream error occurred", name: "AI_TypeValidationError", value };
     expect(classifyStreamError({ error })).toMatchObject({ kind: "context_overflow", contextWindow: 40_960 });

@@ -8,15 +8,19 @@ import { isSignedId } from "../openai/names.ts";
 /** Names that had to be cut, by what they were cut to: the rest of them stands nowhere else. */
 const cut = new Map<string, string>();
 
-/** A tool name as the wire allows it (`[a-zA-Z0-9_-]`). Undone by `nameFromWire`. */
-export function nameToWire(name: string, longest: number): string {
-  const escaped = name.replace(
-    // What would read as an escape is escaped itself.
-    /_x(?=[0-9A-F]{2,6}(?:_|[^a-zA-Z0-9_-]))|[^a-zA-Z0-9_-]/gu,
-    (found) =>
-      found === "_x"
-        ? "_x5F_x"
-        : `_x${found.codePointAt(0)?.toString(16).toUpperCase().padStart(2, "0") ?? "00"}_`,
+/** What is escaped in a name. What would read as an escape is escaped itself. */
+const refused: RegExp = /_x(?=[0-9A-F]{2,6}(?:_|[^a-zA-Z0-9_-]))|[^a-zA-Z0-9_-]/gu;
+const refusedHyphens: RegExp = /_x(?=[0-9A-F]{2,6}(?:_|[^a-zA-Z0-9_]))|[^a-zA-Z0-9_]/gu;
+
+/**
+ * A tool name as the wire allows it (`[a-zA-Z0-9_-]`). Undone by `nameFromWire`.
+ * @param hyphens whether they may stay
+ */
+export function nameToWire(name: string, longest: number, hyphens: boolean = true): string {
+  const escaped = name.replace(hyphens ? refused : refusedHyphens, (found) =>
+    found === "_x"
+      ? "_x5F_x"
+      : `_x${found.codePointAt(0)?.toString(16).toUpperCase().padStart(2, "0") ?? "00"}_`,
   );
   if (escaped === "") return "unnamed_tool";
   if (escaped.length <= longest) return escaped;

@@ -25,7 +25,13 @@ import { isAccepted } from "../files.ts";
 import { typeOfFile } from "../media-types.ts";
 import type { Warn } from "../warn.ts";
 
-export const longestBedrockName = 64;
+const longestName = 64;
+
+export const isNova = ({ origin }: Target): boolean => /nova/.test(origin.model);
+
+/** A tool name as Converse takes it. Nova's calls break at a hyphen: "Model produced invalid sequence as part of ToolUse". */
+export const bedrockName = (name: string, target: Target): string =>
+  nameToWire(name, longestName, !isNova(target));
 
 /** A cache point as its own block. */
 export function cachePoint(ttl?: string): string {
@@ -160,12 +166,12 @@ function knowsStatus(target: Target): boolean {
 }
 
 /** An answer's parts as Converse writes them. */
-export const bedrockAnswer: AnswerWords = {
+export const bedrockAnswer = (target: Target): AnswerWords => ({
   call: (part, id) => ({
-    json: `{"toolUse":{"toolUseId":${jsonOf(id)},"name":${jsonOf(nameToWire(part.name, longestBedrockName))},"input":${argsJson(part)}}}`,
+    json: `{"toolUse":{"toolUseId":${jsonOf(id)},"name":${jsonOf(bedrockName(part.name, target))},"input":${argsJson(part)}}}`,
   }),
   part: partBlock,
-};
+});
 
 function partBlock(
   part: Exclude<Part, { type: "tool_call" }>,

@@ -10,14 +10,14 @@ import { anthropicTool } from "../../schemas/codecs.ts";
 import { isBlank } from "../anthropic/blank-text.ts";
 import { answerBlocks, type Block } from "../anthropic/blocks.ts";
 import { placeMarks } from "../anthropic/cache.ts";
-import { bedrockId, nameToWire } from "../anthropic/names.ts";
+import { bedrockId } from "../anthropic/names.ts";
 import { type Dialect, Pieces } from "../anthropic/pieces.ts";
 import { providerOptions } from "../anthropic/settings.ts";
 import { joinedTools } from "../anthropic/tools.ts";
 import { type Traits, traitsOf } from "../anthropic/traits.ts";
 import { calledTools, type Turn, turnReaders } from "../anthropic/turns.ts";
 import { type Told, type Warn, warnOnce } from "../warn.ts";
-import { bedrockAnswer, bedrockContent, bedrockResult, longestBedrockName } from "./blocks.ts";
+import { bedrockAnswer, bedrockContent, bedrockName, bedrockResult } from "./blocks.ts";
 import { type BedrockOptions, bedrockOptions } from "./options.ts";
 
 export class BedrockEncoder implements Encoder {
@@ -68,7 +68,7 @@ export class BedrockEncoder implements Encoder {
     if (toolChoice === "none" && called.length === 0) return [];
     if (tools.length === 0) {
       const schema = { type: "object", properties: {} };
-      return called.map((name) => ({ json: specification(name, "No longer available.", schema) }));
+      return called.map((name) => ({ json: this.#specification(name, "No longer available.", schema) }));
     }
     if (this.#last?.tools !== tools)
       this.#last = { tools, blocks: joinedTools(tools.map((tool) => this.#toolJson(tool, warn))) };
@@ -80,17 +80,27 @@ export class BedrockEncoder implements Encoder {
     let json = this.#tools.get(tool);
     if (json === undefined) {
       const { description, schema } = anthropicTool(tool, false, { target: this.#target, warn });
-      json = specification(tool.name, description, schema);
+      json = this.#specification(tool.name, description, schema);
       this.#tools.set(tool, json);
     }
     return json;
   }
+
+  #specification(name: string, description: string, schema: JsonObject): string {
+    return jsonOf({
+      toolSpec: {
+        name: bedrockName(name, this.#target),
+        ...(isBlank(description) ? {} : { description }),
+        inputSchema: { json: schema },
+      },
+    });
+  }
 }
 
 /** What Converse writes in its own way. */
-const dialectOf = (target: Target): Dialect => ({
+const dialectOf = (target: Target, words = bedrockAnswer(target)): Dialect => ({
   user: (content, warn) => bedrockContent(content, target, warn),
-  assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, bedrockAnswer),
+  assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, words),
   result: (answered, _message, warn) => bedrockResult(answered, target, warn),
   text: (text) => jsonOf({ text }),
   list,
@@ -121,14 +131,4 @@ function list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): st
     json += (at === 0 ? "" : ",") + block.json + (mark === undefined ? "" : `,${mark}`);
   }
   return `[${json}]`;
-}
-
-function specification(name: string, description: string, schema: JsonObject): string {
-  return jsonOf({
-    toolSpec: {
-      name: nameToWire(name, longestBedrockName),
-      ...(isBlank(description) ? {} : { description }),
-      inputSchema: { json: schema },
-    },
-  });
 }

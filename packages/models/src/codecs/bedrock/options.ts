@@ -4,7 +4,6 @@
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
-import { nameToWire } from "../anthropic/names.ts";
 import {
   type Asked,
   leaveUnknown,
@@ -17,7 +16,7 @@ import {
 import { effortOf, outputLimit, thinkingOf, thinks } from "../anthropic/thinking.ts";
 import { claudeVersion } from "../anthropic/traits.ts";
 import type { Warn } from "../warn.ts";
-import { cachePoint, longestBedrockName } from "./blocks.ts";
+import { bedrockName, cachePoint, isNova } from "./blocks.ts";
 
 /** What `settings.providerOptions.bedrock` may hold beside `cache`: members of the body. */
 const members = [
@@ -68,8 +67,6 @@ const isHidden = ({ origin }: Target): boolean =>
   /:(?:application-inference-profile|provisioned-model|default-prompt-router|prompt-router)\//.test(
     origin.model,
   );
-
-const isNova = ({ origin }: Target): boolean => /nova/.test(origin.model);
 
 /** What is asked for in the members that every model shares, and in those that only its family knows: the caller's own last. */
 function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObject } {
@@ -154,7 +151,7 @@ function toolChoice(asked: Asked, isThinking: boolean): JsonObject | undefined {
     );
   if (choice === "auto" || choice === "none" || tools.length === 0 || !mayForce(asked, isThinking))
     return undefined;
-  return choice === "any" ? { any: {} } : { tool: { name: nameToWire(choice.tool, longestBedrockName) } };
+  return choice === "any" ? { any: {} } : { tool: { name: bedrockName(choice.tool, asked.target) } };
 }
 
 /** An automatic cache point, where the model is known to take them: others refuse the request. */

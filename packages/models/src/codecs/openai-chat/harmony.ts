@@ -4,6 +4,8 @@
 // to `functions.x` is a call. Anything else passes untouched, but for one token at its very end. Control tokens
 // in the middle of an ordinary answer are text, for models write about them too.
 
+import { BareChannels } from "../../prompted/bare-channels.ts";
+
 export type Say = (kind: "text" | "reasoning", text: string) => void;
 
 export interface HarmonyCalls {
@@ -25,6 +27,7 @@ export class HarmonySplitter {
   #header = "";
   #blank: string[] = [];
   #held = "";
+  readonly #bare = new BareChannels();
 
   constructor(say: Say, calls: HarmonyCalls) {
     this.#say = say;
@@ -32,6 +35,10 @@ export class HarmonySplitter {
   }
 
   push(text: string): void {
+    this.#read(this.#bare.push(text));
+  }
+
+  #read(text: string): void {
     let seen = this.#held + text;
     this.#held = "";
     if (this.#state === "start") {
@@ -70,6 +77,7 @@ export class HarmonySplitter {
   }
 
   end(): void {
+    this.#read(this.#bare.end());
     const held = this.#held;
     this.#held = "";
     if (this.#state === "start" || this.#state === "plain") {
