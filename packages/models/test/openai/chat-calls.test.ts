@@ -48,6 +48,38 @@ describe("which call a fragment belongs to", () => {
     expect(called(whole([...begun, ...turns('{"a":1}', '{"b":2}', "", "")]))).toEqual(both);
   });
 
+  test("fragments with ids of their own go on with the call before them, numbered or not (F071)", () => {
+    for (const number of [{ index: 0 }, {}]) {
+      const message = whole([
+        calls({ ...number, id: "a", function: fn("f", "") }),
+        calls({ ...number, id: "tool0", function: { arguments: '{"a"' } }),
+        calls({ ...number, id: "tool0", function: { arguments: ":1}" } }),
+        calls({ ...number, id: "b", function: fn("g", "") }),
+        calls({ ...number, id: "tool1", function: { name: null, arguments: '{"b":2}' } }),
+      ]);
+      expect(called(message)).toEqual([
+        ["f", { a: 1 }],
+        ["g", { b: 2 }],
+      ]);
+      expect(callsOf(message).map(({ id }) => id)).toEqual(["a", "b"]);
+    }
+  });
+
+  test("an entry that says nothing is no call, until one comes that does (F066)", () => {
+    for (const nothing of [
+      { index: 0, id: "", type: "function" },
+      { type: "function", function: {} },
+      { index: 0, id: null, type: "function", function: { name: "", arguments: "" } },
+    ]) {
+      const said = whole([chunk({ content: "I made it." }), calls(nothing)]);
+      expect(said.content).toEqual([{ type: "text", text: "I made it." }]);
+      expect(said.stop).toMatchObject({ kind: "end_turn", wire: "tool_use" });
+      const { index } = nothing as { index?: number };
+      const later = whole([calls(nothing), calls({ index, id: "a", function: fn("f", '{"a":1}') })]);
+      expect(called(later)).toEqual([["f", { a: 1 }]]);
+    }
+  });
+
   test("two nameless-id calls under index 0 are told apart by the name after whole arguments", () => {
     const message = whole([
       calls({ index: 0, function: fn("f", '{"a":1}') }),

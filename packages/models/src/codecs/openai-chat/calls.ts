@@ -75,6 +75,9 @@ export class CallTracker {
     // By another protocol's word.
     const told = fn?.arguments ?? fn?.parameters ?? fn?.input ?? undefined;
     const index = numberIn(call.index) ?? countIn(call.index);
+    // What says nothing opens no call: some send an empty entry beside their text.
+    const before = index === undefined ? this.#last : this.#byIndex.get(index);
+    if (before === undefined && id === "" && name === "" && !told) return undefined;
     const slot =
       index === undefined
         ? this.#unnumbered(id, name, told, position)
@@ -160,9 +163,9 @@ export class CallTracker {
       // One id for two calls of one list: two calls all the same (F052).
       if (same !== undefined && !(position > 0 && name !== "" && same.args.whole) && !anew(same, name, args))
         return same;
-      if (same === undefined && last !== undefined && last.id === "" && (last.name === "" || name === ""))
-        return last;
-      return this.#open();
+      if (same !== undefined || last === undefined) return this.#open();
+      const goesOn = last.id === "" ? last.name === "" || name === "" : !this.#another(last, id, name, args);
+      return goesOn ? last : this.#open();
     }
     if (last === undefined) return this.#open();
     if (name === "") return last;
