@@ -14,6 +14,7 @@ import {
   modelFace,
   RondoError,
 } from "@rondo/core";
+import { withoutEndToken } from "./end-token.ts";
 import { leakedCall, malformed } from "./leaked.ts";
 
 /**
@@ -25,6 +26,7 @@ export function nativeOrPrompted(
   native: Model,
   prompted: Model,
 ): Model {
+  const clean = withoutEndToken(native);
   let toolless = false;
   let called = false;
   const goOver = (io: ModelIo, why: string): void => {
@@ -41,7 +43,7 @@ export function nativeOrPrompted(
       if (toolless) return await prompted.call(request, io);
       let answer: AssistantMessage;
       try {
-        answer = await native.call(request, io);
+        answer = await clean.call(request, io);
       } catch (thrown) {
         if (request.tools.length === 0 || !refusesTools(thrown)) throw thrown;
         goOver(io, "has no tools of its own");

@@ -12,8 +12,9 @@
 
 import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf } from "@rondo/core";
 import { loadOnce } from "../load-once.ts";
+import { withoutEndToken } from "./end-token.ts";
 import type { Reading } from "./read-answer.ts";
-import { saidBefore } from "./said-before.ts";
+import { isSpokenOf, saidBefore } from "./said-before.ts";
 
 const families = loadOnce(() => import("./native-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
@@ -31,12 +32,13 @@ export async function leakedCall(
   return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;
 }
 
-/** The model, none of whose answers is nothing but calls as text. */
+/** The model, none of whose answers is nothing but calls as text, or ends in a token of its template. */
 export function withoutLeakedCalls(model: Model): Model {
+  const clean = withoutEndToken(model);
   return {
     ...modelFace(model),
     async call(request, io): Promise<AssistantMessage> {
-      const answer = await model.call(request, io);
+      const answer = await clean.call(request, io);
       const leaked = mayLeak(answer, request) ? await wholeLeak(textOf(answer).trim(), request) : undefined;
       return leaked === undefined ? answer : malformed(answer, leaked);
     },
@@ -64,14 +66,6 @@ async function wholeLeak(text: string, request: ModelRequest): Promise<string | 
   return isWhole && calls.every(({ name, fault }) => known.has(name) && fault === undefined)
     ? calls[0]?.name
     : undefined;
-}
-
-function isSpokenOf(mark: string, { system, messages }: ModelRequest): boolean {
-  if (system?.includes(mark)) return true;
-  for (const { role, content } of messages)
-    if (role !== "assistant" && content.some((part) => part.type === "text" && part.text.includes(mark)))
-      return true;
-  return false;
 }
 
 function mayLeak(answer: AssistantMessage, { tools, toolChoice, outputSchema }: ModelRequest): boolean {

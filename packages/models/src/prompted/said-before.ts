@@ -22,4 +22,13 @@ export function saidBefore({ messages }: ModelRequest): (written: string) => boo
   };
 }
 
+/** Whether somebody other than the model wrote some mark in the conversation. */
+export function isSpokenOf(mark: string, { system, messages }: ModelRequest): boolean {
+  if (system?.includes(mark)) return true;
+  for (const { role, content } of messages)
+    if (role !== "assistant" && content.some((part) => part.type === "text" && part.text.includes(mark)))
+      return true;
+  return false;
+}
+
 const squeezed = (text: string): string => text.replace(/\s+/g, "");
