@@ -1,28 +1,34 @@
-// The room of gpt-oss's channels where a server dropped their tokens and kept the words between them.
+// The room of gpt-oss's channels where a server dropped their tokens and kept the words between them, or wrote tags in their place.
 //
-// `analysisWe look.assistantfinalDone.` gets its tokens back, and is read like any other (F236). A text that opens so is held
-// until the next of these words comes: where none does, it is a text. Each piece is looked at once, with a short tail of the last.
+// `analysisWe look.assistantfinalDone.` gets its tokens back, and is read like any other (F236); so does Bedrock's
+// `<reasoning>We look.</reasoning>Done.` A text that opens with the bare word is held until the next of these words comes: where
+// none does, and it is short, it is a text. Each piece is looked at once, with a short tail of the last.
 
-const opening: RegExp = /^\s*analysis(?=\p{Lu}|\p{Lo})/u;
-const mayOpen: RegExp = /^\s*(?:a(?:n(?:a(?:l(?:y(?:s(?:is?)?)?)?)?)?)?)?$/;
+const tag = "<reasoning>";
+const word = "analysis";
+const opening: RegExp = /^\s*(?:analysis(?=\p{Lu}|\p{Lo})|<reasoning>)/u;
 /** What opens the next message. Its recipient stands before the channel's name or behind it. */
 const head: RegExp =
-  /assistant(?: to=functions\.([\w.-]{1,64}?))?(analysis|commentary|final)(?: to=functions\.([\w.-]{1,64}))?(?: ?(?:json|code)(?=[{[]))?/g;
+  /<\/reasoning>|assistant(?: to=functions\.([\w.-]{1,64}?))?(analysis|commentary|final)(?: to=functions\.([\w.-]{1,64}))?(?: ?(?:json|code)(?=[{[]))?/g;
 /** What may become one with what follows it. */
-const mayBeHead: RegExp = /(?:a(?:s(?:s(?:i(?:s(?:t(?:an?)?)?)?)?)?)?|assistant[ \w.=-]{0,160})$/;
+const mayBeHead: RegExp =
+  /(?:<(?:\/[a-z]{0,9})?|a(?:s(?:s(?:i(?:s(?:t(?:an?)?)?)?)?)?)?|assistant[ \w.=-]{0,160})$/;
 const longestHead = 170;
+/** Characters. No longer text begins with a name such as `analysisResult`. */
+const longestHeld = 2000;
 
 export class BareChannels {
-  #state: "start" | "plain" | "held" | "open" = "start";
+  #state: "start" | "plain" | "held" | "tagged" | "open" = "start";
   /** The first message, until it is known to be one. */
   #first: string[] = [];
+  #length = 0;
   #tail = "";
 
   /** What of the text can be told, with its tokens. */
   push(text: string): string {
     const seen = this.#tail + text;
     this.#tail = "";
-    if (this.#state === "start" && !mayOpen.test(seen)) this.#state = opening.test(seen) ? "held" : "plain";
+    if (this.#state === "start" && !mayOpen(seen)) this.#state = stateOf(seen);
     if (this.#state === "plain") return seen;
     const kept =
       this.#state === "start" ? seen.length : (mayBeHead.exec(seen.slice(-longestHead))?.[0].length ?? 0);
@@ -43,7 +49,8 @@ export class BareChannels {
     const marked = text.replaceAll(head, withTokens);
     if (this.#state === "open") return marked;
     this.#first.push(marked);
-    if (marked === text) return "";
+    this.#length += text.length;
+    if (this.#state === "held" && marked === text && this.#length < longestHeld) return "";
     const first = this.#first.join("").replace(opening, "<|channel|>analysis<|message|>");
     this.#state = "open";
     this.#first = [];
@@ -51,12 +58,16 @@ export class BareChannels {
   }
 }
 
-function withTokens(
-  _: string,
-  before: string | undefined,
-  channel: string,
-  behind: string | undefined,
-): string {
+function mayOpen(text: string): boolean {
+  const solid = text.trimStart();
+  return (solid !== tag && tag.startsWith(solid)) || word.startsWith(solid);
+}
+
+/** What a text is that has begun. */
+const stateOf = (text: string): "plain" | "held" | "tagged" =>
+  !opening.test(text) ? "plain" : text.trimStart().startsWith(tag) ? "tagged" : "held";
+
+function withTokens(_: string, before?: string, channel: string = "final", behind?: string): string {
   const name = before ?? behind;
   const to = name === undefined ? "" : ` to=functions.${name} <|constrain|>json`;
   return `<|end|><|start|>assistant<|channel|>${channel}${to}<|message|>`;
@@ -64,6 +75,6 @@ function withTokens(
 
 /** A whole text, with the tokens of its channels. */
 export function withChannelTokens(text: string): string {
-  const bare = new BareChannels();
-  return bare.push(text) + bare.end();
+  const channels = new BareChannels();
+  return channels.push(text) + channels.end();
 }

@@ -4,7 +4,7 @@ import { Agent, type Model, type ModelRequest } from "@rondo/core";
 import { say } from "@rondo/testkit";
 import type { RondoWire } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
-import { anthropic, ollama, openai, openaiCompatible } from "../../src/index.ts";
+import { anthropic, openai, openaiCompatible } from "../../src/index.ts";
 import { withoutEndToken } from "../../src/prompted/end-token.ts";
 import { modes, serve } from "../end-to-end/stack.ts";
 import { ask, hear, speaking } from "../prompted/model.ts";

@@ -4,7 +4,7 @@ import type { AssistantMessage, JsonObject, Origin, Part } from "@rondo/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
-import type { Say } from "../../src/codecs/openai-chat/harmony.ts";
+import { HarmonySplitter, type Say } from "../../src/codecs/openai-chat/harmony.ts";
 import { ThinkSplitter } from "../../src/codecs/openai-chat/think.ts";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../../src/codecs/openai-responses.ts";
@@ -78,6 +78,17 @@ describe("thinking in the content", () => {
     ["what only begins like a tag", "<thin line", {}, ["text: <thin line"]],
     ["what ends like a tag", "<think>a</thin", {}, ["reasoning: a</thin"]],
     ["a block that never ends", "<think>a", {}, ["reasoning: a"]],
+    ["Seed's block", "<seed:think>a</seed:think>b", {}, ["reasoning: a", "text: b"]],
+    ["MiniMax's block", "<mm:think>a</mm:think>b", {}, ["reasoning: a", "text: b"]],
+    ["Kimi-VL's block", "◁think▷a◁/think▷b", {}, ["reasoning: a", "text: b"]],
+    ["Gemma's block", "<|channel>thought\na<channel|>b", {}, ["reasoning: \na", "text: b"]],
+    ["Command's block", "<|START_THINKING|>a<|END_THINKING|>b", {}, ["reasoning: a", "text: b"]],
+    [
+      "no tags that people ask for themselves",
+      "<reasoning>a</reasoning>b",
+      {},
+      ["text: <reasoning>a</reasoning>b"],
+    ],
     ["Mistral's own tags", "[THINK]a[/THINK]b", {}, ["reasoning: a", "text: b"]],
     ["white space alone", " \n ", {}, ["text:  \n "]],
     ["inside from the start", "a</think>b", { thinkTags: "starts_inside" }, ["reasoning: a", "text: b"]],
@@ -203,6 +214,13 @@ describe("channels of gpt-oss in the content", () => {
       ["reasoning: Look.", "call: f({})"],
     ],
     [
+      "become the same from Bedrock's tags",
+      "<reasoning>We think.</reasoning>Done.",
+      ["reasoning: We think.", "text: Done."],
+    ],
+    ["are thought where Bedrock's tag is not shut", "<reasoning>We", ["reasoning: We"]],
+    ["are none where a tag only begins like Bedrock's", "<reason>x", ["text: <reason>x"]],
+    [
       "are none where a name begins with one of their words",
       "analysisResult is the assistant's",
       ["text: analysisResult is the assistant's"],
@@ -214,6 +232,19 @@ describe("channels of gpt-oss in the content", () => {
   ])("%s", (_, content, expected) => {
     for (const pieces of cuts(content).filter((__, at) => at % 7 < 2))
       expect(shape(decode(pieces, { harmony: true }))).toEqual(expected);
+  });
+
+  it("are told while they come, however long the first of them is", () => {
+    let told = 0;
+    const splitter = new HarmonySplitter(
+      (_, text) => {
+        told += text.length;
+      },
+      { open() {}, args() {}, close() {} },
+    );
+    splitter.push("analysisWe");
+    for (let count = 0; count < 20_000; count++) splitter.push(" think,");
+    expect(told).toBeGreaterThan(100_000);
   });
 
   it("give way to calls that are told as calls", () => {

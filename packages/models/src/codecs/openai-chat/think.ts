@@ -13,9 +13,15 @@ export type ThinkTags = "leading" | "starts_inside" | "nova";
 
 type Tag = readonly [open: string, close: string];
 
+/** Those that nobody writes who was not taught to: of most models, Magistral's, Seed's, MiniMax's, Kimi's, Gemma's, Command's. */
 const usual: readonly Tag[] = [
   ["<think>", "</think>"],
   ["[THINK]", "[/THINK]"],
+  ["<seed:think>", "</seed:think>"],
+  ["<mm:think>", "</mm:think>"],
+  ["◁think▷", "◁/think▷"],
+  ["<|channel>thought", "<channel|>"],
+  ["<|START_THINKING|>", "<|END_THINKING|>"],
 ];
 /** Nova's. Of other models people ask for these tags themselves, and look for them in the text. */
 const novas: readonly Tag[] = [["<thinking>", "</thinking>"]];
