@@ -65,10 +65,15 @@ export function chooseServer(provider: string | undefined, baseURL: string | und
   return server === undefined ? { name: undefined, server: unknownServer } : { name, server };
 }
 
+/** What models want wherever they are served. */
+const anywhere: NonNullable<CompatibleServer["models"]> = [
+  { match: /kimi/i, compat: { idForm: "functions" } },
+];
+
 /** A row's quirks for one model of it. */
 export function compatOf(server: CompatibleServer, model: string): { [quirk: string]: Json } {
   const compat: { [quirk: string]: Json } = { ...server.compat };
-  for (const { match, compat: more } of server.models ?? [])
+  for (const { match, compat: more } of [...anywhere, ...(server.models ?? [])])
     if (match.test(model)) for (const [quirk, value] of Object.entries(more)) compat[quirk] = value;
   return compat;
 }

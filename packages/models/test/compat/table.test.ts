@@ -340,6 +340,14 @@ describe("columns", () => {
     }
   });
 
+  it("gives Kimi's calls the ids it was taught, wherever it is served", () => {
+    for (const server of [...Object.values(compatibleServers), chooseServer(undefined, undefined).server]) {
+      for (const model of ["moonshotai/Kimi-K2-Thinking", "kimi_k2.5"])
+        expect(compatOf(server, model).idForm).toBe("functions");
+      expect(compatOf(server, "qwen3").idForm).not.toBe("functions");
+    }
+  });
+
   it("asks OpenAI alone for strict tools, where the schema allows it, and names a developer to its reasoning models", () => {
     const strict = {
       type: "object",

@@ -40,6 +40,32 @@ describe("Chat Completions requests", () => {
     expect(messages[2]!.content).toMatch(/file of this result/);
   });
 
+  test("calls of Kimi are numbered in order and named in their ids, which is all its template tells of them (F055)", () => {
+    const long = "a_tool_with_a_name_that_is_long_enough_for_40";
+    const history = [
+      user("go"),
+      assistant([call("call_x"), call("functions.g:0", { name: "h" })]),
+      result("functions.g:0"),
+      result("call_x"),
+      assistant([call("call_x")]),
+      result("call_x"),
+    ];
+    const sent = (messages: readonly Loose[]): unknown[] =>
+      messages.flatMap((one) =>
+        one.role === "tool" ? [one.tool_call_id] : ((one.tool_calls ?? []) as Loose[]).map(({ id }) => id),
+      );
+    const [g, h, again] = ["functions.g:0", "functions.h:1", "functions.g:2"];
+    const compat = { idForm: "functions" };
+    expect(sent(chatBody(history, compat).messages)).toEqual([g, h, h, g, again, again]);
+    // However long the name is, and the same in every later request.
+    const encoder = openaiChat.encoder(chat(compat));
+    const bodyOf = (messages: readonly Message[]): string => encoder.encode(request(messages)).body;
+    const named = [...history, assistant([call("d", { name: long })]), result("d")];
+    const before = bodyOf(named);
+    expect(before).toContain(`"functions.${long}:3"`);
+    expect(bodyOf([...named, user("and?")])).toContain(before.slice(0, -2));
+  });
+
   test("arguments go out as written when they are an object, else empty (F093, F095, F097)", () => {
     const { messages } = chatBody([
       user("go"),

@@ -33,8 +33,11 @@ export interface OpenaiChatCompat {
   echoReasoningOn: "tool_calls" | "all";
   /** What stands in the field on a tool turn that has no reasoning of this model. Default: nothing is sent (F104). */
   reasoningFill: string | null;
-  /** What call ids must look like. Default: `openai`, which is at most 40 characters (F055). */
-  idForm: "openai" | "mistral9";
+  /**
+   * What call ids must look like; `functions` counts them through the conversation, with the tool's name, as Kimi was taught to
+   * read them. Default: `openai`, which is at most 40 characters (F055).
+   */
+  idForm: "openai" | "mistral9" | "functions";
   /** Call ids that hold a thought signature, as LiteLLM makes them, go back whole. Default: false (F106). */
   signedIds: boolean;
   /**
@@ -166,7 +169,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     ]),
     echoReasoningOn: oneOf(given.echoReasoningOn, ["tool_calls", "all"]),
     reasoningFill: typeof given.reasoningFill === "string" ? given.reasoningFill : null,
-    idForm: oneOf(given.idForm, ["openai", "mistral9"]),
+    idForm: oneOf(given.idForm, ["openai", "mistral9", "functions"]),
     signedIds: given.signedIds === true,
     signCalls: given.signCalls === true,
     textBesideCalls: given.textBesideCalls !== false,

@@ -10,10 +10,11 @@ import { jsonOf } from "../../json-values.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
 import { goOn, noted } from "../bridges.ts";
 import { History } from "../history.ts";
-import { chatIds, mistralIds, nameTable, withSigned } from "../openai/names.ts";
+import { chatIds, functionIds, mistralIds, nameTable, withSigned } from "../openai/names.ts";
 import { bodyHead, jsonHeaders } from "../openai/settings.ts";
 import type { Warning } from "../warn.ts";
 import { chatCompat } from "./compat.ts";
+import { FunctionIds } from "./function-ids.ts";
 import { type ChatPiece, type ChatRoom, chatPiece, systemPiece, userPiece } from "./messages.ts";
 import { ChatTools, chatBody } from "./settings.ts";
 
@@ -32,7 +33,11 @@ interface Joined {
   begun: boolean;
   /** There are results of tools. */
   results: boolean;
+  /** Where ids name the function. */
+  ids: FunctionIds | undefined;
 }
+
+const idForms = { openai: chatIds, mistral9: mistralIds, functions: functionIds };
 
 function push(joined: Joined, piece: ChatPiece): void {
   if (joined.last !== undefined) joined.closed.append(`${joined.last.json},`);
@@ -50,7 +55,7 @@ export class ChatEncoder implements Encoder {
 
   constructor(target: Target) {
     const compat = chatCompat(target);
-    const ids = compat.idForm === "mistral9" ? mistralIds : chatIds;
+    const ids = idForms[compat.idForm];
     this.#room = {
       target,
       compat,
@@ -90,6 +95,7 @@ export class ChatEncoder implements Encoder {
         later: undefined,
         begun: false,
         results: false,
+        ids: compat.idForm === "functions" ? new FunctionIds() : undefined,
       };
       if (system !== undefined) this.#add(joined, this.#systemPiece(system));
       return joined;
@@ -111,7 +117,7 @@ export class ChatEncoder implements Encoder {
   }
 
   #addMessage(joined: Joined, message: Message): void {
-    const piece = this.#piece(message, joined.last === undefined);
+    const piece = this.#piece(joined.ids?.named(message) ?? message, joined.last === undefined);
     if (piece === undefined) return;
     if (piece.role !== "tool") this.#flush(joined);
     if (piece.role !== "system") {

@@ -70,6 +70,12 @@ export const mistralIds: IdForm = {
   make: (seed) => digest(seed, 9),
 };
 
+/** Kimi: the tool's name is in it, however long it is. */
+export const functionIds: IdForm = {
+  fits: (id) => id.length > 0,
+  make: chatIds.make,
+};
+
 /** Responses: at most 64 letters, digits, `_` and `-`, with no `_` at the end (F056). */
 export const responsesIds: IdForm = {
   fits: (id) => /^[A-Za-z0-9_-]{1,63}[A-Za-z0-9-]$|^[A-Za-z0-9-]$/.test(id),

@@ -1,0 +1,33 @@
+// The room of ids that name the function: `functions.read_file:0`, counted through the conversation.
+//
+// Kimi's template tells of a call nothing but its id, of the result as well. Under an id of another form, another model's or
+// one of Rondo's own, the model does not see which tool it called, and ends its turn in silence (F055).
+
+import type { Message, ToolCallPart } from "@rondo/core";
+import { wireName } from "../openai/names.ts";
+
+/** The ids of one conversation, message by message. */
+export class FunctionIds {
+  readonly #ids = new Map<string, string>();
+  #count = 0;
+
+  /** The next message, its calls or its result under such ids. */
+  named(message: Message): Message {
+    if (message.role === "tool") {
+      const callId = this.#ids.get(message.callId) ?? message.callId;
+      return { ...message, callId };
+    }
+    if (message.role !== "assistant") return message;
+    if (!message.content.some(({ type }) => type === "tool_call")) return message;
+    return {
+      ...message,
+      content: message.content.map((part) => (part.type === "tool_call" ? this.#call(part) : part)),
+    };
+  }
+
+  #call(part: ToolCallPart): ToolCallPart {
+    const id = `functions.${wireName(part.name)}:${this.#count++}`;
+    this.#ids.set(part.id, id);
+    return { ...part, id };
+  }
+}
