@@ -179,9 +179,10 @@ describe("a refusal tells of a quirk", () => {
     expect(of({ message: message("arguments") })).toBeUndefined();
   });
 
-  it("that a result has to be named", () => {
-    const message =
-      "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.";
+  it.each([
+    "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.",
+    "chat template error: Jinja Exception: Invalid tool response: 'name' must be provided.",
+  ])("that a result has to be named: %s", (message) => {
     expect(told({ message })).toEqual({ toolNames: true });
     expect(told({ message }, { toolNames: true })).toBeUndefined();
   });

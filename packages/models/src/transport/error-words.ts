@@ -238,6 +238,7 @@ export const templateWords: RegExp = phrases(
   /\broles must alternate\b/,
   /\bsystem role (?:is )?not supported\b/,
   /\bno user query found\b/,
+  /\binvalid tool response: /,
   /repetitive tool calls detected/,
   /failed to (?:parse grammar|initialize samplers)/,
   /\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/,
