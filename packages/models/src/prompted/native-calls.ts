@@ -7,12 +7,12 @@ import { anyOf } from "../patterns.ts";
 import { type CutCall, type OwnCall, plainName } from "./calls.ts";
 import { gemmaCall, pythonCall } from "./loose-notation.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
-import { dsml, pairedCall, xmlCall } from "./xml-calls.ts";
+import { dsml, label, pairedCall, xmlCall } from "./xml-calls.ts";
 
 /** What opens calls, whatever stands in it: in prose nothing else is looked at. */
 export const opening: RegExp = anyOf(
   "",
-  /(?:\]<\]minimax\[>\[)?<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>/,
+  new RegExp(`(?:\\]<\\]minimax\\[>\\[)?<(?:[a-z]{1,24}[:_])?(?:tool|function)_call(?:s?${label}>| name=)`),
   /<\|open\|>(?:tools|call tool=)/,
   /<TOOLCALL>/,
   new RegExp(`<${dsml}(?:tool|function)_calls>`),
@@ -23,9 +23,9 @@ export const opening: RegExp = anyOf(
   /<function(?:=| name=)/,
   new RegExp(`<(?:[a-z]{1,24}:|${dsml})?invoke name=`),
   /<start_function_call>/,
-  /<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>/,
+  /<\|(?:tool_calls?|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call[_:]begin|action_start|START_ACTION|tools_prefix)\|>/,
   /<\|tool_call>/,
-  /<｜tool[▁_]calls?[▁_]begin｜>/,
+  /<[|｜]tool[▁_]calls?[▁_]begin[|｜]>/,
   /\[(?:TOOL_CALLS|TOOL_REQUEST)\]/,
   /\b(?:functools(?=\[)|function call(?=\{))/,
   // Gemini's own, where it is served without the tokens around it.
@@ -55,14 +55,14 @@ export const around: RegExp = anyOf(
   /```[A-Za-z_]*/,
   /\]<\]minimax\[>\[/,
   /<\|(?:open|close)\|>tools<\|sep\|>/,
-  /<\/?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)>/,
+  new RegExp(`</?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)${label}>`),
   /<\/?TOOLCALL>/,
   new RegExp(`</?${dsml}(?:tool|function)_calls>`),
-  /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix)\|>/,
+  /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix|calls)\|>/,
   /<\|tool_call>/,
   /<tool_call\|>/,
   /<(?:start|end)_function_call>/,
-  /<｜tool▁calls▁(?:begin|end)｜>/,
+  /<[|｜]tool[▁_](?:calls[▁_](?:begin|end)|call[▁_](?:end|begin[|｜]>function<[|｜]tool[▁_]sep(?=[|｜]><)))[|｜]>/,
   /\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])/,
   /\[(?:END_)?TOOL_REQUEST\]/,
   /functools(?=\[)/,
@@ -79,8 +79,12 @@ const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
     tail: /\s*<\|tool_call_end\|>/y,
   },
   {
-    head: /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.:-]{1,128})(?:<｜tool▁sep｜>)?\s*(?:```(?:json)?\s*)?(?=\{)/y,
-    tail: /\s*(?:```\s*)?<｜tool▁call▁end｜>/y,
+    head: /<\|tool_call:begin\|>[\w-]{0,64}<\|tool_call:name\|>([\w.-]{1,128})<\|tool_call:args\|>\s*(?=\{)/y,
+    tail: /\s*<\|tool_call:end\|>/y,
+  },
+  {
+    head: /<[|｜]tool[▁_]call[▁_]begin[|｜]>(?:function<[|｜]tool[▁_]sep[|｜]>)?([\w.:-]{1,128})(?:<[|｜]tool[▁_]sep[|｜]>)?\s*(?:```(?:json)?\s*)?(?=\{)/y,
+    tail: /\s*(?:```\s*)?<[|｜]tool[▁_]call[▁_]end[|｜]>/y,
   },
   {
     head: /\[TOOL_CALLS\]\s{0,9}([A-Za-z_][\w.-]{0,127})(?:\[CALL_ID\][\w-]{1,64})?(?:\[ARGS\])?\s*(?=\{)/y,

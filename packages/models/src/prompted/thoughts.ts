@@ -14,10 +14,11 @@ const named: readonly Tags[] = ["think", "thinking", "thought", "reasoning"].map
 }));
 const tags: readonly Tags[] = [
   ...named,
-  // Magistral, Command, Seed, MiniMax, Gemma, Kimi.
+  // Magistral, Command, Seed, Hunyuan, MiniMax, Gemma, Kimi.
   { open: "[think]", close: "[/think]" },
   { open: "<|start_thinking|>", close: "<|end_thinking|>" },
   { open: "<seed:think>", close: "</seed:think>" },
+  { open: "<think:opensource>", close: "</think:opensource>" },
   { open: "<mm:think>", close: "</mm:think>" },
   { open: "<|channel>thought", close: "<channel|>" },
   { open: "◁think▷", close: "◁/think▷" },

@@ -32,6 +32,7 @@ const stops: readonly string[] = [
   "</thought>",
   "</reasoning>",
   "</seed:think>",
+  "</think:opensource>",
   "</mm:think>",
   "[/THINK]",
   "<channel|>",

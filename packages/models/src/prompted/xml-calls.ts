@@ -13,8 +13,11 @@ import { found, parsedLoosely, valueEnd } from "./scan.ts";
 /** DeepSeek's mark. Its bars come in several kinds, one or two of them. */
 export const dsml = "[|｜‖]{1,2}DSML[|｜‖]{1,2}";
 const prefix = `(?:[a-z]{1,24}:|${dsml})?`;
+/** What Hunyuan writes at the end of a tag. */
+export const label = "(?::opensource)?";
+const element = `(?:function|${prefix}(?:invoke|(?:function|tool)_call))`;
 const opener = new RegExp(
-  `<(?:function=["']?([\\w.:-]{1,128})["']?|(?:function|${prefix}invoke) name=["']([^"'<>]{1,128})["'])\\s{0,9}>`,
+  `<(?:function=["']?([\\w.:-]{1,128})["']?|${element} name=["']([^"'<>]{1,128})["'])\\s{0,9}>`,
   "y",
 );
 const parameter = new RegExp(
@@ -22,21 +25,22 @@ const parameter = new RegExp(
   "y",
 );
 /** A parameter may be left open: the next one, or the end of the call, shuts it. */
-const parameterEnd = new RegExp(
-  `</${prefix}param(?:eter)?>|(?=\\n<parameter=|</function>|</${prefix}invoke>|</tool_call>)`,
-  "g",
-);
+const parameterEnd = new RegExp(`</${prefix}param(?:eter)?>|(?=\\n<parameter=|</${element}>)`, "g");
 /** What MiniMax M3 writes before a tag. */
 const mark = "\\]<\\]minimax\\[>\\[";
-const closer = new RegExp(`\\s*(?:${mark})?</(?:function|${prefix}invoke)>`, "y");
+const closer = new RegExp(`\\s*(?:${mark})?</${element}>`, "y");
 const marked = new RegExp(`\\s*${mark}<([A-Za-z_][\\w.-]{0,127})>`, "y");
 const lastMark = new RegExp(`${mark}$`);
 const deepest = 8;
 const beforeJson = /\s*(?=\{)/y;
 
-const glmName = /([\w.:-]{1,128})(?:<tool_sep>)?\s*(?=<arg_key>|<\/tool_call>)/y;
-const glmPair = /\s*<arg_key>([^<]{1,128})<\/arg_key>\s*<arg_value>/y;
-const glmValueEnd = /<\/arg_value>|(?=<arg_key>|<\/tool_call>)/g;
+const glmNext = `(?=<arg_key${label}>|</tool_call${label}>)`;
+const glmName = new RegExp(`([\\w.:-]{1,128})(?:<tool_sep${label}>)?\\s*${glmNext}`, "y");
+const glmPair = new RegExp(
+  `\\s*<arg_key${label}>([^<]{1,128})</arg_key${label}>\\s*<arg_value${label}>`,
+  "y",
+);
+const glmValueEnd = new RegExp(`</arg_value${label}>|${glmNext}`, "g");
 
 const kimiOpener = /<\|open\|>call tool="([^"<>]{1,128})"[^<>]{0,64}<\|sep\|>/y;
 const kimiArgument = /\s*<\|open\|>argument key="([^"<>]{1,128})"([^<>]{0,64})<\|sep\|>/y;
@@ -45,7 +49,7 @@ const kimiCloser = /\s*<\|close\|>call<\|sep\|>/y;
 
 /** What the end of the text broke off: a tag, or a key without its value. */
 const brokenTag = new RegExp(
-  `\\s*(?:(?:${mark})?<(?:[^<>]*$|arg_key>)|<\\|(?:open|close)\\|>[^<>]*(?:<[^<>]*)?$|\\](?:<(?:\\](?:\\w{1,7}(?:\\[(?:>\\[?)?)?)?)?)?$)`,
+  `\\s*(?:(?:${mark})?<(?:[^<>]*$|arg_key${label}>)|<\\|(?:open|close)\\|>[^<>]*(?:<[^<>]*)?$|\\](?:<(?:\\](?:\\w{1,7}(?:\\[(?:>\\[?)?)?)?)?)?$)`,
   "y",
 );
 

@@ -79,6 +79,7 @@ describe("thinking in the content", () => {
     ["what ends like a tag", "<think>a</thin", {}, ["reasoning: a</thin"]],
     ["a block that never ends", "<think>a", {}, ["reasoning: a"]],
     ["Seed's block", "<seed:think>a</seed:think>b", {}, ["reasoning: a", "text: b"]],
+    ["Hunyuan's block", "<think:opensource>a</think:opensource>b", {}, ["reasoning: a", "text: b"]],
     ["MiniMax's block", "<mm:think>a</mm:think>b", {}, ["reasoning: a", "text: b"]],
     ["Kimi-VL's block", "◁think▷a◁/think▷b", {}, ["reasoning: a", "text: b"]],
     ["Gemma's block", "<|channel>thought\na<channel|>b", {}, ["reasoning: \na", "text: b"]],

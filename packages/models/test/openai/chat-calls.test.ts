@@ -74,7 +74,7 @@ describe("which call a fragment belongs to", () => {
       const said = whole([chunk({ content: "I made it." }), calls(nothing)]);
       expect(said.content).toEqual([{ type: "text", text: "I made it." }]);
       expect(said.stop).toMatchObject({ kind: "end_turn", wire: "tool_use" });
-      const { index } = nothing as { index?: number };
+      const { index = null } = nothing as { index?: number };
       const later = whole([calls(nothing), calls({ index, id: "a", function: fn("f", '{"a":1}') })]);
       expect(called(later)).toEqual([["f", { a: 1 }]]);
     }

@@ -9,10 +9,16 @@ const bare = `{"name": "weather", "arguments": ${json}}`;
 const qwen =
   "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>";
 const glm = "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n</tool_call>";
+const hunyuan = `<tool_calls>\n${glm.replace("weather", "weather<tool_sep>")}\n</tool_calls>`.replaceAll(
+  ">",
+  ":opensource>",
+);
 const kimi = `<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>${json}<|tool_call_end|><|tool_calls_section_end|>`;
 const deepseek = `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>${json}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`;
 const claude =
   '<function_calls>\n<invoke name="weather">\n<parameter name="city">Oslo</parameter>\n</invoke>\n</function_calls>';
+const step =
+  '<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="weather"><steptml:parameter name="city">Oslo</steptml:parameter></steptml:invoke><｜tool_call_end｜>\n<｜tool_calls_end｜>';
 const mark = "]<]minimax[>[";
 const minimax = `${mark}<tool_call>\n${mark}<invoke name="weather">\n${mark}<city>Oslo${mark}</city>\n${mark}</invoke>\n${mark}</tool_call>`;
 const kimi3 =
@@ -27,6 +33,8 @@ const families: readonly [string, string][] = [
   ["GLM's", glm],
   ["GLM's on one line", glm.replaceAll("\n", "")],
   ["Hunyuan's", `<tool_calls>${glm.replace("weather\n", "weather<tool_sep>\n")}</tool_calls>`],
+  ["a newer Hunyuan's", hunyuan],
+  ["a newer Hunyuan's without what stands behind a name", hunyuan.replace("<tool_sep:opensource>", "")],
   ["Kimi's", kimi],
   ["DeepSeek's", deepseek],
   [
@@ -36,6 +44,9 @@ const families: readonly [string, string][] = [
       `function<｜tool▁sep｜>weather\n\`\`\`json\n${json}\n\`\`\``,
     ),
   ],
+  ["DeepSeek's with plain bars", deepseek.replaceAll("｜", "|")],
+  ["DeepSeek's in plain letters", deepseek.replaceAll("｜", "|").replaceAll("▁", "_")],
+  ["Step's", step],
   [
     "a newer DeepSeek's",
     claude.replaceAll(/(<\/?)/g, "$1｜DSML｜").replace('"city"', '"city" string="true"'),
@@ -44,6 +55,8 @@ const families: readonly [string, string][] = [
   ["a newer DeepSeek's with bars of another kind", claude.replaceAll(/(<\/?)/g, "$1‖DSML‖")],
   ["a newer DeepSeek's with plain bars", claude.replaceAll(/(<\/?)/g, "$1|DSML|")],
   ["Claude's", claude],
+  ["Grok's", claude.replace(/<\/?function_calls>\n?/g, "").replaceAll("invoke", "xai:function_call")],
+  ["Grok's with JSON", `<function_call name="weather">${json}</function_call>`],
   ["MiniCPM's", '<function name="weather"><param name="city"><![CDATA[Oslo]]></param></function>'],
   ["MiniMax's", claude.replaceAll("function_calls", "minimax:tool_call")],
   ["a newer MiniMax's", minimax],
@@ -69,6 +82,10 @@ const families: readonly [string, string][] = [
   ["Gemma's alone", 'call:weather{city:<|"|>Oslo<|"|>}'],
   ["Gemma's behind a thought", '<|channel>thought\nI look.\n<channel|>call:weather{city:<|"|>Oslo<|"|>}'],
   ["FunctionGemma's", "<start_function_call>call:weather{city:<escape>Oslo<escape>}<end_function_call>"],
+  [
+    "Solar's",
+    `<|tool_calls|><|tool_call:begin|>a1b2<|tool_call:name|>weather<|tool_call:args|>${json}<|tool_call:end|><|calls|>`,
+  ],
   ["Phi's", `functools[${bare}]`],
   ["Granite's", `<|tool_call|>[${bare}]`],
   ["Nemotron's", `<TOOLCALL>[${bare}]</TOOLCALL>`],
@@ -306,6 +323,7 @@ describe("a thought in the words of its family", () => {
     ["[THINK]", "[/THINK]"],
     ["<|START_THINKING|>", "<|END_THINKING|>"],
     ["<seed:think>", "</seed:think>"],
+    ["<think:opensource>", "</think:opensource>"],
     ["<mm:think>", "</mm:think>"],
     ["<|open|>think<|sep|>", "<|close|>think<|sep|>"],
     ["<|channel>thought", "<channel|>"],

@@ -33,7 +33,10 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
     { nullContent: true },
   ],
   // Gemini behind this protocol wants to know by name whose result it is, as Gemma's templates do.
-  [/function_response\.name: name cannot be empty|\binvalid tool response: [`'"\\]*name\b/i, { toolNames: true }],
+  [
+    /function_response\.name: name cannot be empty|\binvalid tool response: [`'"\\]*name\b/i,
+    { toolNames: true },
+  ],
   [lacksSignature, { signCalls: true }],
   // Mistral's own rules, where one of its models stands behind another name: its ids (F055), and who may speak after whom (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],

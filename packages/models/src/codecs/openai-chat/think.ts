@@ -13,11 +13,12 @@ export type ThinkTags = "leading" | "starts_inside" | "nova";
 
 type Tag = readonly [open: string, close: string];
 
-/** Those that nobody writes who was not taught to: of most models, Magistral's, Seed's, MiniMax's, Kimi's, Gemma's, Command's. */
+/** Those that nobody writes who was not taught to: of most models, Magistral's, Seed's, Hunyuan's, MiniMax's, Kimi's, Gemma's, Command's. */
 const usual: readonly Tag[] = [
   ["<think>", "</think>"],
   ["[THINK]", "[/THINK]"],
   ["<seed:think>", "</seed:think>"],
+  ["<think:opensource>", "</think:opensource>"],
   ["<mm:think>", "</mm:think>"],
   ["◁think▷", "◁/think▷"],
   ["<|channel>thought", "<channel|>"],
