@@ -1,6 +1,6 @@
 // A token that ends a turn, left at the end of an answer: it is no word of it, neither told nor kept (F236).
 
-import { Agent, type Model, type ModelRequest } from "@rondo/core";
+import { Agent, type AssistantMessage, type Model, type ModelEvent, type ModelRequest } from "@rondo/core";
 import { say } from "@rondo/testkit";
 import type { RondoWire } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
@@ -59,24 +59,14 @@ describe("a token that ends a turn, at the end of an answer", () => {
   });
 
   it("is told before what comes behind it, and in an answer that breaks off", async () => {
-    const told: string[] = [];
-    const model: Model = {
-      ...speaking(""),
-      async call(_, io) {
-        io.emit({ type: "text_delta", index: 0, text: "Hello!<|im_end|>" });
-        io.emit({ type: "tool_args_delta", index: 1, id: "1", name: "f", delta: "{}" });
-        io.emit({ type: "text_delta", index: 2, text: "<|im_end|>" });
-        throw new Error("broke");
-      },
-    };
-    const emit = (event: { type: string; text?: string }): void => {
-      told.push(event.text ?? event.type);
-    };
-    const signal = new AbortController().signal;
-    await expect(withoutEndToken(model).call(ask, { signal, emit })).rejects.toThrow("broke");
-    expect(told.filter((one) => one !== "progress").join(" ")).toBe(
-      "Hello! <|im_end|> tool_args_delta <|im_end|>",
-    );
+    const events: ModelEvent[] = [
+      { type: "text_delta", index: 0, text: "Hello!<|im_end|>" },
+      { type: "reasoning_delta", index: 1, text: "Hm." },
+      { type: "text_delta", index: 2, text: "<|im_end|>" },
+    ];
+    const { told, call } = telling(events, undefined);
+    await expect(call).rejects.toThrow("broke");
+    expect(told).toEqual(["Hello!", "<|im_end|>", "Hm.", "<|im_end|>"]);
   });
 
   const makers: { readonly [name: string]: (wire: RondoWire) => Model } = {
@@ -95,4 +85,110 @@ describe("a token that ends a turn, at the end of an answer", () => {
       expect(result.text).toBe("Hello!");
     },
   );
+});
+
+const calling: AssistantMessage["content"][number] = {
+  type: "tool_call",
+  id: "1",
+  name: "f",
+  args: {},
+  rawArgs: "{}",
+};
+
+/** An answer that tells events, and what of them is told. */
+function telling(
+  events: readonly ModelEvent[],
+  content: AssistantMessage["content"] | undefined,
+  request: ModelRequest = ask,
+): { told: string[]; call: Promise<AssistantMessage> } {
+  const told: string[] = [];
+  const model: Model = {
+    ...speaking(""),
+    async call(_, io) {
+      for (const event of events) io.emit(event);
+      if (content === undefined) throw new Error("broke");
+      return { role: "assistant", content, stop: { kind: "tool_use", wire: "tool_use" } } as AssistantMessage;
+    },
+  };
+  const emit = (event: ModelEvent): void => {
+    if ("text" in event) told.push(event.text);
+    else if (event.type !== "progress") told.push(event.type);
+  };
+  return { told, call: withoutEndToken(model).call(request, { signal: new AbortController().signal, emit }) };
+}
+
+describe("what opens or closes calls, left beside those that it stood around", () => {
+  const marks = [
+    "<｜DSML｜function_calls",
+    "<｜DSML｜function_calls>",
+    "<｜｜DSML｜｜tool_calls>\n",
+    "<tool_call>",
+    "</tool_call>",
+    "</function>\n</tool_call>",
+    "<minimax:tool_call>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_call",
+    "<function",
+    "[TOOL_CALLS]",
+    "</think>\n\n",
+    "<|im_end|>",
+  ];
+  const pieces = (text: string, size: number): string[] =>
+    Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size));
+  const inText = (index: number, text: string, size: number): ModelEvent[] =>
+    pieces(text, size).map((piece) => ({ type: "text_delta", index, text: piece }));
+  const args: ModelEvent = { type: "tool_args_delta", index: 1, id: "1", name: "f", delta: "{}" };
+
+  it.each(marks)("is no word of the answer before a call: %j", async (mark) => {
+    for (const size of [1, 4, 100]) {
+      const events = [...inText(0, `I look.\n${mark}`, size), args];
+      const { told, call } = telling(events, [{ type: "text", text: `I look.\n${mark}` }, calling]);
+      expect((await call).content).toEqual([{ type: "text", text: "I look.\n" }, calling]);
+      expect(told.join("")).toBe("I look.\ntool_args_delta");
+      const alone = telling([...inText(0, mark, size), args], [{ type: "text", text: mark }, calling]);
+      expect((await alone.call).content).toEqual([calling]);
+      expect(alone.told).toEqual(["tool_args_delta"]);
+    }
+  });
+
+  it.each(["\n</tool_call>", ">\n</tool_call>", "</parameter>\n</function>\n</tool_call>"])(
+    "nor behind it, be it in a text of its own or in the one before: %j",
+    async (mark) => {
+      for (const size of [1, 4, 100]) {
+        const behind = [args, ...inText(2, mark, size)];
+        const own = telling(behind, [calling, { type: "text", text: mark }]);
+        expect((await own.call).content).toEqual([calling]);
+        expect(own.told.join("").trim()).toBe("tool_args_delta");
+        const before = [...inText(0, "I look.", size), args, ...inText(0, mark, size)];
+        const one = telling(before, [{ type: "text", text: `I look.${mark}` }, calling]);
+        expect((await one.call).content).toMatchObject([
+          { text: expect.stringMatching(/^I look\.\n?$/) },
+          {},
+        ]);
+        expect(one.told.join("")).toMatch(/^I look\.tool_args_delta\n?$/);
+      }
+    },
+  );
+
+  it("stays where there is no call, where it is spoken of, and where the text goes on", async () => {
+    const text = "I look.\n<tool_call>";
+    const { answer, shown } = await heard(text, 3);
+    expect([answer.content, shown]).toEqual([[{ type: "text", text }], text]);
+    const spoken = { ...ask, system: "Begin with <tool_call>." };
+    const said = telling([...inText(0, text, 3), args], [{ type: "text", text }, calling], spoken);
+    expect((await said.call).content).toEqual([{ type: "text", text }, calling]);
+    expect(said.told.join("")).toBe(`${text}tool_args_delta`);
+    const quoted = "I look for `</tool_call>";
+    const about = telling([...inText(0, quoted, 3), args], [{ type: "text", text: quoted }, calling]);
+    expect((await about.call).content).toEqual([{ type: "text", text: quoted }, calling]);
+    expect(about.told.join("")).toBe(`${quoted}tool_args_delta`);
+    const whole = 'I look.\n<tool_call>\n{"name":"f"}\n</tool_call>';
+    const block = telling([...inText(0, whole, 3), args], [{ type: "text", text: whole }, calling]);
+    expect((await block.call).content).toEqual([{ type: "text", text: whole }, calling]);
+    expect(block.told.join("")).toBe(`${whole}tool_args_delta`);
+    const more = [...inText(0, text, 3), args, ...inText(0, " is a tag.", 4)];
+    const going = telling(more, [{ type: "text", text: `${text} is a tag.` }, calling]);
+    expect((await going.call).content).toEqual([{ type: "text", text: `${text} is a tag.` }, calling]);
+    expect(going.told.join("")).toBe("I look.\ntool_args_delta<tool_call> is a tag.");
+  });
 });
