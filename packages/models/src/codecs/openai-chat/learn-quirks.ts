@@ -32,11 +32,8 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
     /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank/i,
     { nullContent: true },
   ],
-  // Gemini behind this protocol wants to know by name whose result it is, as Gemma's templates do.
-  [
-    /function_response\.name: name cannot be empty|\binvalid tool response: [`'"\\]*name\b/i,
-    { toolNames: true },
-  ],
+  // Gemini behind this protocol wants to know by name whose result it is.
+  [/function_response\.name: name cannot be empty/i, { toolNames: true }],
   [lacksSignature, { signCalls: true }],
   // Mistral's own rules, where one of its models stands behind another name: its ids (F055), and who may speak after whom (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],

@@ -18,6 +18,9 @@ const noTextArguments: RegExp =
 /** That of gpt-oss, which has one place for both. */
 const noTextBesideThinking: RegExp = /cannot pass both content and thinking/i;
 
+/** Gemma's, which tells of a result under its tool's name. */
+const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
+
 /** A history without a person in it, or one that a person does not begin. */
 const noUser: RegExp =
   /\bno user query found\b|\bfirst message must be (?:from )?(?:the |a )?[`'"\\]*user\b/i;
@@ -35,5 +38,6 @@ export function learnedOfTemplate(
   if (!compat.alternate && noAlternation.test(words)) return { alternate: true, systemFirstOnly: true };
   if (!compat.objectArguments && noTextArguments.test(words)) return { objectArguments: true };
   if (compat.textBesideCalls && noTextBesideThinking.test(words)) return { textBesideCalls: false };
+  if (!compat.toolNames && noName.test(words)) return { toolNames: true };
   return !compat.needsUser && noUser.test(words) ? { needsUser: true } : undefined;
 }
