@@ -14,7 +14,7 @@ import {
   type Part,
 } from "@rondo/core";
 import { literal } from "../patterns.ts";
-import { isSpokenOf } from "./said-before.ts";
+import { introduces, isSpokenOf } from "./said-before.ts";
 
 const tokens: readonly string[] = [
   "<|im_end|>",
@@ -89,8 +89,6 @@ const tokensAtEnd = new RegExp(`${someOf(tokens)}{1,4}$`);
 const marksAtEnd = new RegExp(`(?:>\\s{0,4}(?=</))?${someOf(all)}{1,6}$`);
 const first = new RegExp(`^(?:>\\s{0,4})?${someOf([...tokens, ...marks])}{0,6}`);
 const whole = new RegExp(`^${someOf(all)}$`);
-/** What is spoken of stands behind a blank, a colon or a quote. */
-const spoken: RegExp = /[^\S\n]$|[:=('"`“«[]\s*$/;
 /** A call that stands in the text as a whole is left as it is. */
 const opened: RegExp = /<[^\s/<>]{0,24}(?:tool_call|function|invoke)/;
 /** No run of them is longer. */
@@ -137,7 +135,7 @@ function without(part: Part, end: string | undefined): Part[] {
 function endOf(text: string, request: ModelRequest, hasCalls: boolean): string | undefined {
   const tail = text.slice(-longest);
   const found = (hasCalls ? marksAtEnd : tokensAtEnd).exec(tail);
-  if (found === null || spoken.test(tail.slice(0, found.index))) return undefined;
+  if (found === null || introduces.test(tail.slice(0, found.index))) return undefined;
   const [end] = found;
   if (hasCalls && opened.test(text.slice(0, -end.length))) return undefined;
   const solid = end.slice(Math.max(0, end.search(/[<[]/)));

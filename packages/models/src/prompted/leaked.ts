@@ -4,9 +4,11 @@
 //
 // - Of a server on this machine, which is known for it, any call that would run if tools were text (`leakedCall`): not one
 //   that the model only reads out.
-// - Of any other, an answer that is nothing but calls in a family's own marks, of tools that are there (`withoutLeakedCalls`);
-//   and one that begins so, names a tool and cannot be read, cut or garbled, which is what those servers make of a call. But not
-//   where somebody in the conversation wrote of these marks: what a person asked to be shown is an answer.
+// - Of any other, an answer that ends in calls in a family's own marks, of tools that are there (`withoutLeakedCalls`); one that
+//   names a tool there and cannot be read, cut or garbled, which is what those servers make of a call; and one whose end begins
+//   a call. But not where the words before it are about it, as behind a colon or in a fence, nor where somebody in the
+//   conversation wrote of these marks: what a person asked to be shown is an answer. Where the server itself says that there
+//   are calls, and gives none, marks are calls for certain.
 //
 // What reads calls is loaded with the first text that may be one.
 
@@ -14,12 +16,12 @@ import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf
 import { loadOnce } from "../load-once.ts";
 import { withoutEndToken } from "./end-token.ts";
 import type { Reading } from "./read-answer.ts";
-import { isSpokenOf, saidBefore } from "./said-before.ts";
+import { introduces, isSpokenOf, saidBefore } from "./said-before.ts";
 
 const families = loadOnce(() => import("./native-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
 /** What every family's marks begin with. */
-const mayBeMark = /^(?:[<[\]]|func|call:|declaration:|```)/;
+const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|```/;
 
 /** The tool that an answer without calls calls in its text; undefined where it is a text. */
 export async function leakedCall(
@@ -39,8 +41,10 @@ export function withoutLeakedCalls(model: Model): Model {
     ...modelFace(model),
     async call(request, io): Promise<AssistantMessage> {
       const answer = await clean.call(request, io);
-      const leaked = mayLeak(answer, request) ? await wholeLeak(textOf(answer).trim(), request) : undefined;
-      return leaked === undefined ? answer : malformed(answer, leaked);
+      const detail = mayLeak(answer, request) ? await leakIn(answer, request) : undefined;
+      return detail === undefined
+        ? answer
+        : { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
     },
   };
 }
@@ -49,23 +53,41 @@ export function withoutLeakedCalls(model: Model): Model {
 export function malformed(
   answer: AssistantMessage,
   tool: string,
-  detail: string = `a call of ${tool} stands in the answer's text, where nothing runs`,
+  detail: string = inText(`a call of ${tool}`),
 ): AssistantMessage {
   return { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
 }
 
-/** The first tool that a text calls which says nothing else. */
-async function wholeLeak(text: string, request: ModelRequest): Promise<string | undefined> {
-  if (!mayBeMark.test(text)) return undefined;
-  const { firstNamed, opening, opensCalls } = await families();
-  if (!opensCalls(text) || isSpokenOf(opening.exec(text)?.[0] ?? "", request)) return undefined;
+const inText = (what: string): string => `${what} stands in the answer's text, where nothing runs`;
+
+/** What is wrong with an answer that ends in calls; undefined where it stands. */
+async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
+  const text = textOf(answer).trim();
+  if (!mayHoldMarks.test(text)) return undefined;
+  const { firstNamed, opening, opensOnly } = await families();
+  const begun = opening.exec(text);
+  if (begun === null) return undefined;
+  const [mark] = begun;
+  const isAnnounced = answer.stop.wire === "tool_use";
+  if (!isAnnounced && (isAbout(text.slice(0, begun.index), mark) || isSpokenOf(mark, request)))
+    return undefined;
+  const leak = text.slice(begun.index);
+  if (opensOnly(leak)) return "the answer's text begins a call, and the call itself is missing";
   const known = namesIn(request);
-  const { calls, text: said, warnings, malformed: isBroken } = await reading(text, request);
-  if (isBroken !== undefined && said === "") return firstNamed(text, known);
-  const isWhole = said === "" && warnings.length === 0;
-  return isWhole && calls.every(({ name, fault }) => known.has(name) && fault === undefined)
-    ? calls[0]?.name
-    : undefined;
+  const named = firstNamed(leak, known);
+  if (isAnnounced) return inText(named === undefined ? "a call" : `a call of ${named}`);
+  const { calls, text: said, warnings, malformed: isBroken } = await reading(leak, request);
+  if (said !== "") return undefined;
+  const isCall =
+    warnings.length === 0 && calls.every(({ name, fault }) => known.has(name) && fault === undefined);
+  const tool = isBroken !== undefined ? named : isCall ? calls[0]?.name : undefined;
+  return tool === undefined ? undefined : inText(`a call of ${tool}`);
+}
+
+/** Whether the words before a mark are about it, or a fence stands around it. */
+function isAbout(words: string, mark: string): boolean {
+  if (words === "") return false;
+  return mark.startsWith("`") || introduces.test(words) || words.split("```").length % 2 === 0;
 }
 
 function mayLeak(answer: AssistantMessage, { tools, toolChoice, outputSchema }: ModelRequest): boolean {

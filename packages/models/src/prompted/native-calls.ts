@@ -69,6 +69,19 @@ export const around: RegExp = anyOf(
   /function call(?=\{)/,
 );
 
+const openingHere = new RegExp(opening.source, "y");
+
+/** Whether a text only opens calls, and makes none. */
+export function opensOnly(text: string): boolean {
+  let at = 0;
+  while (at < text.length) {
+    const mark = found(around, text, at)?.[0] ?? found(openingHere, text, at)?.[0] ?? "";
+    if (mark === "") return false;
+    at += mark.length;
+  }
+  return true;
+}
+
 /** Of those, what closes. */
 export const closing: RegExp = /^(?:<\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>)/;
 

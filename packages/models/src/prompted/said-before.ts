@@ -4,6 +4,9 @@
 
 import type { ModelRequest } from "@rondo/core";
 
+/** Words before a mark that speak of it: it stands behind a blank, a colon or a quote. */
+export const introduces: RegExp = /[^\S\n]$|[:=('"`“«[]\s*$/;
+
 /** How often an answer is compared with the conversation: whatever else it holds that looks like a call is taken for a quotation. */
 const mostCompared = 32;
 

@@ -1,7 +1,7 @@
 // Calls that a server could not read: they are no answer, and never run (F234).
 
 import { Agent, type Input, type Model, type RunResult, type Settings, type Tool, tool } from "@rondo/core";
-import { call, say } from "@rondo/testkit";
+import { call, say, stop } from "@rondo/testkit";
 import type { RondoWire, WireTurn } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { anthropic, bedrock, openai, openaiCompatible } from "../../src/index.ts";
@@ -97,8 +97,57 @@ describe("an answer that is nothing but a call in a family's own marks", () => {
   });
 });
 
+describe("a call in a family's own marks below words", () => {
+  const words = "I will look at the weather.";
+  it.each([
+    `${words}\n\n${hermes}`,
+    `${words}\n${qwen}`,
+    `${words}${kimi}`,
+    `${words}\n${hermes}\n${hermes.replace("Oslo", "Bergen")}\n`,
+    `${words}\n<tool_call>\n<function=weather>\n<parameter=city>\nOs`,
+  ])("is malformed as well, where the words are not about it: %s", async (leak) => {
+    const { result, wire, ran } = await asked([
+      say(leak),
+      call("weather", { city: "Bergen" }),
+      say("Sunny."),
+    ]);
+    expect([result.text, ran]).toEqual(["Sunny.", [{ city: "Bergen" }]]);
+    expect(JSON.stringify(wire.requests[1]?.body)).not.toContain("Oslo");
+  });
+
+  it.each([
+    "<tool_call>",
+    `${words}\n<tool_call>`,
+    `${words}\n<tool_call>\n`,
+    `${words}<|tool_calls_section_begin|>`,
+    `${words}<|tool_calls_section_begin|><|tool_call_begin|>`,
+    `${words}<|open|>tools<|sep|>`,
+    "[TOOL_CALLS]",
+  ])("is malformed where it was begun and not made: %s", async (begun) => {
+    const { result, wire, ran } = await asked([say(begun), call("weather", {}), say("Sunny.")]);
+    expect([result.text, ran]).toEqual(["Sunny.", [{}]]);
+    expect(JSON.stringify(wire.requests[1]?.body)).toContain("begins a call");
+  });
+
+  it("is malformed for certain where the server says that there are calls", async () => {
+    for (const leak of [`Like this: ${hermes}`, `It is:\n${qwen}`, "I use <tool_call>"]) {
+      const { result, ran } = await asked(
+        [[say(leak), stop("tool_use")], call("weather", { city: "Bergen" }), say("Sunny.")],
+        { system: "Calls begin with <tool_call>." },
+      );
+      expect([result.text, ran]).toEqual(["Sunny.", [{ city: "Bergen" }]]);
+    }
+  });
+});
+
 describe("an answer stands", () => {
   it.each([
+    ["that says how one begins", "A call begins with <tool_call>"],
+    ["that says so below its words", "A call begins so:\n<tool_call>"],
+    ["that shows one in a fence below words", `I mean this.\n\`\`\`\n${hermes}\n\`\`\``],
+    ["that shows one in a fence that it left open", `I mean this.\n\`\`\`xml\n${hermes}`],
+    ["that quotes one in its sentence", `I would write ${hermes}`],
+    ["that only closes one", "Done.\n</tool_call>"],
     ["that speaks of such marks", `Hermes writes ${hermes}, and nothing else.`],
     ["that shows them below words", `Like this:\n\n${hermes}`],
     ["that shows them in a fence", `\`\`\`\n${hermes}\n\`\`\``],
