@@ -89,6 +89,8 @@ const tokensAtEnd = new RegExp(`${someOf(tokens)}{1,4}$`);
 const marksAtEnd = new RegExp(`(?:>\\s{0,4}(?=</))?${someOf(all)}{1,6}$`);
 const first = new RegExp(`^(?:>\\s{0,4})?${someOf([...tokens, ...marks])}{0,6}`);
 const whole = new RegExp(`^${someOf(all)}$`);
+/** HTML's, of what is struck out. */
+const struck = "<s>";
 /** A call that stands in the text as a whole is left as it is. */
 const opened: RegExp = /<[^\s/<>]{0,24}(?:tool_call|function|invoke)/;
 /** No run of them is longer. */
@@ -137,10 +139,12 @@ function endOf(text: string, request: ModelRequest, hasCalls: boolean): string |
   const found = (hasCalls ? marksAtEnd : tokensAtEnd).exec(tail);
   if (found === null || introduces.test(tail.slice(0, found.index))) return undefined;
   const [end] = found;
-  if (hasCalls && opened.test(text.slice(0, -end.length))) return undefined;
+  const words = text.slice(0, -end.length);
+  if (hasCalls && opened.test(words)) return undefined;
   const solid = end.slice(Math.max(0, end.search(/[<[]/)));
   const token = all.find((one) => solid.startsWith(one)) ?? "";
-  return isSpokenOf(token, request) ? undefined : end;
+  const isClosing = token === "</s>" && words.includes(struck);
+  return isClosing || isSpokenOf(token, request) ? undefined : end;
 }
 
 /** Where what may be a token at the end of the answer begins; the text's length where nothing may be one. */

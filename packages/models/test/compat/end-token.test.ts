@@ -45,6 +45,7 @@ describe("a token that ends a turn, at the end of an answer", () => {
     ["of no turn", "Hello <b>you</b>"],
     ["that only begins", "Hello!<|im_en"],
     ["of HTML", "<p>Hi</p>"],
+    ["that closes what was struck out", "It was <s>ten</s>"],
   ])("stays %s", async (_, text) => {
     for (const chunk of [1, 3, 1000]) {
       const { answer, shown } = await heard(text, chunk);
