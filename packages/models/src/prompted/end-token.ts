@@ -92,7 +92,7 @@ const whole = new RegExp(`^${someOf(all)}$`);
 /** HTML's, of what is struck out. */
 const struck = "<s>";
 /** A call that stands in the text as a whole is left as it is. */
-const opened: RegExp = /<[^\s/<>]{0,24}(?:tool_call|function|invoke)/;
+const opened: RegExp = /<[^\s/<>]{0,24}(?:tool_call|function|invoke|parameter|think)/;
 /** No run of them is longer. */
 const longest = 120;
 

@@ -187,6 +187,9 @@ describe("what opens or closes calls, left beside those that it stood around", (
     const block = telling([...inText(0, whole, 3), args], [{ type: "text", text: whole }, calling]);
     expect((await block.call).content).toEqual([{ type: "text", text: whole }, calling]);
     expect(block.told.join("")).toBe(`${whole}tool_args_delta`);
+    const xml = "I write this.\n<parameter>1</parameter>";
+    const element = telling([...inText(0, xml, 3), args], [{ type: "text", text: xml }, calling]);
+    expect((await element.call).content).toEqual([{ type: "text", text: xml }, calling]);
     const more = [...inText(0, text, 3), args, ...inText(0, " is a tag.", 4)];
     const going = telling(more, [{ type: "text", text: `${text} is a tag.` }, calling]);
     expect((await going.call).content).toEqual([{ type: "text", text: `${text} is a tag.` }, calling]);
