@@ -147,6 +147,9 @@ function endOf(text: string, request: ModelRequest, hasCalls: boolean): string |
   return isClosing || isSpokenOf(token, request) ? undefined : end;
 }
 
+/** What none of them begins without. Most pieces of a text have none of it. */
+const mayBegin = /[<[>]/;
+
 /** Where what may be a token at the end of the answer begins; the text's length where nothing may be one. */
 function mayEndAt(text: string): number {
   const from = Math.max(0, text.length - longest);
@@ -198,6 +201,11 @@ class HeldEnd {
       this.text = "";
     }
     this.#index = event.index;
+    if (this.text === "" && !mayBegin.test(event.text)) {
+      this.#before += event.text;
+      this.#io.emit(event);
+      return;
+    }
     this.#isMark = false;
     const text = this.text + event.text;
     const at = mayEndAt(text);
