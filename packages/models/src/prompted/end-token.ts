@@ -104,7 +104,7 @@ export function withoutEndToken(model: Model): Model {
       const held = new HeldEnd(io, request);
       let answer: AssistantMessage;
       try {
-        answer = await model.call(request, { ...io, emit: (event) => held.emit(event) });
+        answer = await model.call(request, { ...io, emit: held.emit });
       } catch (thrown) {
         held.tell();
         throw thrown;
@@ -188,7 +188,8 @@ class HeldEnd {
     this.#request = request;
   }
 
-  emit(event: ModelEvent): void {
+  /** Needs no `this`, and nothing around it: an answer may be thousands of deltas. */
+  readonly emit = (event: ModelEvent): void => {
     if (event.type !== "text_delta") {
       if (event.type === "tool_args_delta") this.#besideCall();
       else if (event.type !== "progress" && event.type !== "warning") this.tell();
@@ -214,7 +215,7 @@ class HeldEnd {
     this.#before += told;
     // What is held back is work all the same.
     this.#io.emit(at === 0 ? { type: "progress" } : { ...event, text: told });
-  }
+  };
 
   /** It was no end. */
   tell(): void {
