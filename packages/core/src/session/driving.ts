@@ -273,12 +273,11 @@ export class Driving<Output> {
     return new Promise((resolve) => drive.afterwards.push(() => resolve(deed())));
   }
 
-  /** Resolves when no run is driven and everything that was handed in is in the journal. */
+  /** Resolves when no run is driven, nor one that began meanwhile, and everything that was handed in is in the journal. */
   async settled(): Promise<void> {
     const { told } = this.#words;
     await this.#drive?.result.catch(() => {});
     await this.#words.written(told);
-    // Another drive, or another write, may have begun by now.
     if (this.#drive !== undefined) await this.settled();
   }
 
