@@ -234,6 +234,14 @@ describe("a message", () => {
     expect(await heard(...cut, ...other)).toBe("Bye");
   });
 
+  it("that begins once more takes no memory for parts that never came, whatever number one of them has", async () => {
+    const [added] = round("Hello");
+    const far = { ...part("output_text.delta", "Hel"), content_index: 2 ** 31 };
+    expect(await heard(added as object, far, added as object, part("output_text.delta", "Hello"))).toBe(
+      "Hello",
+    );
+  });
+
   it("that is told once more as a whole is one", async () => {
     expect(await heard(...round("One."), ...round("One."))).toBe("One.");
   });

@@ -4,8 +4,8 @@ import type { Json, JsonObject } from "@rondo/core";
 
 export interface Item {
   key: string;
-  /** The keys of its parts, made once: they are asked for with every delta. */
-  parts: string[];
+  /** The keys of its parts by their places, which may be any number, made once: they are asked for with every delta. */
+  parts: Map<number, string>;
   type: string;
   /** It was announced, and did not begin with a delta. */
   added: boolean;
@@ -15,9 +15,9 @@ export interface Item {
   ids: Set<string>;
   /** What it said as a whole, once it had ended. */
   said: string | undefined;
-  /** The final texts of its parts; and those from before it began once more. */
-  texts: string[];
-  before: readonly string[];
+  /** The final texts of its parts, by their places; and those from before it began once more. */
+  texts: Map<number, string>;
+  before: ReadonlyMap<number, string>;
   /** Annotations told so far, by content part. */
   cited: Map<number, number>;
   /** The reasoning part last written to. */
@@ -31,15 +31,15 @@ export interface Item {
 /** An item of which nothing is known but its place. */
 export const newItem = (index: number, type: string): Item => ({
   key: `item ${index}`,
-  parts: [],
+  parts: new Map(),
   type,
   added: false,
   done: false,
   callId: undefined,
   ids: new Set(),
   said: undefined,
-  texts: [],
-  before: [],
+  texts: new Map(),
+  before: new Map(),
   cited: new Map(),
   reasoning: undefined,
   pieces: false,
@@ -47,10 +47,10 @@ export const newItem = (index: number, type: string): Item => ({
 });
 
 export function partKey(item: Item, position: number): string {
-  let key = item.parts[position];
+  let key = item.parts.get(position);
   if (key === undefined) {
     key = `${item.key} part ${position}`;
-    item.parts[position] = key;
+    item.parts.set(position, key);
   }
   return key;
 }

@@ -232,10 +232,10 @@ export class ResponseItems {
   #again(index: number): void {
     const item = this.#items.get(index);
     if (item?.done === true && item.type === "message")
-      Object.assign(item, { done: false, before: item.texts, texts: [] });
+      Object.assign(item, { done: false, before: item.texts, texts: new Map() });
     else if (item?.added === true && !item.done) {
-      for (const key of [item.key, ...item.parts]) if (key !== undefined) this.#answer.again(key);
-      Object.assign(item, { texts: [], cited: new Map(), reasoning: undefined });
+      for (const key of [item.key, ...item.parts.values()]) this.#answer.again(key);
+      Object.assign(item, { texts: new Map(), cited: new Map(), reasoning: undefined });
     }
   }
 
@@ -244,9 +244,9 @@ export class ResponseItems {
     const key = this.#part(index, place, "message");
     const { before, texts } = this.#item(index, "message");
     const position = countIn(place.content_index) ?? 0;
-    const earlier = before[position] ?? "";
+    const earlier = before.get(position) ?? "";
     const whole = text === "" || text.startsWith(earlier) ? text : earlier + text;
-    if (whole !== "") texts[position] = whole;
+    if (whole !== "") texts.set(position, whole);
     this.#answer.textWhole(key, type, whole);
   }
 
