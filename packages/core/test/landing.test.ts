@@ -1,7 +1,18 @@
 // A limit is met while the model is at work, and its answer comes all the same, before it was given up.
 
-import { Agent, type AgentOptions, budget, type RunResult } from "@rondo/core";
-import { call, empty, hold, type ScriptedModel, say, scripted, type Turn, think } from "@rondo/testkit";
+import { Agent, type AgentOptions, budget, type Rule, type RunResult } from "@rondo/core";
+import {
+  call,
+  empty,
+  fail,
+  hold,
+  type ScriptedModel,
+  say,
+  scripted,
+  stop,
+  type Turn,
+  think,
+} from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, jumpingClock, shortly } from "./support.ts";
 
@@ -88,4 +99,28 @@ test("a landing's typed output is not put into words of its own, as other landin
   const agent = new Agent({ model, tools: [echo("look", { effect: "read" })], maxSteps: 1, output, texts });
   const result = await agent.run("Look.");
   expect([result.output, result.text, result.end?.landed]).toEqual([{ so: "far" }, '{"so":"far"}', true]);
+});
+
+test("an answer that is asked for again is no text of the run, nor where a landing's would be kept out", async () => {
+  const again: Rule<number> = {
+    name: "again",
+    version: 1,
+    init: () => 0,
+    fold: { turn_judged: (count, { rule }) => (rule === "again" ? count + 1 : count) },
+    judge: (count, { run }) =>
+      count === 0 && run?.turn !== undefined ? { follows: { do: "ask_again" }, evidence: {} } : undefined,
+  };
+  const model = scripted([say("I promise it."), fail("auth")]);
+  const { text, end } = await new Agent({ model, rules: [again], landing: { store: false } }).run("Look.");
+  expect([text, end?.reason]).toEqual(["", "error"]);
+});
+
+test("a landing's answer that nobody can read leaves the run the text it had", async () => {
+  const model = scripted([
+    [say("I look."), call("look")],
+    [say("half a call"), stop("malformed_call")],
+  ]);
+  const agent = new Agent({ model, tools: [echo("look", { effect: "read" })], maxSteps: 1 });
+  const { text, end } = await agent.run("Look.");
+  expect([text, end?.reason, end?.landed]).toEqual(["I look.", "max_steps", true]);
 });

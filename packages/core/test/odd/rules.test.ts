@@ -186,6 +186,12 @@ test("a rule that throws in fold ends a run that another process left, once it i
   expect(session.status).toBe("idle");
 });
 
+test("a type of record that a rule names without a function is told to nobody", async () => {
+  const rule: Rule<number> = { name: "mine", version: 1, init: () => 0, fold: { turn_judged: undefined } };
+  const { end } = await new Agent({ model: scripted([say("done")]), rules: [rule] }).run("go");
+  expect(end?.reason).toBe("completed");
+});
+
 test("a rule that names types of records is told of those alone, as itself", async () => {
   class Counting {
     readonly name = "mine";
