@@ -176,8 +176,8 @@ const mayBe = (text: string): boolean =>
 class HeldEnd {
   readonly #io: ModelIo;
   readonly #request: ModelRequest;
-  /** What was told of the text. */
-  #before = "";
+  /** What was told of the text, in pieces. */
+  #before: string[] = [];
   text = "";
   #index = 0;
   /** A call came, beside which what is held is no word. */
@@ -198,12 +198,12 @@ class HeldEnd {
     }
     if (event.index !== this.#index) {
       this.tell();
-      this.#before = "";
+      this.#before = [];
       this.text = "";
     }
     this.#index = event.index;
     if (this.text === "" && !mayBegin.test(event.text)) {
-      this.#before += event.text;
+      this.#before.push(event.text);
       this.#io.emit(event);
       return;
     }
@@ -212,7 +212,7 @@ class HeldEnd {
     const at = mayEndAt(text);
     const told = text.slice(0, at);
     this.text = text.slice(at);
-    this.#before += told;
+    this.#before.push(told);
     // What is held back is work all the same.
     this.#io.emit(at === 0 ? { type: "progress" } : { ...event, text: told });
   };
@@ -222,13 +222,13 @@ class HeldEnd {
     const text = this.text;
     if (this.#isMark || text === "") return;
     this.text = "";
-    this.#before += text;
+    this.#before.push(text);
     this.#io.emit({ type: "text_delta", index: this.#index, text });
   }
 
   #besideCall(): void {
     if (this.text === "" || this.#isMark) return;
-    const end = endOf(this.#before + this.text, this.#request, true);
+    const end = endOf(this.#before.join("") + this.text, this.#request, true);
     this.#isMark = end?.endsWith(this.text) === true;
     if (!this.#isMark) this.tell();
   }
