@@ -187,8 +187,8 @@ test("a rule that throws in fold ends a run that another process left, once it i
 });
 
 test("a type of record that a rule names without a function is told to nobody", async () => {
-  const rule: Rule<number> = { name: "mine", version: 1, init: () => 0, fold: { turn_judged: undefined } };
-  const { end } = await new Agent({ model: scripted([say("done")]), rules: [rule] }).run("go");
+  const rule: unknown = { name: "mine", version: 1, init: () => 0, fold: { turn_judged: undefined } };
+  const { end } = await new Agent({ model: scripted([say("done")]), rules: [rule as Rule] }).run("go");
   expect(end?.reason).toBe("completed");
 });
 
