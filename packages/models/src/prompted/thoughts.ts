@@ -5,30 +5,21 @@
 // stands in a thought never runs, however much it looks like a call (F114). Tags may be cut anywhere between two pieces.
 
 import { literal } from "../patterns.ts";
+import { thinkingTags } from "../thinking-tags.ts";
 import { opensCalls } from "./native-calls.ts";
 import { found } from "./scan.ts";
 
-const named: readonly Tags[] = ["think", "thinking", "thought", "reasoning"].map((name) => ({
-  open: `<${name}>`,
-  close: `</${name}>`,
-}));
+/** Not toLowerCase: it turns a Kelvin sign into a k, and one letter into two. */
+const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
 const tags: readonly Tags[] = [
-  ...named,
-  // Magistral, Command, Seed, Hunyuan, MiniMax, Gemma, Kimi.
-  { open: "[think]", close: "[/think]" },
-  { open: "<|start_thinking|>", close: "<|end_thinking|>" },
-  { open: "<seed:think>", close: "</seed:think>" },
-  { open: "<think:opensource>", close: "</think:opensource>" },
-  { open: "<mm:think>", close: "</mm:think>" },
-  { open: "<|channel>thought", close: "<channel|>" },
-  { open: "◁think▷", close: "◁/think▷" },
+  ...["thinking", "thought", "reasoning"].map((name) => ({ open: `<${name}>`, close: `</${name}>` })),
+  ...thinkingTags.map(([open, close]) => ({ open: lower(open), close: lower(close) })),
   { open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>" },
 ];
 const openers: readonly string[] = tags.map(({ open }) => open);
 const closers: readonly string[] = tags.map(({ close }) => close);
 const longest = Math.max(...[...openers, ...closers].map((tag) => tag.length));
-/** Not toLowerCase: it turns a Kelvin sign into a k, and one letter into two. */
-const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** A tag in any case, which is looked for from a place on: where tags stand in a row, none is gone through again. */
 const patterns: ReadonlyMap<string, RegExp> = new Map(

@@ -5,6 +5,7 @@
 // it is no part of a finished answer. Each character is looked at once, and those that begin nothing are taken together.
 
 import { literal } from "../patterns.ts";
+import { thinkingTags } from "../thinking-tags.ts";
 import { ResponseWatch } from "./response-watch.ts";
 import { found } from "./scan.ts";
 
@@ -27,16 +28,10 @@ const stops: readonly string[] = [
   "[TOOL_REQUEST]",
   "functools[",
   "function call{",
-  "</think>",
+  ...thinkingTags.map(([, close]) => close),
   "</thinking>",
   "</thought>",
   "</reasoning>",
-  "</seed:think>",
-  "</think:opensource>",
-  "</mm:think>",
-  "[/THINK]",
-  "<channel|>",
-  "◁/think▷",
   "<start_of_turn>",
   "<end_of_turn>",
   "<turn|>",

@@ -6,26 +6,14 @@
 // gpt-oss is served under any name. An answer that opens with a whole head of its format is read as that (F236); but where
 // nobody knows the model by name, its calls stay in the text, in the words they were written in.
 
+import { type ThinkingTag, thinkingTags } from "../../thinking-tags.ts";
 import { type HarmonyCalls, HarmonySplitter, type Say } from "./harmony.ts";
 
 /** Where thinking stands in a text: see the quirk. */
 export type ThinkTags = "leading" | "starts_inside" | "nova";
 
-type Tag = readonly [open: string, close: string];
-
-/** Those that nobody writes who was not taught to: of most models, Magistral's, Seed's, Hunyuan's, MiniMax's, Kimi's, Gemma's, Command's. */
-const usual: readonly Tag[] = [
-  ["<think>", "</think>"],
-  ["[THINK]", "[/THINK]"],
-  ["<seed:think>", "</seed:think>"],
-  ["<think:opensource>", "</think:opensource>"],
-  ["<mm:think>", "</mm:think>"],
-  ["◁think▷", "◁/think▷"],
-  ["<|channel>thought", "<channel|>"],
-  ["<|START_THINKING|>", "<|END_THINKING|>"],
-];
 /** Nova's. Of other models people ask for these tags themselves, and look for them in the text. */
-const novas: readonly Tag[] = [["<thinking>", "</thinking>"]];
+const novas: readonly ThinkingTag[] = [["<thinking>", "</thinking>"]];
 
 const heads: readonly string[] = ["<|channel|>", "<|start|>assistant"];
 const wholeHead =
@@ -35,7 +23,7 @@ const longestHead = 256;
 export class ThinkSplitter {
   readonly #say: Say;
   readonly #startsInside: boolean;
-  readonly #tags: readonly Tag[];
+  readonly #tags: readonly ThinkingTag[];
   #state: "start" | "inside" | "after" | "text" | "channels" = "start";
   #channels: HarmonySplitter | undefined;
   #close = "</think>";
@@ -50,7 +38,7 @@ export class ThinkSplitter {
   constructor(say: Say, where: ThinkTags) {
     this.#say = say;
     this.#startsInside = where === "starts_inside";
-    this.#tags = where === "nova" ? novas : usual;
+    this.#tags = where === "nova" ? novas : thinkingTags;
   }
 
   /** The server tells reasoning apart itself: what comes as content is content. */
