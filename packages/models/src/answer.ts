@@ -34,7 +34,9 @@ import {
 import { holds, isNothing } from "./answer/call-args.ts";
 import { type AnswerEnd, cutAtLimit } from "./answer/ends.ts";
 import { brokenOff, leftNoRoom, streamTruncated } from "./answer/failures.ts";
+import { HeldEnd } from "./answer/held-end.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/misrouted-calls.ts";
+import type { Target } from "./codec.ts";
 import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
@@ -45,6 +47,8 @@ export class Answer {
   readonly #origin: Origin;
   readonly #emit: (event: ModelEvent) => void;
   readonly #blocks = new Map<BlockKey, Block>();
+  /** Set where the server may leave tokens at the ends of texts. */
+  readonly #held: HeldEnd | undefined;
   /** How many blocks were opened, including those that were dropped: no index is used twice. */
   #opened = 0;
   /** The call that was opened last, until something of it was emitted. */
@@ -54,9 +58,13 @@ export class Answer {
   #written = 0;
   #shown = true;
 
-  constructor(origin: Origin, emit: (event: ModelEvent) => void) {
+  constructor(
+    { origin, isSpokenOf }: Pick<Target, "origin" | "isSpokenOf">,
+    emit: (event: ModelEvent) => void,
+  ) {
     this.#origin = origin;
     this.#emit = emit;
+    this.#held = isSpokenOf && new HeldEnd(isSpokenOf, emit);
   }
 
   /** The usage counted so far; undefined while there is none. */
@@ -103,8 +111,12 @@ export class Answer {
     if (text === "") return;
     if (this.#untold !== undefined) this.#tellCall(this.#untold);
     block.pieces.push(text);
-    const news = unshown(block, text);
-    this.#tell(news === "" ? { type: "progress" } : { type, index: block.index, text: news });
+    const news = block.shown === undefined ? text : unshown(block, block.shown, text);
+    const event = { type, index: block.index, text: news };
+    this.#shown = true;
+    if (news === "") this.#emit({ type: "progress" });
+    else if (this.#held?.wants(event)) this.#held.take(block, event);
+    else this.#emit(event);
   }
 
   /** For a server that sends a text once more from its beginning: the pieces so far are replaced, and not emitted twice. */
@@ -126,15 +138,13 @@ export class Answer {
     const block = this.#textBlock(key, type);
     const shown = block.pieces.join("");
     if (shown === text || text === "") return;
+    if (type !== "refusal" && text.startsWith(shown)) {
+      const delta = type === "text" ? "text_delta" : "reasoning_delta";
+      this.#addText(block, delta, text.slice(shown.length));
+      return;
+    }
     block.pieces = [text];
-    const rest = text.startsWith(shown) ? unshown(block, text.slice(shown.length)) : "";
-    if (type === "refusal" || rest === "") this.#tell({ type: "progress" });
-    else
-      this.#tell({
-        type: type === "text" ? "text_delta" : "reasoning_delta",
-        index: block.index,
-        text: rest,
-      });
+    this.#tell({ type: "progress" });
   }
 
   /** Opens a call, or adds to it: an empty id or name changes nothing. */
@@ -276,6 +286,7 @@ export class Answer {
 
   #tell(event: ModelEvent): void {
     this.#shown = true;
+    if (this.#held?.isOpen) this.#held.before(event);
     this.#emit(event);
   }
 
@@ -295,7 +306,8 @@ export class Answer {
   finish(end: AnswerEnd, limit: number = Number.POSITIVE_INFINITY): AssistantMessage {
     const { wire = "unknown", raw, detail } = end;
     const cut = wire === "max_tokens" || wire === "context_overflow";
-    const content = this.#parts((block) => cut && !block.whole);
+    const parts = this.#parts((block) => cut && !block.whole);
+    const content = this.#held?.close(parts) ?? parts;
     const isBroken = content.some((part) => part.type === "tool_call" && part.argsError !== undefined);
     if (isBroken && stopKind(wire, content) === "tool_use" && (this.#usage.outputTokens ?? 0) >= limit)
       return this.finish({ ...end, ...cutAtLimit });
@@ -311,6 +323,7 @@ export class Answer {
 
   /** What had arrived when it broke off. It holds no calls, because none can be trusted to be whole. */
   partial(kind: "error" | "aborted" = "error"): AssistantMessage | undefined {
+    this.#held?.release();
     const content = this.#parts(() => false).filter((part) => part.type !== "tool_call");
     return content.length === 0 ? undefined : this.#message(content, { kind, wire: "unknown" });
   }

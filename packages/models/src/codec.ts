@@ -27,6 +27,11 @@ export interface Target {
   outputLimit?: number;
   /** Quirks of a compatible server, codec by codec. */
   compat?: { readonly [quirk: string]: Json };
+  /**
+   * Whether somebody other than the model wrote a mark in the request's conversation. Set where the server may leave such
+   * marks at the ends of texts (quirk `endTokens`): those that nobody wrote of are no words of the answer.
+   */
+  isSpokenOf?: (mark: string) => boolean;
 }
 
 /** A request as it goes out. `path` is joined to the base URL by the transport; keys are added there too. */

@@ -20,6 +20,7 @@ import {
   RondoError,
   toRondoError,
 } from "@rondo/core";
+import { isSpokenOf } from "./answer/said-before.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redacted, redactedJson, secretsOf } from "./credentials.ts";
@@ -355,10 +356,16 @@ const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
 const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
   warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));
 
-/** The target, with the request's output limit. */
+/** The target, with what its request says of the answer. */
 function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">, made: Made): Asked {
   const { maxOutputTokens: outputLimit } = request.settings;
-  const target = outputLimit === undefined ? made.target : { ...made.target, outputLimit };
+  const target: Target = {
+    ...made.target,
+    ...(outputLimit === undefined ? {} : { outputLimit }),
+    ...(made.target.compat?.endTokens === true
+      ? { isSpokenOf: (mark: string) => isSpokenOf(mark, request) }
+      : {}),
+  };
   return { codec, request, io, wire: made.wire, target };
 }
 

@@ -38,7 +38,7 @@ export class PartReader {
   error: { thrown: unknown } | undefined;
 
   constructor(origin: Origin, emit: (event: ModelEvent) => void) {
-    this.#answer = new Answer(origin, emit);
+    this.#answer = new Answer({ origin }, emit);
     this.#emit = emit;
   }
 

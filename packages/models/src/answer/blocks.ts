@@ -67,17 +67,18 @@ export function textPart({ type, pieces, citations, opaque }: TextBlock): Part |
 
 /** The block begins once more: nothing that it said counts. */
 export function beginAgain(block: TextBlock): void {
-  block.shown = block.pieces.join("") + (block.shown ?? "");
+  const shown = block.pieces.join("") + (block.shown ?? "");
+  if (shown !== "") block.shown = shown;
   block.pieces = [];
   delete block.citations;
 }
 
 /** What of a piece is to be shown: nothing that was shown before its block began once more. */
-export function unshown(block: TextBlock, text: string): string {
-  const { shown } = block;
-  if (!shown) return text;
-  block.shown = shown.startsWith(text) ? shown.slice(text.length) : "";
-  if (block.shown !== "" || shown === text) return "";
+export function unshown(block: TextBlock, shown: string, text: string): string {
+  const left = shown.startsWith(text) ? shown.slice(text.length) : "";
+  if (left === "") delete block.shown;
+  else block.shown = left;
+  if (left !== "" || shown === text) return "";
   return text.startsWith(shown) ? text.slice(shown.length) : text;
 }
 

@@ -31,7 +31,7 @@ function classicAnswer(body: Json, target: Target, emit: (event: ModelEvent) => 
     else if (isObject(part.functionCall))
       calls.push({ call: part.functionCall, signature: part.thoughtSignature });
   }
-  const answer = new Answer(target.origin, emit);
+  const answer = new Answer(target, emit);
   if (text !== "") answer.text("text", text);
   for (const [at, { call, signature }] of calls.entries()) {
     answer.call(at, { id: `call_${hex()}`, name: typeof call.name === "string" ? ownName(call.name) : "" });

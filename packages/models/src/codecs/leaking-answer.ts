@@ -26,7 +26,7 @@ export function answerOf(
   const tags = thinkTagsIn(compat);
   return speaks || tags !== "none"
     ? new LeakingAnswer(target, emit, speaks ? ownName : undefined)
-    : new Answer(origin, emit);
+    : new Answer(target, emit);
 }
 
 const thinkTagsIn = (compat: Target["compat"]): "none" | ThinkTags =>
@@ -45,13 +45,13 @@ class LeakingAnswer extends Answer {
   #hasCalls = false;
 
   constructor(
-    { origin, compat }: Target,
+    target: Target,
     emit: (event: ModelEvent) => void,
     ownName: ((name: string) => string) | undefined,
   ) {
-    super(origin, emit);
+    super(target, emit);
     this.#ownName = ownName;
-    const tags = thinkTagsIn(compat);
+    const tags = thinkTagsIn(target.compat);
     this.#thinkTags = tags === "none" ? "leading" : tags;
   }
 

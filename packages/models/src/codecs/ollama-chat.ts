@@ -85,7 +85,7 @@ class OllamaDecoder implements Decoder {
   #reason: string | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
-    this.#answer = new Answer(target.origin, emit);
+    this.#answer = new Answer(target, emit);
     if (speaksHarmony(target.origin.model))
       this.#harmony = new HarmonySplitter((kind, text) => this.#say(kind, text), this.#leaks());
   }

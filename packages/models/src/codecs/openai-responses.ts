@@ -43,7 +43,7 @@ export const openaiResponses: Codec = {
       throw new RondoError("protocol", `${speaker(target)} answered with something that is no response`, {
         raw: cutRaw(body),
       });
-    if (!isResponse(whole)) throw streamError(whole, target, new Answer(target.origin, () => {}));
+    if (!isResponse(whole)) throw streamError(whole, target, new Answer(target, () => {}));
     const decoder = new ResponsesDecoder(target, emit);
     decoder.take(whole);
     return decoder.end();

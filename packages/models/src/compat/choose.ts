@@ -72,7 +72,7 @@ const anywhere: NonNullable<CompatibleServer["models"]> = [
 
 /** A row's quirks for one model of it. */
 export function compatOf(server: CompatibleServer, model: string): { [quirk: string]: Json } {
-  const compat: { [quirk: string]: Json } = { ...server.compat };
+  const compat: { [quirk: string]: Json } = { endTokens: true, ...server.compat };
   for (const { match, compat: more } of [...anywhere, ...(server.models ?? [])])
     if (match.test(model)) for (const [quirk, value] of Object.entries(more)) compat[quirk] = value;
   return compat;

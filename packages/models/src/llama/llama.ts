@@ -227,7 +227,7 @@ class LlamaFile implements Model {
       const message = `${this.id} knows no levels of reasoning: ${reasoning} was left out; { budgetTokens } bounds it`;
       io.emit({ type: "warning", code: "unsupported_setting", message });
     }
-    const answer = new Answer(this.origin, io.emit);
+    const answer = new Answer(this, io.emit);
     let outputTokens = 0;
     try {
       const { fullResponse, metadata } = await chat.generateResponse(history, {

@@ -14,7 +14,6 @@ import {
   modelFace,
   RondoError,
 } from "@rondo/core";
-import { withoutEndToken } from "./end-token.ts";
 import { leakedCall, malformed } from "./leaked.ts";
 
 /**
@@ -26,7 +25,6 @@ export function nativeOrPrompted(
   native: Model,
   prompted: Model,
 ): Model {
-  const clean = withoutEndToken(native);
   let toolless = false;
   let called = false;
   const goOver = (io: ModelIo, why: string): void => {
@@ -43,7 +41,7 @@ export function nativeOrPrompted(
       if (toolless) return await prompted.call(request, io);
       let answer: AssistantMessage;
       try {
-        answer = await clean.call(request, io);
+        answer = await native.call(request, io);
       } catch (thrown) {
         if (request.tools.length === 0 || !refusesTools(thrown)) throw thrown;
         goOver(io, "has no tools of its own");

@@ -13,10 +13,9 @@
 // What reads calls is loaded with the first text that may be one.
 
 import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf } from "@rondo/core";
+import { introduces, isSpokenOf, saidBefore } from "../answer/said-before.ts";
 import { loadOnce } from "../load-once.ts";
-import { withoutEndToken } from "./end-token.ts";
 import type { Reading } from "./read-answer.ts";
-import { introduces, isSpokenOf, saidBefore } from "./said-before.ts";
 
 const families = loadOnce(() => import("./native-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
@@ -34,13 +33,12 @@ export async function leakedCall(
   return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;
 }
 
-/** The model, none of whose answers is nothing but calls as text, or ends in a token of its template. */
+/** The model, none of whose answers is nothing but calls as text. */
 export function withoutLeakedCalls(model: Model): Model {
-  const clean = withoutEndToken(model);
   return {
     ...modelFace(model),
     async call(request, io): Promise<AssistantMessage> {
-      const answer = await clean.call(request, io);
+      const answer = await model.call(request, io);
       const detail = mayLeak(answer, request) ? await leakIn(answer, request) : undefined;
       return detail === undefined
         ? answer

@@ -17,6 +17,7 @@ import {
   type StopKind,
   type ToolDefinition,
 } from "@rondo/core";
+import { saidBefore } from "../answer/said-before.ts";
 import { Answer } from "../answer.ts";
 import { freshId } from "../codecs/openai/names.ts";
 import { objectIn } from "../json-values.ts";
@@ -28,7 +29,6 @@ import { TextHistory } from "./history.ts";
 import { protocolPrompt, reminder, strictPrompt } from "./prompt.ts";
 import { type Reading, readAnswer } from "./read-answer.ts";
 import { readStrict } from "./read-strict.ts";
-import { saidBefore } from "./said-before.ts";
 import { splitStray, ThoughtSplitter } from "./thoughts.ts";
 import { AnswerWatch } from "./watch.ts";
 
@@ -253,7 +253,7 @@ class LiveAnswer {
   #heardText = false;
 
   constructor(origin: Origin, io: ModelIo, how: HowToHear) {
-    this.answer = new Answer(origin, (event) => io.emit(event));
+    this.answer = new Answer({ origin }, (event) => io.emit(event));
     this.#io = io;
     this.#watch = how.watch ? new AnswerWatch() : undefined;
     this.#how = how;

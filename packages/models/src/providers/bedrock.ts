@@ -39,7 +39,14 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
     output: claudeOutput,
     provider: "bedrock",
     model,
-    ...(isClaude ? {} : { compat: { thinkTags: isOwn ? "nova" : "leading", ...rest.compat } }),
+    ...(isClaude
+      ? {}
+      : {
+          compat: {
+            ...(isOwn ? { thinkTags: "nova" } : { thinkTags: "leading", endTokens: true }),
+            ...rest.compat,
+          },
+        }),
     baseURL: rest.baseURL ?? `https://bedrock-runtime.${region}.amazonaws.com`,
     authorize: signedFor(region),
     keyVariables,

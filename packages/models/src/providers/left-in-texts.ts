@@ -14,7 +14,7 @@ const vendors =
 export function leftInTexts(baseURL: string): { [quirk: string]: Json } {
   if (vendors.test(baseURL)) return {};
   const { thinkTags, signedIds } = chooseServer(undefined, baseURL).server.compat;
-  return { ...(thinkTags && { thinkTags }), ...(signedIds && { signedIds }) };
+  return { endTokens: true, ...(thinkTags && { thinkTags }), ...(signedIds && { signedIds }) };
 }
 
 /** The model at an address; where not the vendor answers, calls that a server left in the text are no answer (F234). */

@@ -117,6 +117,7 @@ class OllamaModel implements Model {
       baseURL,
       facts: this.facts,
       compat: {
+        endTokens: true,
         ...(numCtx === undefined ? {} : { numCtx }),
         ...(keepAlive === undefined ? {} : { keepAlive }),
         ...(format === undefined ? {} : { format }),

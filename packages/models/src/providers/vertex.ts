@@ -10,7 +10,7 @@ import type { Authorize, ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { bearer } from "../request-head.ts";
 import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
-import { readAt } from "./left-in-texts.ts";
+import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { claudeOutput, googleOutput } from "./output.ts";
 
 export interface VertexOptions extends ProviderOptions {
@@ -58,6 +58,7 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
     model,
     baseURL,
     compat: {
+      ...leftInTexts(baseURL),
       variant: "vertex",
       ...(project === undefined || expressKey ? {} : { project, location }),
       ...rest.compat,

@@ -1,16 +1,90 @@
 // A token that ends a turn, left at the end of an answer: it is no word of it, neither told nor kept (F236).
 
-import { Agent, type AssistantMessage, type Model, type ModelEvent, type ModelRequest } from "@rondo/core";
+import {
+  Agent,
+  type AssistantMessage,
+  type JsonObject,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  RondoError,
+} from "@rondo/core";
 import { say } from "@rondo/testkit";
 import type { RondoWire } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
-import { anthropic, openai, openaiCompatible } from "../../src/index.ts";
-import { withoutEndToken } from "../../src/prompted/end-token.ts";
+import { anthropic, createModel, type Frame, openai, openaiCompatible } from "../../src/index.ts";
+import { anthropicMessages } from "../../src/providers/codecs.ts";
 import { modes, serve } from "../end-to-end/stack.ts";
-import { ask, hear, speaking } from "../prompted/model.ts";
+import { ask } from "../prompted/model.ts";
 
-const heard = (text: string, chunk: number, request: ModelRequest = ask) =>
-  hear(withoutEndToken(speaking(text, { chunk })), request);
+/** An answer of the pieces, in their order, over the wire of Anthropic's protocol; where it breaks off, without its end. */
+async function* framesOf(pieces: readonly Piece[], breaks: boolean): AsyncGenerator<Frame> {
+  const frame = (value: JsonObject): Frame => ({ event: String(value.type), data: JSON.stringify(value) });
+  const begun = new Set<number>();
+  yield frame({ type: "message_start", message: { id: "m", role: "assistant", content: [], usage: {} } });
+  for (const { index, ...piece } of pieces) {
+    const [kind = "", text = ""] = Object.entries(piece)[0] ?? [];
+    const block =
+      kind === "args" ? { type: "tool_use", id: "1", name: "f", input: {} } : { type: kind, [kind]: "" };
+    if (!begun.has(index)) yield frame({ type: "content_block_start", index, content_block: block });
+    begun.add(index);
+    const delta =
+      kind === "args"
+        ? { type: "input_json_delta", partial_json: text }
+        : { type: `${kind}_delta`, [kind]: text };
+    yield frame({ type: "content_block_delta", index, delta });
+  }
+  if (breaks) throw new RondoError("network", "broke");
+  for (const index of begun) yield frame({ type: "content_block_stop", index });
+  const hasCalls = pieces.some((piece) => "args" in piece);
+  yield frame({
+    type: "message_delta",
+    delta: { stop_reason: hasCalls ? "tool_use" : "end_turn" },
+    usage: {},
+  });
+  yield frame({ type: "message_stop" });
+}
+
+type Piece = { index: number } & ({ text: string } | { thinking: string } | { args: string });
+
+/** What of an answer is told and kept. */
+async function telling(
+  pieces: readonly Piece[],
+  { request = ask, breaks = false }: { request?: ModelRequest; breaks?: boolean } = {},
+): Promise<{ told: string[]; content: AssistantMessage["content"] | undefined }> {
+  const model = createModel({
+    codec: anthropicMessages,
+    provider: "test",
+    model: "m",
+    baseURL: "http://127.0.0.1:1",
+    apiKey: "k",
+    compat: { endTokens: true },
+    send: async () => framesOf(pieces, breaks),
+  });
+  const told: string[] = [];
+  const emit = (event: ModelEvent): void => {
+    if ("text" in event) told.push(event.text);
+    else if (event.type === "tool_args_delta") told.push(event.type);
+  };
+  const answer = await model
+    .call(request, { signal: new AbortController().signal, emit })
+    .catch((error: unknown) => (error as RondoError).partial);
+  return { told, content: answer?.content };
+}
+
+const cut = (text: string, size: number): string[] =>
+  Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size));
+const inText = (index: number, text: string, size: number): Piece[] =>
+  cut(text, size).map((piece) => ({ index, text: piece }));
+
+async function heard(
+  text: string,
+  size: number,
+  request: ModelRequest = ask,
+): Promise<{ content: unknown; shown: string }> {
+  const { told, content } = await telling(inText(0, text, size), { request });
+  return { content, shown: told.join("") };
+}
 
 describe("a token that ends a turn, at the end of an answer", () => {
   it.each([
@@ -26,14 +100,14 @@ describe("a token that ends a turn, at the end of an answer", () => {
     ["<SPECIAL_12>", "Hello!"],
   ])("is no word of it, and is not told: %j", async (token, text) => {
     for (const chunk of [1, 3, 5, 1000]) {
-      const { answer, shown } = await heard(`Hello!${token}`, chunk);
-      expect([answer.content, shown]).toEqual([[{ type: "text", text }], text]);
+      const { content, shown } = await heard(`Hello!${token}`, chunk);
+      expect([content, shown]).toEqual([[{ type: "text", text }], text]);
     }
   });
 
   it("leaves nothing of an answer that is nothing else", async () => {
-    const { answer, shown } = await heard("<|im_end|>", 4);
-    expect([answer.content, shown]).toEqual([[], ""]);
+    const { content, shown } = await heard("<|im_end|>", 4);
+    expect([content, shown]).toEqual([[], ""]);
   });
 
   it.each([
@@ -48,26 +122,26 @@ describe("a token that ends a turn, at the end of an answer", () => {
     ["that closes what was struck out", "It was <s>ten</s>"],
   ])("stays %s", async (_, text) => {
     for (const chunk of [1, 3, 1000]) {
-      const { answer, shown } = await heard(text, chunk);
-      expect([answer.content, shown]).toEqual([[{ type: "text", text }], text]);
+      const { content, shown } = await heard(text, chunk);
+      expect([content, shown]).toEqual([[{ type: "text", text }], text]);
     }
   });
 
   it("stays where somebody in the conversation wrote of it", async () => {
     const system = "End each line with </s>.";
-    const { answer, shown } = await heard("Hello!</s>", 3, { ...ask, system });
-    expect([answer.content, shown]).toEqual([[{ type: "text", text: "Hello!</s>" }], "Hello!</s>"]);
+    const { content, shown } = await heard("Hello!</s>", 3, { ...ask, system });
+    expect([content, shown]).toEqual([[{ type: "text", text: "Hello!</s>" }], "Hello!</s>"]);
   });
 
   it("is told before what comes behind it, and in an answer that breaks off", async () => {
-    const events: ModelEvent[] = [
-      { type: "text_delta", index: 0, text: "Hello!<|im_end|>" },
-      { type: "reasoning_delta", index: 1, text: "Hm." },
-      { type: "text_delta", index: 2, text: "<|im_end|>" },
+    const pieces: Piece[] = [
+      { index: 0, text: "Hello!<|im_end|>" },
+      { index: 1, thinking: "Hm." },
+      { index: 2, text: "<|im_end|>" },
     ];
-    const { told, call } = telling(events, undefined);
-    await expect(call).rejects.toThrow("broke");
+    const { told, content } = await telling(pieces, { breaks: true });
     expect(told).toEqual(["Hello!", "<|im_end|>", "Hm.", "<|im_end|>"]);
+    expect(content).toMatchObject([{ text: "Hello!<|im_end|>" }, { text: "Hm." }, { text: "<|im_end|>" }]);
   });
 
   const makers: { readonly [name: string]: (wire: RondoWire) => Model } = {
@@ -86,6 +160,13 @@ describe("a token that ends a turn, at the end of an answer", () => {
       expect(result.text).toBe("Hello!");
     },
   );
+
+  it("is a word like any other where the server's quirk says so", async () => {
+    const wire = await serve([say("Hello!<|im_end|>")]);
+    const baseURL = wire.urlFor("openai-chat");
+    const model = openaiCompatible({ model: "m", baseURL, apiKey: "k", compat: { endTokens: false } });
+    expect((await new Agent({ model }).run("Hi")).text).toBe("Hello!<|im_end|>");
+  });
 });
 
 const calling: AssistantMessage["content"][number] = {
@@ -95,28 +176,6 @@ const calling: AssistantMessage["content"][number] = {
   args: {},
   rawArgs: "{}",
 };
-
-/** An answer that tells events, and what of them is told. */
-function telling(
-  events: readonly ModelEvent[],
-  content: AssistantMessage["content"] | undefined,
-  request: ModelRequest = ask,
-): { told: string[]; call: Promise<AssistantMessage> } {
-  const told: string[] = [];
-  const model: Model = {
-    ...speaking(""),
-    async call(_, io) {
-      for (const event of events) io.emit(event);
-      if (content === undefined) throw new Error("broke");
-      return { role: "assistant", content, stop: { kind: "tool_use", wire: "tool_use" } } as AssistantMessage;
-    },
-  };
-  const emit = (event: ModelEvent): void => {
-    if ("text" in event) told.push(event.text);
-    else if (event.type !== "progress") told.push(event.type);
-  };
-  return { told, call: withoutEndToken(model).call(request, { signal: new AbortController().signal, emit }) };
-}
 
 describe("what opens or closes calls, left beside those that it stood around", () => {
   const marks = [
@@ -134,21 +193,15 @@ describe("what opens or closes calls, left beside those that it stood around", (
     "</think>\n\n",
     "<|im_end|>",
   ];
-  const pieces = (text: string, size: number): string[] =>
-    Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size));
-  const inText = (index: number, text: string, size: number): ModelEvent[] =>
-    pieces(text, size).map((piece) => ({ type: "text_delta", index, text: piece }));
-  const args: ModelEvent = { type: "tool_args_delta", index: 1, id: "1", name: "f", delta: "{}" };
+  const args: Piece = { index: 1, args: "{}" };
 
   it.each(marks)("is no word of the answer before a call: %j", async (mark) => {
     for (const size of [1, 4, 100]) {
-      const events = [...inText(0, `I look.\n${mark}`, size), args];
-      const { told, call } = telling(events, [{ type: "text", text: `I look.\n${mark}` }, calling]);
-      expect((await call).content).toEqual([{ type: "text", text: "I look.\n" }, calling]);
+      const { told, content } = await telling([...inText(0, `I look.\n${mark}`, size), args]);
+      expect(content).toEqual([{ type: "text", text: "I look.\n" }, calling]);
       expect(told.join("")).toBe("I look.\ntool_args_delta");
-      const alone = telling([...inText(0, mark, size), args], [{ type: "text", text: mark }, calling]);
-      expect((await alone.call).content).toEqual([calling]);
-      expect(alone.told).toEqual(["tool_args_delta"]);
+      const alone = await telling([...inText(0, mark, size), args]);
+      expect(alone).toEqual({ told: ["tool_args_delta"], content: [calling] });
     }
   });
 
@@ -156,43 +209,43 @@ describe("what opens or closes calls, left beside those that it stood around", (
     "nor behind it, be it in a text of its own or in the one before: %j",
     async (mark) => {
       for (const size of [1, 4, 100]) {
-        const behind = [args, ...inText(2, mark, size)];
-        const own = telling(behind, [calling, { type: "text", text: mark }]);
-        expect((await own.call).content).toEqual([calling]);
+        const own = await telling([args, ...inText(2, mark, size)]);
+        expect(own.content).toEqual([calling]);
         expect(own.told.join("").trim()).toBe("tool_args_delta");
-        const before = [...inText(0, "I look.", size), args, ...inText(0, mark, size)];
-        const one = telling(before, [{ type: "text", text: `I look.${mark}` }, calling]);
-        expect((await one.call).content).toMatchObject([
-          { text: expect.stringMatching(/^I look\.\n?$/) },
-          {},
-        ]);
+        const one = await telling([...inText(0, "I look.", size), args, ...inText(0, mark, size)]);
+        expect(one.content).toMatchObject([{ text: expect.stringMatching(/^I look\.\n?$/) }, {}]);
         expect(one.told.join("")).toMatch(/^I look\.tool_args_delta\n?$/);
       }
     },
   );
 
-  it("stays where there is no call, where it is spoken of, and where the text goes on", async () => {
+  it("stays where there is no call", async () => {
     const text = "I look.\n<tool_call>";
-    const { answer, shown } = await heard(text, 3);
-    expect([answer.content, shown]).toEqual([[{ type: "text", text }], text]);
-    const spoken = { ...ask, system: "Begin with <tool_call>." };
-    const said = telling([...inText(0, text, 3), args], [{ type: "text", text }, calling], spoken);
-    expect((await said.call).content).toEqual([{ type: "text", text }, calling]);
-    expect(said.told.join("")).toBe(`${text}tool_args_delta`);
-    const quoted = "I look for `</tool_call>";
-    const about = telling([...inText(0, quoted, 3), args], [{ type: "text", text: quoted }, calling]);
-    expect((await about.call).content).toEqual([{ type: "text", text: quoted }, calling]);
-    expect(about.told.join("")).toBe(`${quoted}tool_args_delta`);
-    const whole = 'I look.\n<tool_call>\n{"name":"f"}\n</tool_call>';
-    const block = telling([...inText(0, whole, 3), args], [{ type: "text", text: whole }, calling]);
-    expect((await block.call).content).toEqual([{ type: "text", text: whole }, calling]);
-    expect(block.told.join("")).toBe(`${whole}tool_args_delta`);
-    const xml = "I write this.\n<parameter>1</parameter>";
-    const element = telling([...inText(0, xml, 3), args], [{ type: "text", text: xml }, calling]);
-    expect((await element.call).content).toEqual([{ type: "text", text: xml }, calling]);
-    const more = [...inText(0, text, 3), args, ...inText(0, " is a tag.", 4)];
-    const going = telling(more, [{ type: "text", text: `${text} is a tag.` }, calling]);
-    expect((await going.call).content).toEqual([{ type: "text", text: `${text} is a tag.` }, calling]);
-    expect(going.told.join("")).toBe("I look.\ntool_args_delta<tool_call> is a tag.");
+    expect(await heard(text, 3)).toEqual({ content: [{ type: "text", text }], shown: text });
+  });
+
+  it("stays where somebody in the conversation wrote of it", async () => {
+    const text = "I look.\n<tool_call>";
+    const request = { ...ask, system: "Begin with <tool_call>." };
+    const { told, content } = await telling([...inText(0, text, 3), args], { request });
+    expect(content).toEqual([{ type: "text", text }, calling]);
+    expect(told.join("")).toBe(`${text}tool_args_delta`);
+  });
+
+  it.each([
+    ["in quotes", "I look for `</tool_call>"],
+    ["around a call that stands there as a whole", 'I look.\n<tool_call>\n{"name":"f"}\n</tool_call>'],
+    ["of an element of a text", "I write this.\n<parameter>1</parameter>"],
+  ])("stays %s", async (_, text) => {
+    const { told, content } = await telling([...inText(0, text, 3), args]);
+    expect(content).toEqual([{ type: "text", text }, calling]);
+    expect(told.join("")).toBe(`${text}tool_args_delta`);
+  });
+
+  it("stays where the text goes on behind the call", async () => {
+    const text = "I look.\n<tool_call>";
+    const { told, content } = await telling([...inText(0, text, 3), args, ...inText(0, " is a tag.", 4)]);
+    expect(content).toEqual([{ type: "text", text: `${text} is a tag.` }, calling]);
+    expect(told.join("")).toBe("I look.\ntool_args_delta<tool_call> is a tag.");
   });
 });

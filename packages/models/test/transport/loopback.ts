@@ -109,7 +109,7 @@ export const tinyCodec: Codec = {
     }),
   }),
   decoder: (target, emit) => {
-    const answer = new Answer(target.origin, emit);
+    const answer = new Answer(target, emit);
     let stopped = false;
     return {
       push(frame) {
@@ -137,7 +137,7 @@ export const tinyCodec: Codec = {
     const { error, text } = body as JsonObject;
     if (error !== undefined) throw classifyStreamError(body);
     if (typeof text !== "string") throw new RondoError("protocol", "no answer");
-    const answer = new Answer(target.origin, emit);
+    const answer = new Answer(target, emit);
     answer.text(0, text);
     return answer.finish({ wire: "end_turn" });
   },

@@ -70,7 +70,7 @@ export class GoogleDecoder implements Decoder {
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
     this.#emit = emit;
-    this.#answer = new Answer(target.origin, emit);
+    this.#answer = new Answer(target, emit);
     this.#calls = new GoogleCalls(this.#answer, () => this.#blocks++);
   }
 

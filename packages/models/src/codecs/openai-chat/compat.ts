@@ -120,6 +120,12 @@ export interface OpenaiChatCompat {
    * Default: `none`; the texts of Responses, Messages and Converse are read by the same word (F113).
    */
   thinkTags: "none" | ThinkTags;
+  /**
+   * Tokens that end a turn (`<|im_end|>`), and marks of calls beside calls, may be left at the ends of texts: they are no words
+   * of the answer, unless somebody in the conversation wrote of them. Default: true of every server here, false at a vendor's
+   * own address; the texts of all protocols are read by the same word (F236).
+   */
+  endTokens: boolean;
   /** Channels of gpt-oss that leak into the content are read: `analysis` is reasoning, a finished call is a call. Default: false (F236). */
   harmony: boolean;
   /** Control tokens (`<|im_start|>`) in texts, calls, text files and what tools say of themselves are broken up, as templates would obey them; the system prompt stays. Default: false (F237). */
@@ -207,6 +213,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
     toolsWithHistory: given.toolsWithHistory === true,
     thinkTags: oneOf(given.thinkTags, ["none", "leading", "starts_inside", "nova"]),
+    endTokens: given.endTokens === true,
     harmony: given.harmony === true,
     breakTokens: given.breakTokens === true,
     cutsPrompts: given.cutsPrompts === true,

@@ -89,7 +89,7 @@ export class ChatDecoder implements Decoder {
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
-    this.#answer = new Answer(target.origin, emit);
+    this.#answer = new Answer(target, emit);
     this.#names = nameTable(target.origin);
     this.#calls = new CallTracker(this.#names.offered);
     this.#compat = chatCompat(target);

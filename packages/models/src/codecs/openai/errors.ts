@@ -42,7 +42,7 @@ const cutBeforeWords: RegExp = /\bbecause max_tokens or model output limit was r
 export function refusedAnswer(body: Json, target: Target, answer?: Answer): AssistantMessage | undefined {
   const error = objectIn(objectIn(body)?.error);
   const said = textIn(error?.failed_generation) ?? "";
-  const whole = answer ?? new Answer(target.origin, () => {});
+  const whole = answer ?? new Answer(target, () => {});
   if (cutBeforeWords.test(textIn(error?.message) ?? ""))
     return whole.finish({ wire: "max_tokens", raw: "length" });
   const attempt = objectIn(parseJson(said));
