@@ -79,8 +79,11 @@ export type ModelEvent =
 export interface ModelIo {
   /** Fires on abort, time-out, or when the answer is no longer wanted. */
   signal: AbortSignal;
-  /** Called for each event, synchronously. */
-  emit(event: ModelEvent): void;
+  /**
+   * Called for each event, synchronously.
+   * @param more true: another event follows at once, and the idle clock is read with that one. Default: false
+   */
+  emit(event: ModelEvent, more?: boolean): void;
   /** Time-outs in milliseconds. A transport must apply the first two; the loop applies the third, and passes it on for information. */
   clocks?: { connectMs?: number; firstByteMs?: number; idleMs?: number };
   /** Default: the host's. */

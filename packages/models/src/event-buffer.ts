@@ -5,8 +5,12 @@
 export interface EventBuffer<T> {
   /** Needs no `this`: whoever makes events may be given it as it is. */
   readonly push: (item: T) => void;
-  /** Hands over what is there, in order, and is empty then: also when `take` throws, and what was left is lost. @returns whether there was anything */
-  empty(take: (item: T) => void): boolean;
+  /**
+   * Hands over what is there, in order, and is empty then: also when `take` throws, and what was left is lost.
+   * @param take is told of each item whether another one follows
+   * @returns whether there was anything
+   */
+  empty(take: (item: T, more: boolean) => void): boolean;
 }
 
 export function eventBuffer<T>(): EventBuffer<T> {
@@ -16,13 +20,13 @@ export function eventBuffer<T>(): EventBuffer<T> {
     items[count] = item;
     count += 1;
   };
-  const empty = (take: (item: T) => void): boolean => {
+  const empty = (take: (item: T, more: boolean) => void): boolean => {
     const end = count;
     count = 0;
     for (let at = 0; at < end; at += 1) {
       const item = items[at] as T;
       items[at] = undefined;
-      take(item);
+      take(item, at + 1 < end);
     }
     return end > 0;
   };

@@ -31,7 +31,7 @@ interface Watched {
   shown(): boolean;
   /** What the model was called with. */
   readonly given: unknown[];
-  emit(event: ModelEvent): void;
+  emit(event: ModelEvent, more?: boolean): void;
   /** The model says that it waits for its turn. */
   queued(turn: Promise<unknown>): void;
   /** Whoever listened wants to hear no more. */
@@ -53,7 +53,7 @@ function watch(
   const controller = new AbortController();
   const heard: RondoEvent[] = [];
   const given: unknown[] = [];
-  let emit = (_event: ModelEvent): void => {};
+  let emit = (_event: ModelEvent, _more?: boolean): void => {};
   let queued = (_turn: Promise<unknown>): void => {};
   const model = {
     id: "m",
@@ -84,7 +84,7 @@ function watch(
     heard,
     shown: () => audience.shown,
     given,
-    emit: (event) => emit(event),
+    emit: (event, more) => emit(event, more),
     queued: (turn) => queued(turn),
     leave: () => {
       audience.isThere = false;
@@ -243,6 +243,17 @@ describe("the clocks", () => {
     }
     expect(await isOpen(call)).toBe(true);
     call.clock.pass(20);
+    expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
+  });
+
+  test("count a silence from the last of several events that were told together", async () => {
+    const call = watch();
+    call.clock.pass(9);
+    call.emit(delta("Hel"), true);
+    call.emit(delta("lo"));
+    call.clock.pass(19);
+    expect(await isOpen(call)).toBe(true);
+    call.clock.pass(1);
     expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
   });
 

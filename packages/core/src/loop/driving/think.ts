@@ -99,7 +99,7 @@ export function think(
       controller.abort(new RondoError("aborted", `${model.id} repeats itself: the answer is broken off`));
       return true;
     };
-    const hear = (event: ModelEvent): void => {
+    const hear = (event: ModelEvent, more = false): void => {
       if (over || broken !== undefined) return;
       // A warning is about the request: nothing of the answer need have arrived yet.
       if (event.type === "warning") {
@@ -107,7 +107,7 @@ export function think(
         return;
       }
       begun = true;
-      lastAt = host.now();
+      if (!more) lastAt = host.now();
       if (event.type === "text_delta" || event.type === "reasoning_delta") {
         const { type, index, text } = event;
         if (open === undefined || open.index !== index || open.type !== type)
