@@ -172,8 +172,19 @@ export class Agent<Output = unknown> {
     };
   }
 
-  /** Opens the session of a sub-agent; the driver of its parent owns it. For `subAgent`. */
-  openChild({ session, journal, blobs, clock, graceMs, passedOn }: ChildPlace): Promise<Session<Output>> {
+  /**
+   * Opens the session of a sub-agent; the driver of its parent owns it. For `subAgent`.
+   * @throws OthersSession where somebody else has a run in it, which stays as it is
+   */
+  openChild({
+    session,
+    parent,
+    journal,
+    blobs,
+    clock,
+    graceMs,
+    passedOn,
+  }: ChildPlace): Promise<Session<Output>> {
     const { options, dependencies } = this.#resolved;
     return Session.open<Output>({
       id: session,
@@ -190,6 +201,7 @@ export class Agent<Output = unknown> {
       lease: this.#given.lease,
       // The driver of the parent owns the child: one that is gone, or was fenced off, owns neither.
       takeOver: true,
+      childOf: parent,
       endChild: this.#endChild,
       resolveWith: (change) => this.#resolvedFor({}, change),
       clock,

@@ -26,6 +26,7 @@ import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
 import type { Always } from "./session/always-grant.ts";
 import { Approvals, type Misfit } from "./session/approvals.ts";
+import { demandOwn } from "./session/child-of.ts";
 import { checkContinuable } from "./session/continuable.ts";
 import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
@@ -71,7 +72,9 @@ export class Session<Output = unknown> {
     checkSessionId(parts.id);
     const known = new KnownState(parts);
     const session = new Session<Output>(parts, known, await known.readOn(undefined));
+    demandOwn(parts, session.state.run);
     await session.#driving.takeOver(parts.takeOver === true, () => {
+      demandOwn(parts, session.state.run);
       if (parts.forNewRun === true) throw session.#hasRun();
     });
     return session;

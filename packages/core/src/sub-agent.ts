@@ -28,7 +28,7 @@ import { nothingSpent, spentBy, spentSince } from "./loop/children.ts";
 import type { RunResult } from "./result.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { InferOutput, SchemaLike } from "./schema.ts";
-import { notItsOwn } from "./session/child-of.ts";
+import { OthersSession } from "./session/child-of.ts";
 import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
 import { ExternalResult } from "./tool/external-result.ts";
@@ -174,17 +174,19 @@ async function work(
 ): Promise<ToolResult | ChildWaits> {
   if (child === undefined)
     throw new RondoError("capability", `the sub-agent ${name} runs only as a tool of an agent`);
-  const foreign = await notItsOwn(child);
-  // Nothing was spent, and nothing of the other's is to be ended.
-  if (foreign !== undefined)
+  let session: Session;
+  try {
+    session = await agent.openChild(child);
+  } catch (thrown) {
+    if (!isA(OthersSession, thrown)) throw thrown;
     return new ToolResult(
-      [{ type: "text", text: `Error: ${foreign.message}` }],
+      [{ type: "text", text: `Error: ${thrown.message}` }],
       true,
       false,
       [],
       nothingSpent,
     );
-  const session = await agent.openChild(child);
+  }
   const stop = session.subscribe((event) => {
     child.emit(event);
     if (event.type === "approval_request") child.waits(session.pending.map(waitingIn(session.id)));

@@ -72,6 +72,8 @@ export interface ToolContext {
 export interface ChildPlace {
   /** Its session. */
   readonly session: string;
+  /** The call that it is. */
+  readonly parent: Pick<ParentFacts, "session" | "call">;
   /** Its parent's. */
   readonly journal: Journal;
   readonly blobs?: BlobStore | undefined;

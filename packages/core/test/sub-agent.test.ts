@@ -446,6 +446,26 @@ describe("a tree of sub-agents", () => {
     expect(journal.read("p:2.0")).toEqual(before);
   });
 
+  test("ends no session of somebody else, where its parent fell before it saw that there is one", async () => {
+    const journal = memoryJournal();
+    const press = echo("press", { permission: "ask" });
+    await worker([call("press")], { journal, tools: [press] }).run("mine", { session: "p:2.0" });
+    const before = journal.read("p:2.0");
+    const first = memoryJournal();
+    const child = worker([say("child done")], { tools: [press] });
+    const parent = (there: Journal): Agent =>
+      worker([call("helper", { task: "t" }), say("so be it")], { journal: there, tools: [helper(child)] });
+    await parent(first).run("go", { session: "p" });
+    const records = [...(await first.read("p"))];
+    const fell = records.findIndex(({ type }) => type === "tool_started");
+    await journal.append("p", 0, records.slice(0, fell + 1));
+    const session = await parent(journal).open("p");
+    session.abort("enough");
+    await session.settled();
+    expect(session.result?.end?.reason).toBe("aborted");
+    expect(journal.read("p:2.0")).toEqual(before);
+  });
+
   test("is shown live: a child's events come as its parent's, as deep as they are", async () => {
     const inner = worker([say("deep")]);
     const middle = worker([call("helper", { task: "t" }), say("mid")], { tools: [helper(inner)] });

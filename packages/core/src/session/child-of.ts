@@ -3,31 +3,35 @@
 // Its name follows from its parent's, and anybody may have given that name to a session of their own. A run there is not the
 // sub-agent's: its answer is nobody else's to read, and whoever drives it must not be fenced off.
 
-import { invalidRequest, type RondoError } from "../errors.ts";
-import { readRecords } from "../journal/failure.ts";
+import { RondoError } from "../errors.ts";
 import type { ParentFacts } from "../loop/child-facts.ts";
-import type { ChildStart } from "../tool.ts";
+import type { State } from "../loop/state.ts";
+import type { SessionParts } from "./parts.ts";
+
+/** Somebody else has a run in the session that was to be a sub-agent's. */
+export class OthersSession extends RondoError {
+  constructor(session: string) {
+    super(
+      "invalid_request",
+      `the sub-agent was not started: the session ${JSON.stringify(session)}, which was to be its own, has a run of another; name no session like a sub-agent's`,
+    );
+  }
+}
 
 /** @param run the last of the session. @returns why it cannot be that of the parent's call. Undefined: it can, or there is none */
 export function notChildOf(
   parent: Pick<ParentFacts, "session" | "call">,
   session: string,
   run: { readonly parent?: ParentFacts } | undefined,
-): RondoError | undefined {
+): OthersSession | undefined {
   const whose = run?.parent;
   if (run === undefined || (whose?.session === parent.session && whose.call === parent.call))
     return undefined;
-  return invalidRequest(
-    `the sub-agent was not started: the session ${JSON.stringify(session)}, which was to be its own, has a run of another; name no session like a sub-agent's`,
-  );
+  return new OthersSession(session);
 }
 
-/** The same of a sub-agent that is about to be started, by the journal. */
-export async function notItsOwn({ parent, session, journal }: ChildStart): Promise<RondoError | undefined> {
-  const records = await readRecords(journal, session);
-  return notChildOf(
-    parent,
-    session,
-    records.findLast((record) => record.type === "run_started"),
-  );
+/** @throws OthersSession for the session of a sub-agent in which somebody else has a run */
+export function demandOwn({ id, childOf }: Pick<SessionParts, "id" | "childOf">, run: State["run"]): void {
+  const foreign = childOf && notChildOf(childOf, id, run);
+  if (foreign !== undefined) throw foreign;
 }

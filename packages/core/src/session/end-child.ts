@@ -3,13 +3,21 @@
 // Its session is opened, its run aborted, and what it spent returned. This needs nothing of its own agent: if its tool
 // is gone, the parent's agent opens it.
 
+import { isA } from "../errors.ts";
 import type { Spent } from "../loop/child-facts.ts";
 import { spentBy } from "../loop/children.ts";
 import type { Session } from "../session.ts";
+import { OthersSession } from "./child-of.ts";
 
-/** @returns what it spent in all; undefined if it never began */
+/** @returns what it spent in all; undefined if it never began, be it that somebody else has a run in its session */
 export async function endChild(opening: Promise<Session>, reason: string): Promise<Spent | undefined> {
-  const session = await opening;
+  let session: Session;
+  try {
+    session = await opening;
+  } catch (thrown) {
+    if (isA(OthersSession, thrown)) return undefined;
+    throw thrown;
+  }
   session.abort(reason);
   await session.settled();
   return session.result === undefined ? undefined : spentBy(session.state);

@@ -7,6 +7,7 @@ import type { BlobStore } from "../journal/blobs.ts";
 import type { LeaseOptions } from "../journal/writer.ts";
 import type { Journal } from "../journal.ts";
 import type { Logger } from "../logger.ts";
+import type { ParentFacts } from "../loop/child-facts.ts";
 import type { Shell } from "../loop/driving/shell.ts";
 import { placeOf } from "../loop/folding/same-model.ts";
 import type { State } from "../loop/state.ts";
@@ -34,6 +35,8 @@ export interface SessionParts {
   takeOver?: boolean | undefined;
   /** It is for one run without a journal: nobody opens it again, unless that run parks. */
   isPassing?: boolean | undefined;
+  /** It is that of a sub-agent, called so. A run of another in it is left alone. */
+  childOf?: Pick<ParentFacts, "session" | "call"> | undefined;
   /** It is opened for a new run: if another run is open in it, that is refused. */
   forNewRun?: boolean | undefined;
   /** Ends a sub-agent of a run of this session whose tool is gone. */

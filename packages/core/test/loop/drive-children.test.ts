@@ -208,7 +208,10 @@ describe("a sub-agent that was left behind", () => {
     };
     const [fact, told] = await ended(endChild);
     expect(asked).toStrictEqual([
-      [{ session: "s:5.0", journal, blobs, clock, graceMs: 75 }, "its parent was ended"],
+      [
+        { session: "s:5.0", parent: { session: "s", call: "5.0" }, journal, blobs, clock, graceMs: 75 },
+        "its parent was ended",
+      ],
     ]);
     expect(fact).toStrictEqual({
       type: "late_result",

@@ -63,7 +63,7 @@ export class Children {
     const view = viewOf(call);
     return {
       child: {
-        ...this.#placeOf(child.session),
+        ...this.#placeOf(child.session, key),
         parent: { session: this.#place.session, call: key, depth, budget: child.reserved },
         answers: child.answers,
         told: child.spent,
@@ -118,7 +118,7 @@ export class Children {
     if (by.endChild === undefined)
       return { type: "late_result", call, error: `there is no sub-agent ${name} any more` };
     try {
-      const spent = await by.endChild(this.#placeOf(session), "its parent was ended");
+      const spent = await by.endChild(this.#placeOf(session, call), "its parent was ended");
       const since = spent === undefined ? nothingSpent : spentSince(spent, told);
       // What it had reported before it stopped was counted already.
       if (!hasSpent(since)) return { type: "late_result", call };
@@ -128,10 +128,19 @@ export class Children {
     }
   }
 
-  #placeOf(session: string): ChildPlace {
+  #placeOf(session: string, call: CallKey): ChildPlace {
     const { journalOfChildren: journal, blobs, clock, passedOn } = this.#place;
     const graceMs = Math.floor((this.#driving.state().options?.abortGraceMs ?? 0) * graceShare);
-    return { session, journal, blobs, clock, graceMs, ...(passedOn === undefined ? {} : { passedOn }) };
+    const parent = { session: this.#place.session, call };
+    return {
+      session,
+      parent,
+      journal,
+      blobs,
+      clock,
+      graceMs,
+      ...(passedOn === undefined ? {} : { passedOn }),
+    };
   }
 }
 
