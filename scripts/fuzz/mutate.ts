@@ -42,6 +42,9 @@ const morsels = [
   "<think>",
   "</think>",
   "<tool_call>",
+  "</tool_call>",
+  "<|im_end|>",
+  "</s>",
   "```",
 ];
 
@@ -52,7 +55,12 @@ export function anyText(chance: Chance, own: readonly string[] = [], most = 24):
     .join("");
 }
 
-const numbers = [0, 1, -1, -0, 0.5, 7, 255, 65_536, 2 ** 31, 2 ** 53, -1e308, 1e-320];
+/** Those at which something else begins: a place in a list, a whole number of some length, an exponent. */
+const numbers = [
+  ...[0, 1, -1, -0, 0.5, 7, 255, 65_536, 99_999],
+  ...[2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 32 - 2, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1, 2 ** 53, -(2 ** 53)],
+  ...[1e21, -1e308, 1e-320],
+];
 const keys = [
   "a",
   "b",

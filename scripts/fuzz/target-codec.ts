@@ -31,17 +31,22 @@ const subjects: readonly Subject[] = [
     name: "anthropic",
     codec: anthropicMessages,
     seeds: "anthropic-messages",
-    compats: [{}, { unsignedThinking: true }],
+    compats: [{}, { unsignedThinking: true }, { endTokens: true }],
   },
   {
     name: "bedrock",
     codec: bedrockConverse,
     seeds: "bedrock-converse",
-    compats: [{}, { unsignedThinking: true }],
+    compats: [{}, { unsignedThinking: true }, { endTokens: true, thinkTags: "leading" }],
   },
-  { name: "google", codec: googleGenerativeAi, seeds: "google-generative-ai" },
+  {
+    name: "google",
+    codec: googleGenerativeAi,
+    seeds: "google-generative-ai",
+    compats: [{}, { endTokens: true }],
+  },
   { name: "google-classic", codec: googleClassic, seeds: "google-generative-ai" },
-  { name: "ollama", codec: ollamaChat, seeds: "openai-chat" },
+  { name: "ollama", codec: ollamaChat, seeds: "openai-chat", compats: [{}, { endTokens: true }] },
   {
     name: "openai-chat",
     codec: openaiChat,
@@ -50,11 +55,17 @@ const subjects: readonly Subject[] = [
       {},
       { thinkTags: "leading" },
       { thinkTags: "starts_inside", splitChoices: true },
-      { harmony: true },
+      { harmony: true, endTokens: true },
+      { endTokens: true },
       { idForm: "mistral9", cutsPrompts: true },
     ],
   },
-  { name: "openai-responses", codec: openaiResponses, seeds: "openai-responses" },
+  {
+    name: "openai-responses",
+    codec: openaiResponses,
+    seeds: "openai-responses",
+    compats: [{}, { endTokens: true, thinkTags: "leading" }],
+  },
 ];
 
 /** A frame with something else in its data, or in place of it. */
@@ -138,6 +149,7 @@ function codecTarget(subject: Subject): FuzzTarget {
         origin: { api: codec.api, provider: "fuzz", model: "m" },
         facts: {},
         compat: isObject(input.compat) ? input.compat : {},
+        ...(isObject(input.compat) && input.compat.endTokens === true ? { isSpokenOf: () => false } : {}),
         ...(input.stream === false ? { stream: false } : {}),
       };
       const results: unknown[] = [];
