@@ -490,6 +490,14 @@ describe("how a response ended", () => {
     expect(thrown([{ type: "response.error", error }])).toMatchObject({ kind: "server_error" });
   });
 
+  test("a call that stands twice in a list is one: under one id, the same arguments for the same tool (F079)", () => {
+    const ids = (events: readonly Loose[]): string[] => callsOf(read(events)).map(({ id }) => id);
+    expect(ids([completed([call(), call()])])).toEqual(["call_1"]);
+    expect(ids([completed([call(), call({ id: "fc_2" })])])).toEqual(["call_1"]);
+    expect(ids([done(0, call()), done(1, call()), completed([call(), call()])])).toEqual(["call_1"]);
+    expect(ids([completed([call(), call({ id: "fc_2", call_id: "call_2" })])])).toEqual(["call_1", "call_2"]);
+  });
+
   test("calls that share an id are all there, also where only the terminal event tells them (F052)", () => {
     const twins = [
       call(),

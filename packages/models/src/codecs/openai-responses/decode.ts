@@ -108,6 +108,7 @@ export class ResponsesDecoder implements Decoder {
           raw: cutRaw(response.error ?? raw ?? null),
         }),
       );
+    this.#answer.settleCalls(false);
     const end: AnswerEnd = { wire, ...(raw === undefined ? { detail: "finish_missing" } : { raw }) };
     return settle(this.#answer.finish(end, answerLimit(this.#target)));
   }
