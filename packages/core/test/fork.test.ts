@@ -4,13 +4,14 @@ import {
   Agent,
   type CallResult,
   type ForkOptions,
+  type Hooks,
   type MemoryJournal,
   type Message,
   memoryJournal,
   subAgent,
   userText,
 } from "@rondo/core";
-import { call, fail, say, scripted, usage } from "@rondo/testkit";
+import { call, calls, fail, say, scripted, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
 
@@ -157,6 +158,46 @@ describe("a fork with another result", () => {
     await expect(forked("w", { content: [{ type: "text" } as never], isError: false })).rejects.toThrow(
       "fork: option edit.result: a text, or a result with its list of parts (content, isError), is needed",
     );
+  });
+
+  test("stands in place of what the afterTool hook made of the call's own, and what it made of others stays", async () => {
+    const journal = memoryJournal();
+    const model = scripted([calls([["look"], ["peek"]]), say("done")]);
+    const hooks: Hooks = { afterTool: ({ name }) => ({ content: `${name}, hooked` }) };
+    const options = { ...quick, tools: [echo("look"), echo("peek")], hooks, journal };
+    const session = await new Agent({ ...options, model }).open("s");
+    await session.send("go");
+    const other = scripted([say("seen")]);
+    const fork = await session.fork("t", { edit: { call: "call_1", result: "edited" }, model: other });
+    await fork.resume();
+    expect(shortly(other.lastRequest.messages).slice(-2)).toEqual(["tool: edited", "tool: peek, hooked"]);
+    expect((await fork.replay()).firstDifference).toBeUndefined();
+  });
+
+  test.each<[string, Hooks]>([
+    ["gave", { beforeTool: () => ({ result: "from the hook" }) }],
+    [
+      "failed over",
+      {
+        beforeTool: () => {
+          throw new Error("no");
+        },
+      },
+    ],
+  ])("stands in place of one that a beforeTool hook %s", async (_how, hooks) => {
+    const journal = memoryJournal();
+    const model = scripted([call("look"), say("done")]);
+    const agent = new Agent({ ...quick, model, tools: [echo("look")], hooks, journal });
+    const session = await agent.open("s");
+    await session.send("go");
+    const other = scripted([say("seen")]);
+    const fork = await session.fork("t", { edit: { call: "call_1", result: "edited" }, model: other });
+    await fork.resume();
+    expect(shortly(other.lastRequest.messages).at(-1)).toBe("tool: edited");
+    expect(JSON.stringify(fork.messages)).not.toContain('isError":true');
+    const answered = journal.read("t").filter(({ type }) => type === "hook_answered");
+    expect(answered).toMatchObject([{ hook: "beforeTool", result: { isError: false } }]);
+    expect(answered[0]).not.toHaveProperty("error");
   });
 
   test("is refused where the result was read already, or the call is not known, saying what to do", async () => {

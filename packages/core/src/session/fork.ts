@@ -241,9 +241,14 @@ function withResult(
     const other = { ...result, ...(spent === undefined ? {} : { spent }) };
     return { ...record, ...redact({ type: "tool_finished", call: key, result: other }) };
   }
-  if (record.type !== "hook_answered" || record.hook !== "afterTool" || record.call !== key) return record;
-  // What the afterTool hook made of the old result is void.
-  const { result: _void, ...rest } = record;
+  if (record.type !== "hook_answered" || !("call" in record) || record.call !== key) return record;
+  if (record.hook === "beforeTool" && record.seq === seq) {
+    const { error: _void, ...rest } = record;
+    return { ...rest, ...redact({ type: "hook_answered", hook: "beforeTool", call: key, result }) };
+  }
+  if (record.hook !== "afterTool") return record;
+  // What the afterTool hook made of the old result is void, and so is that it failed over it.
+  const { result: _result, error: _error, ...rest } = record;
   return rest;
 }
 
@@ -325,7 +330,7 @@ function isDecision(record: LogRecord | undefined): boolean {
   }
 }
 
-/** The record of a call's result. */
+/** The record of a call's result: of its tool's, or of one that the beforeTool hook gave in place of running it. */
 function resultAt(
   session: string,
   records: readonly LogRecord[],
@@ -336,16 +341,26 @@ function resultAt(
   let state = emptyState;
   let found: { seq: number; key: CallKey } | undefined;
   for (const record of records) {
-    if (record.type === "tool_finished") {
-      const id = callIn(state.run, record.call)?.id;
-      keys.push(record.call);
-      if (record.call === call || id === call) found = { seq: record.seq, key: record.call };
+    const key = answeredBy(record);
+    const answered = key === undefined ? undefined : callIn(state.run, key);
+    // One that came too late changed nothing.
+    if (key !== undefined && answered?.result === undefined) {
+      keys.push(key);
+      if (key === call || answered?.id === call) found = { seq: record.seq, key };
     }
     state = reduce(state, record, rules);
   }
   if (found !== undefined) return found;
   const known = keys.length === 0 ? "none has a result" : `those with a result are ${keys.join(", ")}`;
   throw invalidRequest(`no call ${JSON.stringify(call)} with a result in session ${session}: ${known}`);
+}
+
+/** The call whose result a record brings. */
+function answeredBy(record: LogRecord): CallKey | undefined {
+  if (record.type === "tool_finished") return record.call;
+  const isGiven =
+    record.type === "hook_answered" && record.hook === "beforeTool" && record.result !== undefined;
+  return isGiven ? record.call : undefined;
 }
 
 function checkEdit(records: readonly LogRecord[], { seq }: { seq: number }, cut: number, call: string): void {
