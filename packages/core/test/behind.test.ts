@@ -1,7 +1,7 @@
 // Handles of one session that hear nothing of each other: what one of them does after the other has written.
 
 import { Agent, type Journal, memoryJournal, type Session, textOf } from "@rondo/core";
-import { call, say, scripted } from "@rondo/testkit";
+import { call, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, quick, shortly } from "./support.ts";
 
@@ -139,6 +139,34 @@ describe.each([
     const third = await agent.open("s");
     expect(third.grants.map(({ id }) => id)).toEqual([one.id]);
     expect((await first.resume()).parked?.pending).toHaveLength(1);
+  });
+
+  test.each<[string, (session: Session, id: string) => Promise<unknown>, string]>([
+    ["approved", (session, id) => session.approve(id), "press ran"],
+    ["approved for good", (session, id) => session.approve(id, { always: true }), "press ran"],
+    ["denied", (session, id) => session.deny(id, "not now"), "not now"],
+    ["edited", (session, id) => session.edit(id, {}), "press ran"],
+    ["answered", (session, id) => session.answer(id, "by hand"), "by hand"],
+  ])("a call that another's run came to wait for can be %s", async (_how, answer, result) => {
+    const { journal } = leasing();
+    const press = echo("press", { permission: "ask" });
+    const model = scripted([call("press"), say("done")]);
+    const agent = new Agent({ model, tools: [press], journal });
+    const [first, second] = [await agent.open("s"), await agent.open("s")];
+    const { parked } = await first.send("go");
+    await answer(second, parked?.pending[0]?.id ?? "");
+    expect(second.result?.text).toBe("done");
+    expect(shortly(second.messages)[2]).toContain(result);
+  });
+
+  test("a conversation that another has begun can be continued, and summed up", async () => {
+    const { journal } = leasing();
+    const model = scripted([fail("auth"), say("went on"), say("a summary")]);
+    const agent = new Agent({ model, journal });
+    const [first, second, third] = [await agent.open("s"), await agent.open("s"), await agent.open("s")];
+    expect((await first.send("go")).end?.reason).toBe("error");
+    expect((await second.continue()).text).toBe("went on");
+    expect((await third.compact()).end?.reason).toBe("completed");
   });
 
   test("who finds a run that another left goes on with it under its own code, and says so", async () => {

@@ -96,6 +96,35 @@ describe("a fork at a step", () => {
     expect(shortly(fork.messages).filter((line) => line === "user: hurry")).toHaveLength(1);
   });
 
+  test("asks the hooks of the step again, and of the end", async () => {
+    const journal = memoryJournal();
+    const asked: string[] = [];
+    const hooks: Hooks = {
+      prepareStep: ({ step }) => void asked.push(`prepareStep ${step}`),
+      transformContext: (_messages, { step }) => void asked.push(`transformContext ${step}`),
+      onFinish: ({ text }) => void asked.push(`onFinish ${text}`),
+    };
+    const model = scripted([call("look"), say("a"), say("b")]);
+    const agent = new Agent({ ...quick, model, tools: [echo("look")], hooks, journal });
+    const session = await agent.open("s");
+    await session.send("go");
+    asked.length = 0;
+    await (await session.fork("t", { at: 2 })).resume();
+    expect(asked).toEqual(["prepareStep 2", "transformContext 2", "onFinish b"]);
+  });
+
+  test("that the onFinish hook gave work for asks it again, whatever it says then", async () => {
+    const work = ["and this", "or that"];
+    const hooks: Hooks = { onFinish: () => work.shift() };
+    const model = scripted((request) => say(`${request.messages.length}`));
+    const session = await new Agent({ ...quick, model, hooks }).open("s");
+    await session.send("go");
+    expect(shortly(session.messages)[2]).toBe("user: and this");
+    const fork = await session.fork("t", { at: 2 });
+    await fork.resume();
+    expect(shortly(fork.messages).slice(1)).toEqual(["assistant: 1", "user: or that", "assistant: 3"]);
+  });
+
   test("can be taken from a session that is not opened, by the agent", async () => {
     const { agent, journal, before } = await threeSteps();
     await agent.fork("s", "t", { at: 1 });

@@ -199,7 +199,11 @@ describe("leave given beforehand", () => {
     expect(await records(journal)).toEqual([]);
     await session.allow({ id: "g", tool: "press" }, "Ada");
     await expect(session.revoke("g", nobody)).rejects.toThrow(/revoke: option by: a text is needed/);
-    expect(await records(journal)).toMatchObject([{ type: "allowed", by: "Ada" }]);
+    await session.revoke("g", "Grace");
+    expect(await records(journal)).toMatchObject([
+      { type: "allowed", by: "Ada" },
+      { type: "revoked", by: "Grace" },
+    ]);
   });
 });
 
