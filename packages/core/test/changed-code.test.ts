@@ -15,7 +15,7 @@ import {
 } from "@rondo/core";
 import { call, calls, fail, type Script, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, quick, shortly } from "./support.ts";
+import { deferred, echo, quick, shortly } from "./support.ts";
 
 const ask = (options: Parameters<typeof echo>[1] = {}): Tool =>
   echo("guarded", { effect: "write", permission: "ask", ...options });
@@ -298,6 +298,19 @@ describe("onChanged: refuse", () => {
     expect(end?.reason).toBe("completed");
     // The run is over: nothing stands against other code any more.
     expect((await strict({ system: "new" })).status).toBe("idle");
+  });
+
+  test("lets whoever drives the run go on, also where it was to be taken over by force", async () => {
+    const journal = memoryJournal({ leases: true });
+    const model = scripted([call("slow"), say("done")]);
+    const came = deferred<string>();
+    const tools = [echo("slow", { execute: () => came.promise })];
+    const running = (await new Agent({ model, tools, journal }).open("s")).send("go");
+    await expect.poll(() => journal.read("s").some(({ type }) => type === "tool_started")).toBe(true);
+    const strict = new Agent({ model, tools, system: "new", journal, onChanged: "refuse" });
+    await expect(strict.open("s", { takeOver: true })).rejects.toThrow(/onChanged is "refuse"/);
+    came.resolve("at last");
+    expect((await running).text).toBe("done");
   });
 });
 

@@ -243,6 +243,21 @@ describe("onInterrupted: ask", () => {
     expect([text, pay.starts.length]).toEqual(["done", 2]);
   });
 
+  test("says so, and may be approved again, where the session was drained and goes on by itself", async () => {
+    const pay = once({ permission: "ask" });
+    const model = scripted([call("pay"), say("done")]);
+    const session = await new Agent({ model, tools: [pay.tool], ...quick, ...options }).open("s");
+    await session.send("go");
+    const approved = session.approve("call_1");
+    await expect.poll(() => pay.starts.length).toBe(1);
+    await session.drain({ withinMs: 0 });
+    expect((await approved).end).toBeUndefined();
+    const { parked } = await session.resume();
+    expect(parked?.pending).toMatchObject([{ id: "call_1", interrupted: true }]);
+    const { text } = await session.approve("call_1");
+    expect([text, pay.starts.length]).toEqual(["done", 2]);
+  });
+
   test("denying tells the model that the outcome is unknown, and why it is not repeated", async () => {
     const pay = once();
     const { session } = await cutOff(pay, options);

@@ -7,7 +7,7 @@
 // are read: a message is written after them, and an operation acts on the session as it then is.
 
 import { longestWait } from "../clock.ts";
-import { type RondoError, toRondoError } from "../errors.ts";
+import { messageOf, type RondoError, toRondoError } from "../errors.ts";
 import { whenThere } from "../journal/maybe-async.ts";
 import { Writer } from "../journal/writer.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
@@ -231,7 +231,7 @@ export class Driving<Output> {
   /** Aborts the active run; one that has just ended stays as it is. Never throws, because listeners of signals must not. */
   abort(reason: unknown): void {
     if (this.ending) return;
-    const why = typeof reason === "string" ? reason : toRondoError(reason ?? "aborted").message;
+    const why = messageOf(reason ?? "aborted");
     const asked: Fact = { type: "abort_asked", reason: why };
     // While a run is driven, a journal that refuses the abort has ended the drive, and its promise rejects.
     const unheard = (thrown: unknown): void =>
