@@ -65,6 +65,22 @@ describe("a fork at a step", () => {
     expect(shortly(fork.messages).at(-1)).toBe("assistant: went on");
   });
 
+  test("makes room again, if it has to: a model with a larger window reads all of it", async () => {
+    const journal = memoryJournal();
+    const long = "long ".repeat(1_000);
+    const tools = [echo("look", { execute: () => long })];
+    const context = { trim: { budgetTokens: 100, keep: "none" } } as const;
+    const model = scripted([call("look"), say("done"), say("again")]);
+    const agent = new Agent({ ...quick, model, tools, journal, context });
+    const session = await agent.open("s");
+    await session.send("go");
+    await (await session.fork("t", { at: 2 })).resume();
+    expect(model.requests[2]?.messages).toEqual(model.requests[1]?.messages);
+    const other = scripted([say("seen")]);
+    await (await session.fork("u", { at: 2, model: other, agent: { context: {} } })).resume();
+    expect(shortly(other.lastRequest.messages).at(-1)).toBe(`tool: ${long}`);
+  });
+
   test("under another model asks that one, though another was chosen for the step where the fork is taken", async () => {
     const journal = memoryJournal();
     const spare = scripted([say("from the spare")], { id: "spare" });
@@ -227,6 +243,27 @@ describe("a fork with another result", () => {
     const answered = journal.read("t").filter(({ type }) => type === "hook_answered");
     expect(answered).toMatchObject([{ hook: "beforeTool", result: { isError: false } }]);
     expect(answered[0]).not.toHaveProperty("error");
+  });
+
+  test("is what the model reads also where the call's own was cut to make room before it was sent", async () => {
+    const journal = memoryJournal();
+    const tools = [echo("look", { execute: () => "long ".repeat(1_000) })];
+    const context = { trim: { budgetTokens: 100, keep: "none" } } as const;
+    const model = scripted([call("look"), say("done")]);
+    const session = await new Agent({ ...quick, model, tools, journal, context }).open("s");
+    // Behind what is said meanwhile, what made room is not the last record before the request.
+    session.subscribe((event) => event.type === "context" && event.stage === "trim" && session.steer("hm"));
+    await session.send("go");
+    const records = journal.read("s");
+    const cut = records.findIndex(({ type }) => type === "trimmed");
+    expect(records[cut + 1]?.type).toBe("queued");
+    const other = scripted([say("seen")]);
+    const edit = { call: "call_1", result: "edited" };
+    await (await session.fork("t", { edit, model: other })).resume();
+    expect(shortly(other.lastRequest.messages).at(-1)).toBe("tool: edited");
+    await expect(session.fork("u", { at: 2, edit })).rejects.toThrow(
+      `the result of call call_1 was read already where the fork is taken, to make room: fork at record ${cut}`,
+    );
   });
 
   test("is refused where the result was read already, or the call is not known, saying what to do", async () => {

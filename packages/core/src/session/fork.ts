@@ -43,7 +43,7 @@ import { readable, renderResult } from "../tool/render.ts";
 
 /** Where a fork branches from its session, and what is changed in it. */
 export interface ForkOptions {
-  /** The step before which it branches, from 1: all before it is shared, what the rules decided about the step is not. Default: the end, or with `edit` the step after the call. */
+  /** The step before which it branches, from 1: all before it is shared, what the rules decided about the step is not, nor how room was made for it. Default: the end, or with `edit` the step after the call. */
   at?: number;
   /** The run in which `at` counts, from 1; without `at` the fork branches after that run. Default: the last. */
   run?: number;
@@ -252,15 +252,16 @@ function withResult(
   return rest;
 }
 
-/** The end of the records; with a replaced result, the moment before a request was made with the old one. */
+/** The end of the records; with a replaced result, the moment before the old one was read. */
 function defaultCut(records: readonly LogRecord[], edited: number | undefined): number {
   if (edited === undefined) return records.length;
-  const asked = records.findIndex((record) => record.seq > edited && asks(record));
-  return undecided(records, asked < 0 ? records.length : asked);
+  const read = records.findIndex((record) => record.seq > edited && reads(record));
+  return undecided(records, read < 0 ? records.length : read);
 }
 
-const asks = (record: LogRecord): boolean =>
-  record.type === "model_started" || record.type === "summary_started";
+/** Whether what a record says was made of the results before it: a request, or what is left of them to make room. */
+const reads = (record: LogRecord): boolean =>
+  ["model_started", "summary_started", "trimmed", "compacted"].includes(record.type);
 
 /** A run, by default the last, and which records are its own. */
 function runOf(
@@ -316,6 +317,7 @@ function isDecision(record: LogRecord | undefined): boolean {
     case "mode":
     case "woke":
     case "delivered":
+    case "trimmed":
     case "abort_asked":
     case "output_checked":
     case "run_ended":
@@ -368,11 +370,13 @@ function checkEdit(records: readonly LogRecord[], { seq }: { seq: number }, cut:
     throw invalidRequest(
       `call ${call} has no result yet where the fork is taken: take it later, or edit another call`,
     );
-  const asked = records.slice(seq, cut).find(asks);
-  if (asked === undefined) return;
-  const step = asked.type === "model_started" ? `step ${asked.step}` : "a summary";
-  const where = asked.type === "model_started" ? `fork at step ${asked.step}` : `fork at record ${asked.seq}`;
+  const read = records.slice(seq, cut).find(reads);
+  if (read === undefined) return;
+  const isStep = read.type === "model_started";
+  const isSummary = read.type === "summary_started";
+  const how = isStep ? `in step ${read.step}` : isSummary ? "in a summary" : "to make room";
+  const where = isStep ? `fork at step ${read.step}` : `fork at record ${read.seq}`;
   throw invalidRequest(
-    `the result of call ${call} was read already where the fork is taken, in ${step}: ${where}`,
+    `the result of call ${call} was read already where the fork is taken, ${how}: ${where}`,
   );
 }
