@@ -266,6 +266,27 @@ describe("a fork with another result", () => {
     );
   });
 
+  test("is taken before the call's own went into a summary, and refused behind it", async () => {
+    const journal = memoryJournal();
+    const tools = [echo("look", { execute: () => "old ".repeat(20_000) })];
+    const facts = { contextWindow: 4_000, maxOutputTokens: 100 };
+    const model = scripted([call("look"), say("a summary"), say("done")], { facts });
+    const context = { guard: {}, cap: null } as const;
+    const session = await new Agent({ ...quick, model, tools, journal, context }).open("s");
+    expect((await session.send("go")).end?.reason).toBe("completed");
+    const seq = journal.read("s").findIndex(({ type }) => type === "summary_started");
+    const edit = { call: "call_1", result: "edited" };
+    await expect(session.fork("t", { at: 2, edit })).rejects.toThrow(
+      `was read already where the fork is taken, in a summary: fork at record ${seq}`,
+    );
+    for (const [id, point] of Object.entries({ t: {}, u: { seq } })) {
+      const other = scripted([say("a summary"), say("seen")], { facts });
+      await (await session.fork(id, { ...point, edit, model: other })).resume();
+      expect(JSON.stringify(other.requests)).toContain("edited");
+      expect(JSON.stringify(other.requests)).not.toContain("old old");
+    }
+  });
+
   test("is refused where the result was read already, or the call is not known, saying what to do", async () => {
     const { session, journal } = await threeSteps();
     const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
