@@ -11,9 +11,9 @@ import {
   subAgent,
   userText,
 } from "@rondo/core";
-import { call, calls, fail, say, scripted, usage } from "@rondo/testkit";
+import { call, calls, fail, say, scripted, stall, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, quick, shortly } from "./support.ts";
+import { deferred, echo, jumpingClock, quick, shortly } from "./support.ts";
 
 const script = [call("look"), call("look"), say("the end")];
 
@@ -147,6 +147,77 @@ describe("a fork at a step", () => {
     expect(JSON.stringify(journal.read("s"))).toBe(before);
     const other = new Agent({ ...quick, model: scripted([say("x")]), tools: [echo("look")], journal });
     expect((await (await other.open("t")).resume()).text).toBe("x");
+  });
+});
+
+describe("a fork of a run that was broken off", () => {
+  /** A run that is aborted while its first call works; the call's own result comes when it is let go. */
+  async function aborted() {
+    const journal = memoryJournal();
+    const came = deferred<string>();
+    const tools = [echo("look"), echo("slow", { execute: () => came.promise })];
+    const model = scripted([calls([["look"], ["slow"]])]);
+    const session = await new Agent({ ...quick, model, tools, journal }).open("s");
+    session.subscribe((event) => event.type === "tool_end" && session.abort("enough"));
+    expect((await session.send("go")).end?.reason).toBe("aborted");
+    return { session, journal, came };
+  }
+  const cut = ["user: go", "assistant: look() slow()"];
+  const ended = "tool: slow was aborted before it finished.";
+
+  test("goes on behind its last step, whatever was said or came late since", async () => {
+    const { session, journal, came } = await aborted();
+    for (const since of ["nothing", "words", "a late result"]) {
+      if (since === "words") session.steer("what now?");
+      if (since === "a late result") came.resolve("at last");
+      if (since === "a late result")
+        await expect.poll(() => journal.read("s").some(({ type }) => type === "late_result")).toBe(true);
+      const model = scripted([say("went on")]);
+      const fork = await session.fork(since, { at: 2, model });
+      expect([since, fork.status]).toEqual([since, "interrupted"]);
+      const { end, text } = await fork.resume();
+      expect([since, end?.reason, text]).toEqual([since, "completed", "went on"]);
+      expect(shortly(model.lastRequest.messages)).toEqual([...cut, "tool: look ran", ended]);
+      expect((await fork.replay()).firstDifference).toBeUndefined();
+    }
+  });
+
+  test("goes on where a call came to another result", async () => {
+    const { session } = await aborted();
+    session.steer("what now?");
+    const model = scripted([say("went on")]);
+    const fork = await session.fork("t", { edit: { call: "call_1", result: "edited" }, model });
+    expect((await fork.resume()).text).toBe("went on");
+    expect(shortly(model.lastRequest.messages)).toEqual([...cut, "tool: edited", ended]);
+  });
+
+  test("stands where the session does, if it is taken there", async () => {
+    const { session, journal } = await aborted();
+    for (const [id, point] of Object.entries({ t: {}, u: { seq: journal.read("s").length - 1 } }))
+      expect((await (await session.fork(id, point)).resume()).end?.reason).toBe("aborted");
+  });
+
+  test("in a model call has that step again, and none behind it", async () => {
+    const model = scripted([call("look"), stall(), say("went on")]);
+    const session = await new Agent({ ...quick, model, tools: [echo("look")] }).open("s");
+    const sent = session.send("go");
+    await expect.poll(() => model.calls).toBe(2);
+    session.abort("enough");
+    await sent;
+    await expect(session.fork("t", { at: 3 })).rejects.toThrow("ended with step 2: fork it at 2");
+    expect((await (await session.fork("t", { at: 2 })).resume()).text).toBe("went on");
+  });
+
+  test("by its time limit, in a call, has the limit of its own options, and lands no more", async () => {
+    const clock = jumpingClock(0.5);
+    const slow = echo("slow", { execute: () => new Promise(() => {}) });
+    const model = scripted([call("slow"), say("landed"), call("look"), say("went on")]);
+    const agent = new Agent({ ...quick, model, tools: [slow, echo("look")], budget: { ms: 1_000 }, clock });
+    const session = await agent.open("s");
+    expect((await session.send("go")).end).toMatchObject({ landed: true });
+    const fork = await session.fork("t", { at: 2, agent: { budget: { ms: 600_000 } } });
+    const { end, text } = await fork.resume();
+    expect([end?.landed, text]).toEqual([false, "went on"]);
   });
 });
 

@@ -22,7 +22,6 @@ import {
 } from "../checks.ts";
 import type { Clock } from "../clock.ts";
 import { invalidRequest } from "../errors.ts";
-import { noStep } from "../explain/no-step.ts";
 import { type BlobStore, copyBlobs } from "../journal/blobs.ts";
 import { checkSessionId } from "../journal/checks.ts";
 import { asked, readRecords } from "../journal/failure.ts";
@@ -30,9 +29,7 @@ import { RecordReader } from "../journal/migrations.ts";
 import type { Journal } from "../journal.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { type Logger, logEvent } from "../logger.ts";
-import type { CallKey, CallResult, Fact, LogRecord, Origins } from "../loop/records.ts";
-import { reduce } from "../loop/reduce.ts";
-import { callIn, emptyState } from "../loop/state.ts";
+import type { CallResult, Fact, LogRecord, Origins } from "../loop/records.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { AgentOptions } from "../options/agent-options.ts";
@@ -40,10 +37,12 @@ import type { Resolved } from "../options/options.ts";
 import type { Rules } from "../rules/rule.ts";
 import { outputPart } from "../tool/outputs.ts";
 import { readable, renderResult } from "../tool/render.ts";
+import { checkPoint, cutOf, decidedAnew, type ForkPoint } from "./fork/cut.ts";
+import { checkEdit, resultAt, withResult } from "./fork/other-result.ts";
 
 /** Where a fork branches from its session, and what is changed in it. */
 export interface ForkOptions {
-  /** The step before which it branches, from 1: all before it is shared, what the rules decided about the step is not, nor how room was made for it. Default: the end, or with `edit` the step after the call. */
+  /** The step before which it branches, from 1: all before it is shared, what was decided about the step is not (by rules, to make room, by an abort). Default: the end, or with `edit` the step after the call. */
   at?: number;
   /** The run in which `at` counts, from 1; without `at` the fork branches after that run. Default: the last. */
   run?: number;
@@ -171,8 +170,6 @@ interface ForkPlan {
   edited(record: LogRecord, redact: (fact: Fact) => Fact): LogRecord;
 }
 
-type ForkPoint = Pick<ForkOptions, "at" | "run" | "seq">;
-
 /** Which records are shared, and which of them is changed. */
 function planFork(
   session: string,
@@ -185,198 +182,18 @@ function planFork(
   const step = point.at === undefined ? {} : { step: point.at };
   if (edit === undefined) {
     const seq = cutOf(session, records, point, undefined);
-    return { origin: { session, seq, ...step }, edited: (record) => record };
+    const anew = point.at === undefined ? same : decidedAnew(records, seq);
+    return { origin: { session, seq, ...step }, edited: anew };
   }
   const result = resultAt(session, records, edit.call, rules);
   const seq = cutOf(session, records, point, result.seq);
   checkEdit(records, result, seq, edit.call);
+  const anew = point.seq === undefined ? decidedAnew(records, seq) : same;
   return {
     origin: { session, seq, ...step, edited: result.key },
-    edited: (record, redact) => withResult(record, result, redact, edit.result),
+    edited: (record, redact) => withResult(anew(record), result, redact, edit.result),
   };
 }
 
-/** @throws RondoError `invalid_request` for an invalid point, or if two are given */
-function checkPoint(
-  session: string,
-  records: readonly LogRecord[],
-  { at, run, seq }: ForkPoint,
-  edits: boolean,
-): void {
-  if (at !== undefined && seq !== undefined)
-    throw invalidRequest("a fork is taken at a step or at a record: give `at` or `seq`");
-  if (run !== undefined && at === undefined && (seq !== undefined || edits))
-    throw invalidRequest(
-      "`run` says in which run `at` counts: give `at` as well, or `run` alone for all up to its end",
-    );
-  if (seq !== undefined && !(Number.isSafeInteger(seq) && seq >= 1 && seq <= records.length))
-    throw invalidRequest(
-      `session ${session} has ${records.length} records: it cannot be forked after ${seq} of them`,
-    );
-}
-
-/** How many records are shared. @param edited the record of the result that is replaced */
-function cutOf(
-  session: string,
-  records: readonly LogRecord[],
-  { at, run, seq }: ForkPoint,
-  edited: number | undefined,
-): number {
-  if (seq !== undefined) return seq;
-  if (at !== undefined) return cutAtStep(session, records, at, run);
-  if (run !== undefined) return runOf(session, records, run).end;
-  return defaultCut(records, edited);
-}
-
-/** A record as it would be if a call had come to another result. */
-function withResult(
-  record: LogRecord,
-  { seq, key }: { seq: number; key: CallKey },
-  redact: (fact: Fact) => Fact,
-  result: CallResult,
-): LogRecord {
-  if (record.type === "tool_finished" && record.seq === seq) {
-    // Another result of a sub-agent does not change what it spent.
-    const { spent } = record.result;
-    const other = { ...result, ...(spent === undefined ? {} : { spent }) };
-    return { ...record, ...redact({ type: "tool_finished", call: key, result: other }) };
-  }
-  if (record.type !== "hook_answered" || !("call" in record) || record.call !== key) return record;
-  if (record.hook === "beforeTool" && record.seq === seq) {
-    const { error: _void, ...rest } = record;
-    return { ...rest, ...redact({ type: "hook_answered", hook: "beforeTool", call: key, result }) };
-  }
-  if (record.hook !== "afterTool") return record;
-  // What the afterTool hook made of the old result is void, and so is that it failed over it.
-  const { result: _result, error: _error, ...rest } = record;
-  return rest;
-}
-
-/** The end of the records; with a replaced result, the moment before the old one was read. */
-function defaultCut(records: readonly LogRecord[], edited: number | undefined): number {
-  if (edited === undefined) return records.length;
-  const read = records.findIndex((record) => record.seq > edited && reads(record));
-  return undecided(records, read < 0 ? records.length : read);
-}
-
-/** Whether what a record says was made of the results before it: a request, or what is left of them to make room. */
-const reads = (record: LogRecord): boolean =>
-  ["model_started", "summary_started", "trimmed", "compacted"].includes(record.type);
-
-/** A run, by default the last, and which records are its own. */
-function runOf(
-  session: string,
-  records: readonly LogRecord[],
-  number: number | undefined,
-): { run: number; start: number; end: number } {
-  const starts = records.filter((record) => record.type === "run_started");
-  const run = number ?? starts.length;
-  const start = starts[run - 1];
-  if (start === undefined)
-    throw invalidRequest(
-      `session ${session} has no run ${run}: it has ${starts.length === 1 ? "one" : starts.length}`,
-    );
-  return { run, start: start.seq, end: starts[run]?.seq ?? records.length };
-}
-
-/** How many records come before a step and what was decided about it. */
-function cutAtStep(
-  session: string,
-  records: readonly LogRecord[],
-  step: number,
-  number: number | undefined,
-): number {
-  const { run, start, end } = runOf(session, records, number);
-  const own = records.slice(start, end);
-  const asked = own.find((record) => record.type === "model_started" && record.step === step);
-  if (asked !== undefined) return undecided(records, asked.seq);
-  const steps = own.reduce(
-    (most, record) => (record.type === "model_started" ? Math.max(most, record.step) : most),
-    0,
-  );
-  const where = `run ${run} of session ${session}`;
-  if (step !== steps + 1) throw invalidRequest(noStep(where, step, steps));
-  const judged = own.findLast((record) => record.type === "turn_judged");
-  if (judged?.type === "turn_judged" && (judged.follows.do === "finish" || judged.follows.do === "stop"))
-    throw invalidRequest(
-      `${where} ended with step ${steps}: fork it at ${steps} to have that one again, or without a step to go on after it`,
-    );
-  return undecided(records, end);
-}
-
-/** The decisions about a step are taken again; messages that were delivered for it are still queued then. */
-function undecided(records: readonly LogRecord[], before: number): number {
-  let cut = before;
-  while (cut > 1 && isDecision(records[cut - 1])) cut -= 1;
-  return cut;
-}
-
-function isDecision(record: LogRecord | undefined): boolean {
-  switch (record?.type) {
-    case "noted":
-    case "mode":
-    case "woke":
-    case "delivered":
-    case "trimmed":
-    case "abort_asked":
-    case "output_checked":
-    case "run_ended":
-      return true;
-    case "opened":
-      // Records after a change of options stay under those options.
-      return record.options === undefined;
-    case "hook_answered":
-      return "step" in record || record.hook === "onFinish";
-    default:
-      return false;
-  }
-}
-
-/** The record of a call's result: of its tool's, or of one that the beforeTool hook gave in place of running it. */
-function resultAt(
-  session: string,
-  records: readonly LogRecord[],
-  call: string,
-  rules: Rules,
-): { seq: number; key: CallKey } {
-  const keys: string[] = [];
-  let state = emptyState;
-  let found: { seq: number; key: CallKey } | undefined;
-  for (const record of records) {
-    const key = answeredBy(record);
-    const answered = key === undefined ? undefined : callIn(state.run, key);
-    // One that came too late changed nothing.
-    if (key !== undefined && answered?.result === undefined) {
-      keys.push(key);
-      if (key === call || answered?.id === call) found = { seq: record.seq, key };
-    }
-    state = reduce(state, record, rules);
-  }
-  if (found !== undefined) return found;
-  const known = keys.length === 0 ? "none has a result" : `those with a result are ${keys.join(", ")}`;
-  throw invalidRequest(`no call ${JSON.stringify(call)} with a result in session ${session}: ${known}`);
-}
-
-/** The call whose result a record brings. */
-function answeredBy(record: LogRecord): CallKey | undefined {
-  if (record.type === "tool_finished") return record.call;
-  const isGiven =
-    record.type === "hook_answered" && record.hook === "beforeTool" && record.result !== undefined;
-  return isGiven ? record.call : undefined;
-}
-
-function checkEdit(records: readonly LogRecord[], { seq }: { seq: number }, cut: number, call: string): void {
-  if (seq >= cut)
-    throw invalidRequest(
-      `call ${call} has no result yet where the fork is taken: take it later, or edit another call`,
-    );
-  const read = records.slice(seq, cut).find(reads);
-  if (read === undefined) return;
-  const isStep = read.type === "model_started";
-  const isSummary = read.type === "summary_started";
-  const how = isStep ? `in step ${read.step}` : isSummary ? "in a summary" : "to make room";
-  const where = isStep ? `fork at step ${read.step}` : `fork at record ${read.seq}`;
-  throw invalidRequest(
-    `the result of call ${call} was read already where the fork is taken, ${how}: ${where}`,
-  );
-}
+/** A point that is named by a record is that one, whatever was decided before it. */
+const same = (record: LogRecord): LogRecord => record;

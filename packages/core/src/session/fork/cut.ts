@@ -1,0 +1,150 @@
+// The room of the cut: how many records a fork shares, and which decisions among them are taken again.
+//
+// What was decided about a step is no part of what comes before it: a run that landed, or was aborted, goes on in its fork.
+
+import { invalidRequest } from "../../errors.ts";
+import { noStep } from "../../explain/no-step.ts";
+import type { LogRecord, RecordOf } from "../../loop/records.ts";
+
+/** Where a fork is taken, as the options of a fork name it. */
+export interface ForkPoint {
+  at?: number;
+  run?: number;
+  seq?: number;
+}
+
+/** @throws RondoError `invalid_request` for an invalid point, or if two are given */
+export function checkPoint(
+  session: string,
+  records: readonly LogRecord[],
+  { at, run, seq }: ForkPoint,
+  edits: boolean,
+): void {
+  if (at !== undefined && seq !== undefined)
+    throw invalidRequest("a fork is taken at a step or at a record: give `at` or `seq`");
+  if (run !== undefined && at === undefined && (seq !== undefined || edits))
+    throw invalidRequest(
+      "`run` says in which run `at` counts: give `at` as well, or `run` alone for all up to its end",
+    );
+  if (seq !== undefined && !(Number.isSafeInteger(seq) && seq >= 1 && seq <= records.length))
+    throw invalidRequest(
+      `session ${session} has ${records.length} records: it cannot be forked after ${seq} of them`,
+    );
+}
+
+/** How many records are shared. @param edited the record of the result that is replaced */
+export function cutOf(
+  session: string,
+  records: readonly LogRecord[],
+  { at, run, seq }: ForkPoint,
+  edited: number | undefined,
+): number {
+  if (seq !== undefined) return seq;
+  if (at !== undefined) return cutAtStep(session, records, at, run);
+  if (run !== undefined) return runOf(session, records, run).end;
+  return defaultCut(records, edited);
+}
+
+/** The end of the records; with a replaced result, the moment before the old one was read. */
+function defaultCut(records: readonly LogRecord[], edited: number | undefined): number {
+  if (edited === undefined) return records.length;
+  const next = records.findIndex(
+    (record) => record.seq > edited && (reads(record) || record.type === "run_ended"),
+  );
+  return undecided(records, next < 0 ? records.length : next);
+}
+
+/** Whether what a record says was made of the results before it: a request, or what is left of them to make room. */
+export const reads = (record: LogRecord): boolean =>
+  ["model_started", "summary_started", "trimmed", "compacted"].includes(record.type);
+
+/** A run, by default the last, and which records are its own. */
+function runOf(
+  session: string,
+  records: readonly LogRecord[],
+  number: number | undefined,
+): { run: number; start: number; end: number } {
+  const starts = records.filter((record) => record.type === "run_started");
+  const run = number ?? starts.length;
+  const start = starts[run - 1];
+  if (start === undefined)
+    throw invalidRequest(
+      `session ${session} has no run ${run}: it has ${starts.length === 1 ? "one" : starts.length}`,
+    );
+  return { run, start: start.seq, end: starts[run]?.seq ?? records.length };
+}
+
+/** How many records come before a step and what was decided about it. */
+function cutAtStep(
+  session: string,
+  records: readonly LogRecord[],
+  step: number,
+  number: number | undefined,
+): number {
+  const { run, start, end } = runOf(session, records, number);
+  const own = records.slice(start, end);
+  const asked = own.find((record) => record.type === "model_started" && record.step === step);
+  if (asked !== undefined) return undecided(records, asked.seq);
+  const steps = own.reduce(
+    (most, record) => (record.type === "model_started" ? Math.max(most, record.step) : most),
+    0,
+  );
+  const where = `run ${run} of session ${session}`;
+  if (step !== steps + 1) throw invalidRequest(noStep(where, step, steps));
+  const ended = own.find((record) => record.type === "run_ended");
+  // The last step is behind it only where that came to its end.
+  const last = own.findLast(({ type }) => type === "turn_judged" || (ended && type === "model_started"));
+  if (last?.type === "model_started" || (last?.type === "turn_judged" && isLast(last)))
+    throw invalidRequest(
+      `${where} ended with step ${steps}: fork it at ${steps} to have that one again, or without a step to go on after it`,
+    );
+  // What was said, or came late, after the run had ended is not what came before a step of it.
+  return undecided(records, ended?.seq ?? end);
+}
+
+const isLast = ({ follows }: RecordOf<"turn_judged">): boolean =>
+  follows.do === "finish" || follows.do === "stop";
+
+/** The decisions about a step are taken again; messages that were delivered for it are still queued then. */
+function undecided(records: readonly LogRecord[], before: number): number {
+  let cut = before;
+  while (cut > 1 && isDecision(records[cut - 1])) cut -= 1;
+  return cut;
+}
+
+function isDecision(record: LogRecord | undefined): boolean {
+  switch (record?.type) {
+    case "noted":
+    case "mode":
+    case "woke":
+    case "delivered":
+    case "trimmed":
+    case "abort_asked":
+    case "output_checked":
+    case "run_ended":
+      return true;
+    case "opened":
+      // Records after a change of options stay under those options.
+      return record.options === undefined;
+    case "hook_answered":
+      return "step" in record || record.hook === "onFinish";
+    default:
+      return false;
+  }
+}
+
+/**
+ * A shared record as a fork has it that takes the decisions about a step again. Those that fell while calls of the step
+ * before were open have these calls' results behind them: in their place stands a wait that ran out, which decides nothing.
+ * @param cut how many records are shared
+ */
+export function decidedAnew(records: readonly LogRecord[], cut: number): (record: LogRecord) => LogRecord {
+  const since = records
+    .slice(0, cut)
+    .findLastIndex(({ type }) => type === "turn_judged" || type === "run_started");
+  return (record) => {
+    const { seq, at, rand, type } = record;
+    const ends = type === "abort_asked" || (type === "mode" && ["landing", "stopping"].includes(record.mode));
+    return ends && seq > since ? { type: "woke", seq, at, rand } : record;
+  };
+}
