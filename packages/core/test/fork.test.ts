@@ -383,6 +383,18 @@ test("a fork behind an earlier run shares all up to its end, and the next thing 
   expect((await fork.replay()).difference).toBeUndefined();
 });
 
+test("a fork behind an earlier run has no words that were said since that run ended", async () => {
+  const model = scripted((request) => say(`${request.messages.length}`));
+  const session = await new Agent({ ...quick, model }).open("chat");
+  await session.send("one");
+  session.steer("in blue");
+  await session.send("two");
+  const fork = await session.fork("otherwise", { run: 1 });
+  expect(fork.queued).toEqual([]);
+  await fork.send("in red");
+  expect(shortly(fork.messages)).toEqual(["user: one", "assistant: 1", "user: in red", "assistant: 3"]);
+});
+
 describe("a fork that cannot be taken", () => {
   test.each([
     [{ at: 9 }, "run 1 of session s has no step 9: it has 1 to 3"],

@@ -41,7 +41,7 @@ export function cutOf(
 ): number {
   if (seq !== undefined) return seq;
   if (at !== undefined) return cutAtStep(session, records, at, run);
-  if (run !== undefined) return runOf(session, records, run).end;
+  if (run !== undefined) return behindRun(session, records, run);
   return defaultCut(records, edited);
 }
 
@@ -72,6 +72,13 @@ function runOf(
       `session ${session} has no run ${run}: it has ${starts.length === 1 ? "one" : starts.length}`,
     );
   return { run, start: start.seq, end: starts[run]?.seq ?? records.length };
+}
+
+/** How many records come before what was said since a run ended: that is said anew, or otherwise. */
+function behindRun(session: string, records: readonly LogRecord[], number: number): number {
+  const { start, end } = runOf(session, records, number);
+  const ended = records.slice(start, end).find((record) => record.type === "run_ended");
+  return ended === undefined ? end : ended.seq + 1;
 }
 
 /** How many records come before a step and what was decided about it. */
