@@ -1,17 +1,19 @@
-// Forks: another session from a point of one, under other options, or with another result.
+// Forks: another session from a point of one, under other options. With another result: `fork-result.test.ts`.
 
 import {
   Agent,
-  type CallResult,
+  type AgentOptions,
   type ForkOptions,
   type Hooks,
   type MemoryJournal,
   type Message,
   memoryJournal,
+  type Session,
   subAgent,
+  toolResult,
   userText,
 } from "@rondo/core";
-import { call, calls, fail, say, scripted, stall, usage } from "@rondo/testkit";
+import { call, calls, fail, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, jumpingClock, quick, shortly } from "./support.ts";
 
@@ -197,6 +199,30 @@ describe("a fork of a run that was broken off", () => {
       expect((await (await session.fork(id, point)).resume()).end?.reason).toBe("aborted");
   });
 
+  test.each<[string, Partial<AgentOptions>, (session: Session) => unknown]>([
+    ["a denial", {}, (session) => session.deny("call_1", "no", { stop: true })],
+    ["a hook", { hooks: { permission: () => ({ answer: "stop" }) } }, () => {}],
+    ["its result", {}, (session) => session.answer("call_1", toolResult("all done", { done: true }))],
+  ])("by a call that ended it, by %s, has no step behind that", async (by, options, answer) => {
+    const model = scripted([call("guarded"), say("went on"), say("went on")]);
+    const tools = [echo("guarded", { permission: "ask" })];
+    const session = await new Agent({ ...quick, model, tools, ...options }).open("s");
+    await session.send("go");
+    await answer(session);
+    expect(session.status).toBe("idle");
+    await expect(session.fork("t", { at: 2 })).rejects.toThrow(
+      "ended with step 1: fork it at 1 to have that one again, or without a step to go on after it",
+    );
+    expect((await (await session.fork("u")).continue()).text).toBe("went on");
+    if (by !== "its result") return;
+    const edit = { call: "call_1", result: "not yet" };
+    for (const [id, point] of Object.entries({ v: {}, w: { at: 2 } })) {
+      const other = scripted([say("went on")]);
+      await (await session.fork(id, { ...point, edit, model: other })).resume();
+      expect(shortly(other.lastRequest.messages).at(-1)).toBe("tool: not yet");
+    }
+  });
+
   test("in a model call has that step again, and none behind it", async () => {
     const model = scripted([call("look"), stall(), say("went on")]);
     const session = await new Agent({ ...quick, model, tools: [echo("look")] }).open("s");
@@ -232,143 +258,6 @@ test("the time between a run and its fork does not count against the fork's time
   now += 3_600_000;
   const fork = await session.fork("t", { at: 2 });
   expect((await fork.resume()).end?.reason).toBe("completed");
-});
-
-describe("a fork with another result", () => {
-  test("is taken where the result is read first, and the model reads the other one", async () => {
-    const { session, journal } = await threeSteps();
-    const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
-    const model = scripted([say("seen")]);
-    const fork = await session.fork("t", { edit: { call: key, result: "nothing there" }, model });
-    await fork.resume();
-    expect(shortly(model.requests[0]?.messages ?? [])).toEqual([
-      "user: go",
-      "assistant: look()",
-      "tool: nothing there",
-    ]);
-    expect(lastOpened(journal, "t")).toMatchObject({ from: { edited: key } });
-    expect((await fork.replay()).firstDifference).toBeUndefined();
-  });
-
-  test("holds what was given when it was taken, with nothing in it that a request could not carry", async () => {
-    const { session, journal } = await threeSteps();
-    const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
-    const forked = async (id: string, result: string | CallResult) => {
-      await session.fork(id, { edit: { call: key, result } });
-      if (typeof result === "object") result.content[0] = { type: "text", text: "written behind it" };
-      return journal.read(id).findLast((record) => record.type === "tool_finished")?.result;
-    };
-    const text = (words: string): CallResult => ({
-      content: [{ type: "text", text: words }],
-      isError: false,
-    });
-    expect(await forked("t", "half \ud800 of it")).toEqual(text("half \ufffd of it"));
-    expect(await forked("u", " ")).toEqual(text("(no output)"));
-    const seen = { ...text("half \ud800 of it"), isError: true, details: { of: 2 } };
-    const link = { type: "link", url: "https://example.com" } as never;
-    expect(await forked("v", { ...seen, content: [...seen.content, link] })).toEqual({
-      content: [...text("half \ufffd of it").content, { type: "text", text: "https://example.com" }],
-      isError: true,
-      details: { of: 2 },
-    });
-    await expect(forked("w", { content: [{ type: "text" } as never], isError: false })).rejects.toThrow(
-      "fork: option edit.result: a text, or a result with its list of parts (content, isError), is needed",
-    );
-  });
-
-  test("stands in place of what the afterTool hook made of the call's own, and what it made of others stays", async () => {
-    const journal = memoryJournal();
-    const model = scripted([calls([["look"], ["peek"]]), say("done")]);
-    const hooks: Hooks = { afterTool: ({ name }) => ({ content: `${name}, hooked` }) };
-    const options = { ...quick, tools: [echo("look"), echo("peek")], hooks, journal };
-    const session = await new Agent({ ...options, model }).open("s");
-    await session.send("go");
-    const other = scripted([say("seen")]);
-    const fork = await session.fork("t", { edit: { call: "call_1", result: "edited" }, model: other });
-    await fork.resume();
-    expect(shortly(other.lastRequest.messages).slice(-2)).toEqual(["tool: edited", "tool: peek, hooked"]);
-    expect((await fork.replay()).firstDifference).toBeUndefined();
-  });
-
-  test.each<[string, Hooks]>([
-    ["gave", { beforeTool: () => ({ result: "from the hook" }) }],
-    [
-      "failed over",
-      {
-        beforeTool: () => {
-          throw new Error("no");
-        },
-      },
-    ],
-  ])("stands in place of one that a beforeTool hook %s", async (_how, hooks) => {
-    const journal = memoryJournal();
-    const model = scripted([call("look"), say("done")]);
-    const agent = new Agent({ ...quick, model, tools: [echo("look")], hooks, journal });
-    const session = await agent.open("s");
-    await session.send("go");
-    const other = scripted([say("seen")]);
-    const fork = await session.fork("t", { edit: { call: "call_1", result: "edited" }, model: other });
-    await fork.resume();
-    expect(shortly(other.lastRequest.messages).at(-1)).toBe("tool: edited");
-    expect(JSON.stringify(fork.messages)).not.toContain('isError":true');
-    const answered = journal.read("t").filter(({ type }) => type === "hook_answered");
-    expect(answered).toMatchObject([{ hook: "beforeTool", result: { isError: false } }]);
-    expect(answered[0]).not.toHaveProperty("error");
-  });
-
-  test("is what the model reads also where the call's own was cut to make room before it was sent", async () => {
-    const journal = memoryJournal();
-    const tools = [echo("look", { execute: () => "long ".repeat(1_000) })];
-    const context = { trim: { budgetTokens: 100, keep: "none" } } as const;
-    const model = scripted([call("look"), say("done")]);
-    const session = await new Agent({ ...quick, model, tools, journal, context }).open("s");
-    // Behind what is said meanwhile, what made room is not the last record before the request.
-    session.subscribe((event) => event.type === "context" && event.stage === "trim" && session.steer("hm"));
-    await session.send("go");
-    const records = journal.read("s");
-    const cut = records.findIndex(({ type }) => type === "trimmed");
-    expect(records[cut + 1]?.type).toBe("queued");
-    const other = scripted([say("seen")]);
-    const edit = { call: "call_1", result: "edited" };
-    await (await session.fork("t", { edit, model: other })).resume();
-    expect(shortly(other.lastRequest.messages).at(-1)).toBe("tool: edited");
-    await expect(session.fork("u", { at: 2, edit })).rejects.toThrow(
-      `the result of call call_1 was read already where the fork is taken, to make room: fork at record ${cut}`,
-    );
-  });
-
-  test("is taken before the call's own went into a summary, and refused behind it", async () => {
-    const journal = memoryJournal();
-    const tools = [echo("look", { execute: () => "old ".repeat(20_000) })];
-    const facts = { contextWindow: 4_000, maxOutputTokens: 100 };
-    const model = scripted([call("look"), say("a summary"), say("done")], { facts });
-    const context = { guard: {}, cap: null } as const;
-    const session = await new Agent({ ...quick, model, tools, journal, context }).open("s");
-    expect((await session.send("go")).end?.reason).toBe("completed");
-    const seq = journal.read("s").findIndex(({ type }) => type === "summary_started");
-    const edit = { call: "call_1", result: "edited" };
-    await expect(session.fork("t", { at: 2, edit })).rejects.toThrow(
-      `was read already where the fork is taken, in a summary: fork at record ${seq}`,
-    );
-    for (const [id, point] of Object.entries({ t: {}, u: { seq } })) {
-      const other = scripted([say("a summary"), say("seen")], { facts });
-      await (await session.fork(id, { ...point, edit, model: other })).resume();
-      expect(JSON.stringify(other.requests)).toContain("edited");
-      expect(JSON.stringify(other.requests)).not.toContain("old old");
-    }
-  });
-
-  test("is refused where the result was read already, or the call is not known, saying what to do", async () => {
-    const { session, journal } = await threeSteps();
-    const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
-    await expect(session.fork("t", { at: 3, edit: { call: key, result: "x" } })).rejects.toThrow(
-      "was read already where the fork is taken, in step 2: fork at step 2",
-    );
-    await expect(session.fork("t", { edit: { call: "9.9", result: "x" } })).rejects.toThrow(
-      /no call "9.9" with a result in session s: those with a result are /,
-    );
-    expect(journal.read("t")).toEqual([]);
-  });
 });
 
 test("a fork behind an earlier run shares all up to its end, and the next thing is asked otherwise", async () => {
@@ -459,28 +348,6 @@ test("a fork where a sub-agent waits starts one of its own, and leaves the other
   expect([end?.reason, text, ran]).toEqual(["completed", "over", 1]);
   expect(session.pending).toHaveLength(1);
   expect(before.startsWith(JSON.stringify([journal.read("s")]).slice(0, -1))).toBe(true);
-});
-
-test("another result in place of a sub-agent's leaves what that has spent as it was, whatever the other says of it", async () => {
-  const journal = memoryJournal();
-  const counted = (tokens: number) => usage({ inputTokens: tokens, outputTokens: 0 });
-  const child = new Agent({ ...quick, model: scripted([[say("child done"), counted(100)]]) });
-  const helper = subAgent({ name: "helper", description: "helps", agent: child });
-  const model = scripted(
-    [
-      [call("helper", { task: "x" }), counted(10)],
-      [say("over"), counted(10)],
-    ],
-    { repeatLast: true },
-  );
-  const session = await new Agent({ ...quick, model, tools: [helper], journal }).open("s");
-  expect((await session.send("go")).usage?.inputTokens).toBe(120);
-  const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
-  const others = ["no", { content: [], isError: false, spent: { tokens: 1 } as never }];
-  for (const [at, result] of others.entries()) {
-    const fork = await session.fork(`f${at}`, { edit: { call: key, result } });
-    expect((await fork.resume()).usage?.inputTokens).toBe(120);
-  }
 });
 
 test("a fork in the midst of a write tells that its outcome is unknown, wherever it is cut", async () => {

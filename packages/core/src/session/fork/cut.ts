@@ -40,7 +40,7 @@ export function cutOf(
   edited: number | undefined,
 ): number {
   if (seq !== undefined) return seq;
-  if (at !== undefined) return cutAtStep(session, records, at, run);
+  if (at !== undefined) return cutAtStep(session, records, { step: at, run, edited });
   if (run !== undefined) return behindRun(session, records, run);
   return defaultCut(records, edited);
 }
@@ -85,8 +85,7 @@ function behindRun(session: string, records: readonly LogRecord[], number: numbe
 function cutAtStep(
   session: string,
   records: readonly LogRecord[],
-  step: number,
-  number: number | undefined,
+  { step, run: number, edited }: { step: number; run: number | undefined; edited: number | undefined },
 ): number {
   const { run, start, end } = runOf(session, records, number);
   const own = records.slice(start, end);
@@ -101,12 +100,18 @@ function cutAtStep(
   const ended = own.find((record) => record.type === "run_ended");
   // The last step is behind it only where that came to its end.
   const last = own.findLast(({ type }) => type === "turn_judged" || (ended && type === "model_started"));
-  if (last?.type === "model_started" || (last?.type === "turn_judged" && isLast(last)))
+  const isBroken = last?.type === "model_started";
+  if (isBroken || (last?.type === "turn_judged" && isLast(last)) || (ended && isByCall(ended, edited)))
     throw invalidRequest(
       `${where} ended with step ${steps}: fork it at ${steps} to have that one again, or without a step to go on after it`,
     );
   // What was said, or came late, after the run had ended is not what came before a step of it.
   return undecided(records, ended?.seq ?? end);
+}
+
+/** Whether a run ended by one of the last step's calls: its result said so, or whoever denied it. Another result says so no more. */
+function isByCall({ end: { reason, evidence } }: RecordOf<"run_ended">, edited: number | undefined): boolean {
+  return reason === "done_tool" ? edited === undefined : reason === "turn_stopped" && "call" in evidence;
 }
 
 const isLast = ({ follows }: RecordOf<"turn_judged">): boolean =>
