@@ -148,6 +148,18 @@ describe("a fork with another result", () => {
     }
   });
 
+  test("is refused where another call of that answer ended the run: nobody would read it", async () => {
+    const model = scripted([calls([["look"], ["guarded"]])]);
+    const tools = [echo("look"), echo("guarded", { permission: "ask" })];
+    const session = await new Agent({ ...quick, model, tools }).open("s");
+    await session.send("go");
+    const key = session.pending[0]?.key;
+    await session.deny("call_2", "no", { stop: true });
+    await expect(session.fork("t", { edit: { call: "call_1", result: "edited" } })).rejects.toThrow(
+      `session s has no step in which the other result would be read: call ${key} of the same answer ended the run`,
+    );
+  });
+
   test("is refused where the result was read already, or the call is not known, saying what to do", async () => {
     const { session, journal } = await threeSteps();
     const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";

@@ -186,7 +186,7 @@ function planFork(
     return { origin: { session, seq, ...step }, edited: anew };
   }
   const result = resultAt(session, records, edit.call, rules);
-  const seq = cutOf(session, records, point, result.seq);
+  const seq = cutOf(session, records, point, result);
   checkEdit(records, result, seq, edit.call);
   const anew = point.seq === undefined ? decidedAnew(records, seq) : same;
   return {

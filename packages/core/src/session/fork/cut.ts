@@ -4,7 +4,7 @@
 
 import { invalidRequest } from "../../errors.ts";
 import { noStep } from "../../explain/no-step.ts";
-import type { LogRecord, RecordOf } from "../../loop/records.ts";
+import type { CallKey, LogRecord, RecordOf } from "../../loop/records.ts";
 
 /** Where a fork is taken, as the options of a fork name it. */
 export interface ForkPoint {
@@ -32,26 +32,36 @@ export function checkPoint(
     );
 }
 
-/** How many records are shared. @param edited the record of the result that is replaced */
+/** A call whose result is replaced, and the record of its own. */
+export interface Edited {
+  seq: number;
+  key: CallKey;
+}
+
+/** How many records are shared. */
 export function cutOf(
   session: string,
   records: readonly LogRecord[],
   { at, run, seq }: ForkPoint,
-  edited: number | undefined,
+  edited: Edited | undefined,
 ): number {
   if (seq !== undefined) return seq;
   if (at !== undefined) return cutAtStep(session, records, { step: at, run, edited });
   if (run !== undefined) return behindRun(session, records, run);
-  return defaultCut(records, edited);
+  return defaultCut(session, records, edited);
 }
 
 /** The end of the records; with a replaced result, the moment before the old one was read. */
-function defaultCut(records: readonly LogRecord[], edited: number | undefined): number {
+function defaultCut(session: string, records: readonly LogRecord[], edited: Edited | undefined): number {
   if (edited === undefined) return records.length;
-  const next = records.findIndex(
-    (record) => record.seq > edited && (reads(record) || record.type === "run_ended"),
+  const next = records.find(
+    (record) => record.seq > edited.seq && (reads(record) || record.type === "run_ended"),
   );
-  return undecided(records, next < 0 ? records.length : next);
+  if (next?.type === "run_ended" && isByCall(next, edited))
+    throw invalidRequest(
+      `session ${session} has no step in which the other result would be read: call ${next.end.evidence.call} of the same answer ended the run`,
+    );
+  return undecided(records, next?.seq ?? records.length);
 }
 
 /** Whether what a record says was made of the results before it: a request, or what is left of them to make room. */
@@ -85,7 +95,7 @@ function behindRun(session: string, records: readonly LogRecord[], number: numbe
 function cutAtStep(
   session: string,
   records: readonly LogRecord[],
-  { step, run: number, edited }: { step: number; run: number | undefined; edited: number | undefined },
+  { step, run: number, edited }: { step: number; run: number | undefined; edited: Edited | undefined },
 ): number {
   const { run, start, end } = runOf(session, records, number);
   const own = records.slice(start, end);
@@ -110,8 +120,11 @@ function cutAtStep(
 }
 
 /** Whether a run ended by one of the last step's calls: its result said so, or whoever denied it. Another result says so no more. */
-function isByCall({ end: { reason, evidence } }: RecordOf<"run_ended">, edited: number | undefined): boolean {
-  return reason === "done_tool" ? edited === undefined : reason === "turn_stopped" && "call" in evidence;
+function isByCall({ end }: RecordOf<"run_ended">, edited: Edited | undefined): boolean {
+  const { reason, evidence } = end;
+  return reason === "done_tool"
+    ? evidence.call !== edited?.key
+    : reason === "turn_stopped" && "call" in evidence;
 }
 
 const isLast = ({ follows }: RecordOf<"turn_judged">): boolean =>

@@ -8,12 +8,12 @@ import type { CallKey, CallResult, Fact, LogRecord } from "../../loop/records.ts
 import { reduce } from "../../loop/reduce.ts";
 import { callIn, emptyState } from "../../loop/state.ts";
 import type { Rules } from "../../rules/rule.ts";
-import { reads } from "./cut.ts";
+import { type Edited, reads } from "./cut.ts";
 
 /** A record as it would be if a call had come to another result. */
 export function withResult(
   record: LogRecord,
-  { seq, key }: { seq: number; key: CallKey },
+  { seq, key }: Edited,
   redact: (fact: Fact) => Fact,
   result: CallResult,
 ): LogRecord {
@@ -35,15 +35,10 @@ export function withResult(
 }
 
 /** The record of a call's result: of its tool's, or of one that the beforeTool hook gave in place of running it. */
-export function resultAt(
-  session: string,
-  records: readonly LogRecord[],
-  call: string,
-  rules: Rules,
-): { seq: number; key: CallKey } {
+export function resultAt(session: string, records: readonly LogRecord[], call: string, rules: Rules): Edited {
   const keys: string[] = [];
   let state = emptyState;
-  let found: { seq: number; key: CallKey } | undefined;
+  let found: Edited | undefined;
   for (const record of records) {
     const key = answeredBy(record);
     const answered = key === undefined ? undefined : callIn(state.run, key);
