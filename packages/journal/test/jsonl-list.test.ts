@@ -35,6 +35,21 @@ test("a folder is listed although a file ends in a whole line that holds no reco
   }
 });
 
+test("a session is listed as it ends, however long its last line is", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rondo-list-"));
+  try {
+    const journal = jsonlJournal(folder);
+    for (const [at, size] of [1, 70_000, 200_000, 65_000].entries()) {
+      const [record] = sampleRecords(at, 1, "x".repeat(size));
+      journal.append("s", at, [{ ...record, at: 1_000 + at } as typeof record & object]);
+      expect(journal.list()).toEqual([{ id: "s", length: at + 1, createdAt: 1_000, updatedAt: 1_000 + at }]);
+    }
+    journal.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("a session whose first or last line is damaged is not listed, and that is told, once", () => {
   const folder = mkdtempSync(join(tmpdir(), "rondo-list-"));
   const warnings: string[] = [];

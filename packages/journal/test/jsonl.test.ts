@@ -262,6 +262,18 @@ describe("a file that was cut", () => {
 });
 
 describe("a file that is damaged", () => {
+  it("by zeros in a line that others follow has lost no tail: what stands behind them is not cut off", () => {
+    const { file, ends } = written(folder, three());
+    const bytes = readFileSync(file);
+    bytes.fill(0, (ends[0] ?? 0) + 30, (ends[0] ?? 0) + 60);
+    writeFileSync(file, bytes);
+    const journal = jsonlJournal(folder);
+    for (const attempt of [() => journal.read("s"), () => journal.append("s", 2, sampleRecords(2, 1))])
+      expect(refusal(attempt).message).toContain(`line 3 of the journal ${file}`);
+    journal.close();
+    expect(readFileSync(file).equals(bytes)).toBe(true);
+  });
+
   it("anywhere is an error that names the line, and is changed by nobody", () => {
     const groups = three();
     const { file } = written(folder, groups);
@@ -271,8 +283,8 @@ describe("a file that is damaged", () => {
       fc.property(fc.nat({ max: good.length - 2 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {
         const bad = Buffer.from(good);
         bad[at] = (bad[at] ?? 0) ^ flip;
-        // What becomes a zero in the last line looks like a page that was lost.
-        fc.pre(bad[at] !== 0);
+        // What becomes a zero in the last line, or in the end of the one before, looks like a page that was lost.
+        fc.pre(bad[at] !== 0 || (good[at] !== 10 && lineOf(at) < lineOf(good.length - 1)));
         writeFileSync(file, bad);
         const journal = jsonlJournal(folder);
         const before = lineOf(at);
@@ -310,6 +322,39 @@ describe("a file that is damaged", () => {
       expect(message).toContain(`line ${line} `);
       expect(message).toMatch(why);
     }
+  });
+
+  it("by a line whose checksum is right, and which no journal wrote, says what is wrong with it", () => {
+    const { file } = written(folder, three());
+    const good = readFileSync(file, "utf8").split("\n").slice(0, 3);
+    const tries: [rest: string, why: RegExp][] = [
+      ['"seq":3,"records":[', /JSON/],
+      ['"seq":3}', /it holds no records/],
+      ['"seq":3,"records":[]}', /it holds no records/],
+      ['"seq":3,"records":[{"seq":3},{"seq":5}]}', /its record 1 is not numbered 4/],
+      ['"seq":3,"records":[null]}', /its record 0 is not numbered 3/],
+    ];
+    for (const [rest, why] of tries) {
+      const line = `{"crc":"${crc32(rest).toString(16).padStart(8, "0")}",${rest}`;
+      writeFileSync(file, `${[...good, line].join("\n")}\n`);
+      const { message } = refusal(() => jsonlJournal(folder).read("s"));
+      expect(message).toContain("line 4 ");
+      expect(message).toMatch(why);
+    }
+  });
+});
+
+describe("a lease whose file a power failure left in pieces", () => {
+  it.each(["", "\0\0\0\0", '{"token":1,"own', '{"token":"1"}', "null"])("%j holds nobody up", (text) => {
+    const journal = jsonlJournal(folder);
+    journal.append("s", 0, sampleRecords(0, 1));
+    journal.lease("s", { owner: "who went with it", ttlMs: 60_000 });
+    writeFileSync(join(folder, "s.lease"), text);
+    journal.append("s", 1, sampleRecords(1, 1));
+    const { token } = journal.lease("s", { owner: "the next", ttlMs: 60_000 });
+    expect(() => journal.append("s", 2, sampleRecords(2, 1))).toThrow(/held by the next/);
+    journal.append("s", 2, sampleRecords(2, 1), token);
+    journal.close();
   });
 });
 
