@@ -82,6 +82,23 @@ describe("the retry-after headers", () => {
     expect(wait({ "retry-after-ms": value })).toBeUndefined();
   });
 
+  it("say nothing with a moment that names no zone, wherever this runs", () => {
+    const zone = process.env.TZ;
+    try {
+      for (const TZ of ["America/Los_Angeles", "UTC", "Asia/Shanghai"]) {
+        process.env.TZ = TZ;
+        for (const moment of ["2026-10-21T07:28:30", "2026-10-21 07:28:30.5", "2026-10-22"]) {
+          expect(wait({ "retry-after": moment })).toBeUndefined();
+          expect(wait({ "x-ratelimit-reset": moment, "x-ratelimit-remaining": "0" })).toBeUndefined();
+          expect(wait({}, { error: { resets_at: moment } })).toBeUndefined();
+        }
+      }
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+
   it("say nothing with a moment gone by", () => {
     expect(wait({ "retry-after": String(now / 1000 - 5) })).toBeUndefined();
   });
@@ -131,7 +148,9 @@ describe("the wait in a body", () => {
     ["how long a model loads", { error: "Model m is currently loading", estimated_time: 20.5 }, 20_500],
     [
       "nothing in a member",
-      { error: { retry_after: null, retryAfter: 0, retry_after_ms: "soon" } },
+      {
+        error: { retry_after: null, retryAfter: 0, retry_after_ms: "soon", wait_ms: true, wait_seconds: [5] },
+      },
       undefined,
     ],
     ["no number", "Please try again later", undefined],

@@ -54,12 +54,12 @@ export function untilMs(text: string, now: number): number | undefined {
   return /^\d{4}-\d\d-\d\d/.test(text) ? dateMs(text, now) : durationMs(text);
 }
 
-/** A timestamp, with a zone behind it: `2026-01-10T14:11:16Z`, `2026-01-10 14:11:16 +0800`. */
+/** A timestamp, with a zone behind it: `2026-01-10T14:11:16Z`, `2026-01-10 14:11:16 +0800`. Without one it may be off by hours: nobody knows whose clock it is by. */
 export function dateMs(text: string, now: number): number | undefined {
   const iso = text
     .trim()
     .replace(/^(\S{10})[ T]/, "$1T")
     .replace(/ ?UTC$/, "Z")
     .replace(/ ?([+-]\d\d):?(\d\d)$/, "$1:$2");
-  return positive(Date.parse(iso) - now);
+  return /(?:z|[+-]\d\d:\d\d)$/i.test(iso) ? positive(Date.parse(iso) - now) : undefined;
 }

@@ -1,7 +1,7 @@
 // The room of waits that a body tells: by a member of its own, or in its words.
 
 import type { Json } from "@rondo/core";
-import { dateMs, durationMs, lengthOfTime, positive, untilMs } from "./duration.ts";
+import { dateMs, durationMs, lengthOfTime, number, positive, untilMs } from "./duration.ts";
 
 /**
  * Members that say it, however their words are joined, and the milliseconds that a number in them counts. Texts have units of
@@ -51,9 +51,10 @@ function ownMs(key: string, value: Json, now: number): number | undefined {
   if (moments.has(name)) return untilMs(String(value), now);
   const each = members.get(name);
   if (each === undefined) return undefined;
-  const count = typeof value === "number" ? value : Number(value || Number.NaN);
-  if (!Number.isNaN(count)) return positive(count * each);
-  return typeof value === "string" ? durationMs(value) : undefined;
+  if (typeof value === "number") return positive(value * each);
+  if (typeof value !== "string") return undefined;
+  const count = number(value);
+  return count === undefined ? durationMs(value) : positive(count * each);
 }
 
 const asks = "(?:retry|try again|wait|resets?|available again)[^.\\d]{0,30}?";
