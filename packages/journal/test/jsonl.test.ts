@@ -112,6 +112,24 @@ describe("a session whose file was deleted", () => {
     other.close();
   });
 
+  it("is cut where its own last line is torn, and not where that of the one before ended", () => {
+    const journal = jsonlJournal(folder, { warn: () => {} });
+    const [first, second] = [sampleRecords(0, 1), sampleRecords(1, 1, "one more")];
+    journal.append("s", 0, first);
+    const file = join(folder, "s.jsonl");
+    const one = readFileSync(file);
+    journal.append("s", 1, second);
+    // A copy was put back in its place, of a moment when the process that wrote was killed.
+    writeFileSync(file, Buffer.concat([one, Buffer.alloc(10_000, "x")]));
+    expect(refusal(() => journal.append("s", 2, sampleRecords(2, 1))).message).toContain(
+      "has 1 records, not 2",
+    );
+    journal.append("s", 1, second);
+    expect(journal.read("s")).toEqual([...first, ...second]);
+    expect(checkJournal(file).findings).toEqual([]);
+    journal.close();
+  });
+
   it("is told that its records are gone, and not that another was faster", () => {
     const journal = jsonlJournal(folder);
     journal.append("s", 0, sampleRecords(0, 2));
