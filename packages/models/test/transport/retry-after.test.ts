@@ -184,6 +184,16 @@ describe("the reset headers", () => {
       },
       9000,
     ],
+    [
+      "the longest of those that are exhausted",
+      {
+        "x-ratelimit-reset-requests": "9s",
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-tokens": "2s",
+        "x-ratelimit-remaining-tokens": "0",
+      },
+      9000,
+    ],
     ["Anthropic's date", { "anthropic-ratelimit-tokens-reset": "2026-10-21T07:28:20Z" }, 20_000],
     ["a date gone by", { "anthropic-ratelimit-tokens-reset": "2026-10-21T07:27:20Z" }, undefined],
     ["garbage", { "x-ratelimit-reset-requests": "later" }, undefined],
