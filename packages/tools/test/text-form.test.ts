@@ -156,6 +156,16 @@ describe("what was not seen is not written over", () => {
     await edit("b.txt", "line 3", "third");
     expect((await write("b.txt", "third\n")).isError).toBe(false);
   });
+
+  test("a file of which a passage was replaced, and something else had not been seen before", async () => {
+    const { write, edit, read } = within({ "a.txt": many, "b.txt": `first\n${"x".repeat(3_000)}\n` });
+    await read("a.txt", { limit: 4 });
+    await edit("a.txt", "line 3", "third");
+    expect((await write("a.txt", "third\n")).text).toContain("read in part only, not from line 1 to 10");
+    await read("b.txt");
+    await edit("b.txt", "first", "1st");
+    expect((await write("b.txt", "1st\n")).text).toContain("read in part only, not from line 1 to 2");
+  });
 });
 
 describe("what read_file shows for something else is not written in its place", () => {
