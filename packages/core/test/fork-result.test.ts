@@ -69,7 +69,10 @@ describe("a fork with another result", () => {
   test("stands in place of what the afterTool hook made of the call's own, and what it made of others stays", async () => {
     const journal = memoryJournal();
     const model = scripted([calls([["look"], ["peek"]]), say("done")]);
-    const hooks: Hooks = { afterTool: ({ name }) => ({ content: `${name}, hooked` }) };
+    const hooks: Hooks = {
+      beforeTool: ({ name }) => ({ args: { name } }),
+      afterTool: ({ name }) => ({ content: `${name}, hooked` }),
+    };
     const options = { ...quick, tools: [echo("look"), echo("peek")], hooks, journal };
     const session = await new Agent({ ...options, model }).open("s");
     await session.send("go");
@@ -77,6 +80,10 @@ describe("a fork with another result", () => {
     const fork = await session.fork("t", { edit: { call: "call_1", result: "edited" }, model: other });
     await fork.resume();
     expect(shortly(other.lastRequest.messages).slice(-2)).toEqual(["tool: edited", "tool: peek, hooked"]);
+    // What the call ran with is as it was.
+    const before = (id: string) =>
+      journal.read(id).filter((record) => record.type === "hook_answered" && record.hook === "beforeTool");
+    expect(before("t")).toEqual(before("s"));
     expect((await fork.replay()).firstDifference).toBeUndefined();
   });
 
@@ -165,6 +172,9 @@ describe("a fork with another result", () => {
     const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
     await expect(session.fork("t", { at: 3, edit: { call: key, result: "x" } })).rejects.toThrow(
       "was read already where the fork is taken, in step 2: fork at step 2",
+    );
+    await expect(session.fork("t", { at: 1, edit: { call: key, result: "x" } })).rejects.toThrow(
+      `call ${key} has no result yet where the fork is taken: take it later, or edit another call`,
     );
     await expect(session.fork("t", { edit: { call: "9.9", result: "x" } })).rejects.toThrow(
       /no call "9.9" with a result in session s: those with a result are /,
