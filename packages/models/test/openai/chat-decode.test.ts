@@ -241,6 +241,22 @@ test("a word that nobody knows, and that calls itself a failure, is one (F012)",
     });
 });
 
+test("a word that nobody knows, and that says that the answer was cut or filtered, says so (F012)", () => {
+  const kindOf = (word: string): string => read([chunk({ content: "hi" }), finish(word), "[DONE]"]).stop.kind;
+  for (const word of ["TOKEN_LIMIT", "length_limit", "max_length", "maximum_tokens", "max-completion-tokens"])
+    expect(kindOf(word), word).toBe("max_tokens");
+  for (const word of ["time_limit"]) expect(kindOf(word), word).toBe("max_tokens");
+  for (const word of ["blocked", "content_moderation", "policy-violation", "output_filtered"])
+    expect(kindOf(word), word).toBe("content_filter");
+  expect(kindOf("context_length_exceeded")).toBe("context_overflow");
+  for (const word of ["user_cancelled", "rate_limited", "stream_interrupted"])
+    expect(thrown([chunk({ content: "hi" }), finish(word), "[DONE]"]), word).toMatchObject({
+      kind: "server_error",
+    });
+  for (const word of ["limitless", "filterable_end", "maximal", "brand_new"])
+    expect(kindOf(word), word).toBe("unknown");
+});
+
 describe("errors inside a successful response", () => {
   test.each([
     [
@@ -443,6 +459,19 @@ describe("text, reasoning and numbers", () => {
     expect(read([...list, finish("stop"), "[DONE]"]).content).toEqual([{ type: "text", text: "Hello" }]);
     const old = texts.map((text) => ({ choices: [{ index: 0, text }] }));
     expect(read([...old, finish("stop"), "[DONE]"]).content).toEqual([{ type: "text", text: "Hello" }]);
+  });
+
+  test("an answer that only the message at the end tells of is one", () => {
+    const role = { choices: [{ index: 0, delta: { role: "assistant" } }] };
+    const told = (message: Loose): Loose => ({
+      choices: [{ index: 0, delta: {}, message: { role: "assistant", ...message }, finish_reason: "stop" }],
+    });
+    expect(read([role, told({ content: "hi" }), "[DONE]"]).content).toEqual([{ type: "text", text: "hi" }]);
+    const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
+    expect(read([role, told({ content: "hi", tool_calls: [call] }), "[DONE]"]).content).toMatchObject([
+      { type: "text", text: "hi" },
+      { type: "tool_call", id: "a", name: "f" },
+    ]);
   });
 
   test("calls that only the message at the end tells of are calls", () => {

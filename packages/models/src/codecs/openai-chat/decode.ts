@@ -376,8 +376,9 @@ export class ChatDecoder implements Decoder {
 
   #finish(): AssistantMessage {
     const answer = this.#answer;
+    // An answer, or calls, that only the message at the end tells of.
+    if (answer.empty && this.#snapshot !== undefined) this.#delta(this.#snapshot, true, 0);
     (this.#harmony ?? this.#think)?.end();
-    // Calls that only the message at the end tells of.
     if (this.#calls.empty) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);
     // Told both ways, the calls proper are the calls.
     if (!this.#calls.empty) for (const key of this.#leaked) answer.drop(key);

@@ -1,7 +1,7 @@
 // The room of stop words: what each word of the two OpenAI protocols means, and of the servers that speak them.
 //
-// The tables are total by rule: a word that is not here is `unknown`, unless it calls itself an error. What the run does
-// next is decided from the content together with the word, never here.
+// The tables are total by rule: a word that is not here is `unknown`, unless it says itself that it is an error, a limit or a
+// filter. What the run does next is decided from the content together with the word, never here.
 
 import type { StopKind } from "@rondo/core";
 
@@ -74,8 +74,25 @@ export const openaiResponsesStops: { readonly [word: string]: StopKind } = {
 export function stopOf(stops: { readonly [word: string]: StopKind }, word: string): StopKind {
   const folded = word.toLowerCase().replaceAll("-", "_").replace(/:.*/s, "");
   for (const one of [word, folded]) if (Object.hasOwn(stops, one)) return stops[one] ?? "unknown";
-  return failing.test(folded) ? "error" : "unknown";
+  return telling.find(([words]) => words.test(folded))?.[1] ?? "unknown";
 }
 
-/** `upstream_error`, `generation_failed`, `engine_overloaded`: what came before is no answer, and no call of it may run. */
-const failing: RegExp = /(?:^|_)(?:error|exception|failed|failure|overloaded|unavailable)(?:_|$)/;
+/** What a word that nobody has listed says of itself. Taken for unknown, what came before it would be a whole answer, and its calls would run. */
+const telling: readonly (readonly [words: RegExp, kind: StopKind])[] = [
+  // `upstream_error`, `generation_failed`, `rate_limited`: no answer at all.
+  [
+    /(?:^|_)(?:error|exception|failed|failure|overloaded|unavailable|interrupted|disconnected|cancel(?:l?ed)?|timed_out|rate_limit(?:ed)?)(?:_|$)/,
+    "error",
+  ],
+  [/(?:^|_)context_(?:length|window)(?:_|$)/, "context_overflow"],
+  // `token_limit`, `max_length`, `maximum_tokens`, `time_limit`: cut off.
+  [
+    /(?:^|_)max(?:imum)?_(?:\w+_)?(?:tokens?|length|output)(?:_|$)|(?:^|_)(?:tokens?|length|output|time)_limit(?:_|$)/,
+    "max_tokens",
+  ],
+  // `content_blocked`, `output_moderation`, `policy_violation`.
+  [
+    /(?:^|_)(?:filter(?:ed)?|blocked|moderat(?:ed|ion)|guardrails?|policy_violation)(?:_|$)/,
+    "content_filter",
+  ],
+];
