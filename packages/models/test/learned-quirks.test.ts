@@ -32,6 +32,7 @@ describe("a refusal tells of a quirk", () => {
     "The `reasoning_content` in the thinking mode must be passed back to the API.",
     "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
     "Missing `reasoning_content` field in the assistant message at message index 2",
+    "an assistant message with tool_calls must include reasoning_content when thinking is enabled",
   ])("that reasoning must come back: %s", (message) => {
     const echo = { echoReasoning: "reasoning_content", reasoningFill: "" };
     expect(told({ message })).toEqual(echo);
@@ -85,6 +86,8 @@ describe("a refusal tells of a quirk", () => {
     "System role not supported",
     'Error rendering prompt with jinja template: "Only user and assistant roles are supported!".',
     "Developer instruction is not enabled for models/gemma-3-27b-it",
+    "This model does not support the system role",
+    "'system' is not a supported role",
   ])("that there is no system, and that it goes to the user, whose turns are joined: %s", (message) => {
     const quirks = { systemRole: "user", systemFirstOnly: true, alternate: true };
     expect(told({ message })).toEqual(quirks);
@@ -102,8 +105,42 @@ describe("a refusal tells of a quirk", () => {
     const order = "conversation roles must alternate user and assistant roles except for tool calls";
     expect(told({ message: order })).toEqual({ alternate: true, systemFirstOnly: true });
     expect(told({ message: order }, { alternate: true })).toBeUndefined();
-    const doubled = "Consecutive messages with the same role are not allowed.";
-    expect(told({ message: doubled })).toEqual({ alternate: true, systemFirstOnly: true });
+    for (const doubled of [
+      "Consecutive messages with the same role are not allowed.",
+      "deepseek-reasoner does not support successive user or assistant messages (messages[1] and messages[2] in your input).",
+    ])
+      expect(told({ message: doubled })).toEqual({ alternate: true, systemFirstOnly: true });
+  });
+
+  it.each([
+    "System messages are only allowed at the beginning of the conversation",
+    "The system message must be the first message",
+    "Only user, assistant and tool roles are supported, with the exception of an initial optional system message!",
+  ])("that the system speaks first alone, in other words: %s", (message) => {
+    expect(told({ message })).toEqual({ systemFirstOnly: true });
+    expect(told({ message }, { systemFirstOnly: true })).toBeUndefined();
+  });
+
+  it.each([
+    "The first message (except the system message) of deepseek-reasoner must be a user message, but an assistant message detected.",
+    "Conversations must start with a user prompt. Try again with a conversation that starts with a user prompt.",
+  ])("that a person speaks first: %s", (message) => {
+    expect(told({ message })).toEqual({ needsUser: true });
+    expect(told({ message }, { needsUser: true })).toBeUndefined();
+  });
+
+  it.each([
+    "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+    "The last message of deepseek-reasoner must be a user message, or an assistant message with prefix mode on.",
+    "Last message must have role `user` or `tool`",
+    "This model does not support assistant message prefill. The conversation must end with a user message.",
+    "A conversation must end with a user message. Try again with a conversation that ends with a user message.",
+    "Assistant response prefill is incompatible with enable_thinking.",
+    "Cannot set `add_generation_prompt` to True when the last message is from the assistant.",
+    "Cannot have 2 or more assistant messages at the end of the list.",
+  ])("that no answer may stand at the end: %s", (message) => {
+    expect(told({ message })).toEqual({ noAssistantLast: true });
+    expect(told({ message }, { noAssistantLast: true })).toBeUndefined();
   });
 
   it.each([

@@ -4,11 +4,11 @@
 const noDeveloper: RegExp =
   /\bdeveloper[`'"\\]*(?: role)? is (?:not one of|not (?:supported|allowed|valid)|unsupported)|(?:unknown variant|invalid (?:value|role)|unsupported (?:value|role)|unexpected (?:message )?role|unknown role|not support|one of)[^{}]{0,60}\bdeveloper\b|(?:unexpected|unknown) message role\b|incorrect role information/i;
 const noSystem: RegExp =
-  /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|not support [`'"\\]*system\b|developer instruction is not enabled|\bonly user and assistant roles are supported\b/i;
+  /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|not support (?:a |the )?[`'"\\]*system\b|\bsystem[`'"\\]* is not a (?:supported|valid) role\b|developer instruction is not enabled|\bonly user and assistant roles are supported\b/i;
 
 /** The first message may be the system's, no other. */
 export const refusesLaterSystem: RegExp =
-  /invalid message role: system\b|\bsystem message(?:\s|\\n)+must be (?:at the begin|(?:the )?first)/i;
+  /invalid message role: system\b|\bsystem messages?(?:\s|\\n)+(?:must|should|can|may|is|are)(?: only)?(?: be)?(?: only)?(?: allowed)? (?:at the (?:begin|start)|(?:the )?first)|\binitial optional system message\b/i;
 
 /** The role that the system prompt goes out in where the one it had was refused; undefined where that is no complaint here. */
 export function refusedSystemRole(

@@ -9,7 +9,7 @@ import type { ErrorKind } from "@rondo/core";
 const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   [
     "quota_exhausted",
-    /(?:insufficient|outof|no)(?:funds|credits?|balance|quota)|(?:credits?|balance|quota|funds)(?:limit)?(?:exhausted|depleted|exceeded)|paymentrequired|(?:spend(?:ing)?|billing|monthly|weekly|daily|usage|plan|budget)(?:limit)?(?:exceeded|reached)|arrear|overdue/,
+    /(?:insufficient|outof|no)(?:funds|credits?|balance|quota)|(?:credits?|balance|quota|funds|pack(?:age)?)(?:limit)?(?:exhausted|depleted|exceeded)|paymentrequired|(?:spend(?:ing)?|billing|monthly|weekly|daily|usage|plan|budget)(?:limit)?(?:exceeded|reached)|arrear|overdue/,
   ],
   [
     "rate_limit",

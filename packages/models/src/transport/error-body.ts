@@ -57,7 +57,11 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
     return { message, codes: [], json, html: false, raw };
   }
   const said =
-    objectIn(Array.isArray(root.error) ? root.error[0] : root.error) ?? objectIn(root.Error) ?? root;
+    objectIn(Array.isArray(root.error) ? root.error[0] : root.error) ??
+    objectIn(root.Error) ??
+    // Tencent Cloud's.
+    objectIn(objectIn(root.Response)?.Error) ??
+    root;
   const { codes, ...own } = codesIn(root, said);
   const instead = depth < 3 ? insteadOf(root, said) : undefined;
   if (instead !== undefined) {

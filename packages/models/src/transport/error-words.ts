@@ -124,7 +124,7 @@ export const moneyWords: RegExp = phrases(
   /balance is too low/,
   /额度不足/,
   /额度失败/,
-  /(?:额度|余额)已(?:用尽|用完|耗尽)/,
+  /(?:额度|余额|余量)已(?:用尽|用完|耗尽)/,
   /account is in good standing/,
   /reached (?:its|your) (?:token )?quota/,
   /(?:hour|week|month) allocated quota exceeded/,
@@ -208,7 +208,7 @@ export const permissionWords: RegExp = phrases(
 export const capabilityWords: RegExp = phrases(
   /\bunsupported param(?:eter)?: [`'"]?tools\b/,
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)/,
-  /(?:tools?|functions|tool (?:use|calls?)|(?:tool|function) calling|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
+  /(?:tools?|functions|tool use|(?:tool|function) call(?:s|ing)?|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
   /no endpoints found that (?:support|can handle)/,
   /requires --enable-auto-tool-choice/,
   /tools param requires --jinja/,

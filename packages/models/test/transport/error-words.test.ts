@@ -186,6 +186,19 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
         code: "insufficient_user_quota",
       }),
     ],
+    [
+      "Tencent Cloud's own envelope",
+      400,
+      {
+        Response: {
+          Error: {
+            Code: "FailedOperation.ResourcePackExhausted",
+            Message: "资源包余量已用尽，请购买资源包或开通后付费",
+          },
+          RequestId: "a",
+        },
+      },
+    ],
     ["New API's reserve", 403, says("预扣费额度失败, 用户剩余额度: ＄0.12, 需要预扣费额度: ＄0.5")],
     [
       "Nous, of an empty account",

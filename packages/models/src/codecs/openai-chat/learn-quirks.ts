@@ -38,7 +38,12 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   // Mistral's own rules, where one of its models stands behind another name: its ids (F055), and who may speak after whom (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],
   [/unexpected role [`'"\\]*user[`'"\\]* after role [`'"\\]*tool\b/i, { bridgeToolUser: true }],
-  [/expected last role user or tool\b/i, { noAssistantLast: true }],
+  // An answer at the end, which a server takes for the beginning of the next one (F127): Mistral's words, DeepSeek's, a template's
+  // that is to think, Claude's behind a gateway.
+  [
+    /expected last role user or tool\b|\blast message\b[^{}]{0,60}\b(?:must|should) (?:be|have|come)\b[^{}]{0,40}\buser\b|\bmust end (?:with|in) (?:a |an )?[`'"\\]*user\b|\bnot support (?:assistant |response |message )*prefill|\bprefill(?:ing)? is (?:not (?:supported|allowed)|unsupported|incompatible)|\blast message is from the assistant\b|\bassistant messages at the end\b/i,
+    { noAssistantLast: true },
+  ],
   // Text and calls, each taken without the other.
   [/either content or tool_calls,? but not both/i, { textBesideCalls: false }],
   // Usage at the end of a stream is asked for by a field that older servers do not know: `{"loc": ["body", "stream_options"]}`.
@@ -57,7 +62,7 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
 
 /** A tool turn without the reasoning that came with it (F104). */
 const missingReasoning: RegExp =
-  /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))|missing [`'"\\]*reasoning_content/i;
+  /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))|(?:missing|must (?:include|contain|have|provide)) [`'"\\]*reasoning_content/i;
 
 /** The limit's other field, where the words name it (F134). */
 const fields = ["max_completion_tokens", "max_tokens"] as const;

@@ -6,7 +6,7 @@ import { refusedSystemRole, refusesLaterSystem } from "../../refusals/roles.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
 const noAlternation: RegExp =
-  /\broles? (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent) (?:user |assistant )?messages\b|\bmessages in a row\b/i;
+  /\broles? (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b|\bmessages in a row\b/i;
 
 /** Llama's, over a history in which one answer has several calls. */
 const oneCallOnly: RegExp = /only supports? single tool[- ]?calls? at once/i;
@@ -23,7 +23,7 @@ const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
 
 /** A history without a person in it, or one that a person does not begin. */
 const noUser: RegExp =
-  /\bno user query found\b|\bfirst message must be (?:from )?(?:the |a )?[`'"\\]*user\b/i;
+  /\bno user query found\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b/i;
 
 /** The quirks that a template's words tell of and that are not known yet. */
 export function learnedOfTemplate(
