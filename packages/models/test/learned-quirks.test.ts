@@ -217,6 +217,17 @@ describe("a refusal tells of a quirk", () => {
   });
 
   it.each([
+    ["noAssistantLast", true, "This model does not support assistant message prefill."],
+    ["noAssistantLast", true, "The last message must be from the user."],
+    ["systemFirstOnly", true, "System message must be at the beginning."],
+    ["forcedChoice", false, "tool_choice required is not supported in thinking mode"],
+  ])("what stands behind Responses: %s is %s after: %s", (quirk, value, message) => {
+    const of = toldBy(openaiResponses);
+    expect(of({ message })).toEqual({ [quirk]: value });
+    expect(of({ message }, { [quirk]: value })).toBeUndefined();
+  });
+
+  it.each([
     "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.",
     "chat template error: Jinja Exception: Invalid tool response: 'name' must be provided.",
   ])("that a result has to be named: %s", (message) => {

@@ -303,6 +303,26 @@ describe("Ollama's own chat", () => {
     }
   });
 
+  it("ends with a person's word where the model behind it takes no answer at the end (F127)", async () => {
+    const answers = playing([line({ content: "one" }), done()]);
+    let asked = 0;
+    const words = "This model does not support assistant message prefill.";
+    const handler: Handler = (request, response, ...rest) =>
+      asked++ === 0 ? refusing(400, words)(response) : answers(request, response, ...rest);
+    await withServer(handler, async ({ url, seen }) => {
+      const model = ollama("m", { baseURL: url });
+      const said: Message = {
+        role: "assistant",
+        content: [{ type: "text", text: "y" }],
+        origin: { api: "ollama-chat", provider: "ollama", model: "m" },
+        stop: { kind: "end_turn", wire: "end_turn" },
+      };
+      await hear(model, { ...ask, messages: [userText("x"), said] });
+      const last = seen.map((one) => (body(one).messages as JsonObject[]).at(-1)?.role);
+      expect(last).toEqual(["assistant", "user"]);
+    });
+  });
+
   it("asks again where the server could not read the call that its own model wrote", async () => {
     for (const broken of [
       { error: "XML syntax error on line 110: unexpected EOF" },

@@ -19,6 +19,7 @@ import { countIn, objectIn, parseJson, textIn } from "../json-values.ts";
 import { speaksHarmony } from "../prompted/harmony.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
+import { refusesAnswerLast } from "../refusals/roles.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { isSilent } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
@@ -55,9 +56,12 @@ export const ollamaChat: Codec = {
   },
 
   learned({ status, body }: ErrorResponse, { compat }: Target): Target["compat"] {
-    if (status !== 400 || compat?.thinkLevels === false || !noLevels.test(complaintOf(body)))
-      return undefined;
-    return { ...compat, thinkLevels: false };
+    if (status !== 400) return undefined;
+    const words = complaintOf(body);
+    if (compat?.thinkLevels !== false && noLevels.test(words)) return { ...compat, thinkLevels: false };
+    return compat?.noAssistantLast !== true && refusesAnswerLast.test(words)
+      ? { ...compat, noAssistantLast: true }
+      : undefined;
   },
 };
 

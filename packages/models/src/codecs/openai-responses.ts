@@ -11,9 +11,10 @@ import {
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
 import { objectIn } from "../json-values.ts";
+import { refusesForcing } from "../refusals/choice.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
-import { refusedSystemRole } from "../refusals/roles.ts";
+import { refusedSystemRole, refusesAnswerLast, refusesLaterSystem } from "../refusals/roles.ts";
 import { refusesToolSchema } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai/errors.ts";
@@ -107,6 +108,11 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
     return { ...target.compat, plainReasoning: true };
   if (!compat.plainSchemas && refusesToolSchema(words))
     return { ...target.compat, plainSchemas: true, strictTools: false };
+  if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
+  if (!compat.noAssistantLast && refusesAnswerLast.test(words))
+    return { ...target.compat, noAssistantLast: true };
+  if (!compat.systemFirstOnly && refusesLaterSystem.test(words))
+    return { ...target.compat, systemFirstOnly: true };
   if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
   if (field !== undefined && !compat.omit.includes(field))

@@ -10,6 +10,13 @@ const noSystem: RegExp =
 export const refusesLaterSystem: RegExp =
   /invalid message role: system\b|\bsystem messages?(?:\s|\\n)+(?:must|should|can|may|is|are)(?: only)?(?: be)?(?: only)?(?: allowed)? (?:at the (?:begin|start)|(?:the )?first)|\binitial optional system message\b/i;
 
+/**
+ * An answer stands at the end, which a server takes for the beginning of the next one (F127): the words of Mistral, of DeepSeek, of
+ * Claude behind a gateway, and of templates that are to think.
+ */
+export const refusesAnswerLast: RegExp =
+  /expected last role user or tool\b|\blast message\b[^{}]{0,60}\b(?:must|should) (?:be|have|come)\b[^{}]{0,40}\buser\b|\bmust end (?:with|in) (?:a |an )?[`'"\\]*user\b|\bnot support (?:assistant |response |message )*prefill|\bprefill(?:ing)? is (?:not (?:supported|allowed)|unsupported|incompatible)|\blast message is from the assistant\b|\bassistant messages at the end\b/i;
+
 /** The role that the system prompt goes out in where the one it had was refused; undefined where that is no complaint here. */
 export function refusedSystemRole(
   words: string,

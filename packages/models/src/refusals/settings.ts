@@ -70,6 +70,9 @@ const value: RegExp = new RegExp(
     `(?<![\\w.])(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each )`,
     `\\binput should be [^:{}]{1,80}: (${named})(?:\\.|$)`,
     `\\binvalid value at [\`'"](?:\\w+\\.)*(${named})[\`'"]`,
+    // OpenAI's for what is too high, too low or too long, and Amazon's.
+    `\\binvalid [\`'"](${named})[\`'"]: (?:decimal|integer|number|array|string) (?:above|below|too)`,
+    `\\bat [\`'"](?:\\w+\\.)*(${named})[\`'"] failed to satisfy constraint`,
     `\\bextraneous key \\[(${named})\\]`,
     `\\b(adaptive thinking) is not supported\\b`,
     `\\bnot support the (effort) parameter\\b`,

@@ -59,6 +59,29 @@ describe("Responses requests", () => {
     expect(lacking.warnings).toHaveLength(3);
   });
 
+  test("a server that takes no answer at the end, or no system behind the beginning, is sent none (F127, F128)", () => {
+    const history = [user("x"), own([{ type: "text", text: "y" }])];
+    const roles = (messages: Message[], compat: JsonObject): unknown[] =>
+      responsesBody(messages, {}, compat).input.map(({ role }) => role);
+    expect(roles(history, {})).toEqual(["user", "assistant"]);
+    expect(roles(history, { noAssistantLast: true })).toEqual(["user", "assistant", "user"]);
+    expect(roles([...history, user("z")], { noAssistantLast: true })).toEqual(["user", "assistant", "user"]);
+    const late: Message = { role: "system", content: [{ type: "text", text: "brief" }] };
+    expect(roles([user("x"), late, user("z")], {})).toEqual(["user", "developer", "user"]);
+    expect(roles([user("x"), late, user("z")], { systemFirstOnly: true })).toEqual(["user", "user", "user"]);
+  });
+
+  test("a server that forces no call is not told to, and is told that none may be made (F135)", () => {
+    const encoder = openaiResponses.encoder(responses({ forcedChoice: false }));
+    const asked = (toolChoice: "any" | "none"): Loose & { warnings: readonly { code: string }[] } => {
+      const { body, warnings } = encoder.encode(request([user("x")], { toolChoice, tools }));
+      return { ...(JSON.parse(body) as Loose), warnings };
+    };
+    expect(asked("any").tool_choice).toBeUndefined();
+    expect(asked("any").warnings.map(({ code }) => code)).toEqual(["unsupported_tool_choice"]);
+    expect(asked("none").tool_choice).toBe("none");
+  });
+
   test("reasoning goes with the item after it, or not at all (F111)", () => {
     const types = (content: Part[], ...results: Message[]): unknown[] =>
       responsesBody([user("x"), own(content), ...results])

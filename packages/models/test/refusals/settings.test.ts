@@ -21,6 +21,15 @@ describe("a refusal that is about a setting says so in the error", () => {
       "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.",
       "temperature",
     ],
+    [
+      "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 3 instead.",
+      "temperature",
+    ],
+    ["Invalid 'top_p': decimal below minimum value. Expected a value >= 0, but got -1 instead.", "topP"],
+    [
+      "1 validation error detected: Value '2.0' at 'inferenceConfig.temperature' failed to satisfy constraint: Member must have value less than or equal to 1.0",
+      "temperature",
+    ],
     ["Unsupported parameter: 'parallel_tool_calls' is not supported with this model.", "parallelToolCalls"],
     ["Unsupported parameter: 'reasoning.effort' is not supported with this model.", "reasoning"],
     ["Argument not supported on this model: presencePenalty", "presencePenalty"],

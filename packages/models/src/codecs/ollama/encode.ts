@@ -37,10 +37,18 @@ interface Joined {
   begun: boolean;
   /** Something other than the system has spoken. */
   spoken: boolean;
+  /** Whose the last message is. */
+  last: Message["role"] | undefined;
   warnings: Warning[];
 }
 
-const nothing = (): Joined => ({ messages: new KeptText(), begun: false, spoken: false, warnings: [] });
+const nothing = (): Joined => ({
+  messages: new KeptText(),
+  begun: false,
+  spoken: false,
+  last: undefined,
+  warnings: [],
+});
 
 /** Its templates look for a user's message, and fail without one (F129). */
 const onward: string = jsonOf({ role: "user", content: "Continue." });
@@ -61,6 +69,7 @@ export class OllamaEncoder implements Encoder {
       messages,
       begun,
       spoken,
+      last: speaker,
       warnings: told,
     } = this.#history.take(request.messages, "", nothing, (joined, message) => this.#add(joined, message));
     const warnings = [...told];
@@ -73,7 +82,9 @@ export class OllamaEncoder implements Encoder {
       });
     const prompt = system === undefined || system === "" ? "" : jsonOf({ role: "system", content: system });
     const first = prompt !== "" && (begun || !spoken) ? `${prompt},` : prompt;
-    const last = spoken ? "" : begun ? `,${onward}` : onward;
+    // A model behind it may take no answer at the end (F127).
+    const ends = spoken && !(speaker === "assistant" && this.#target.compat?.noAssistantLast === true);
+    const last = ends ? "" : begun ? `,${onward}` : onward;
     const before = `{"model":${JSON.stringify(this.#target.origin.model)},"messages":[${first}`;
     const list = tools.length === 0 ? "" : `"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}],`;
     return {
@@ -114,6 +125,7 @@ export class OllamaEncoder implements Encoder {
       if (!joined.spoken && message.role !== "user") append(joined, onward);
       joined.spoken = true;
     }
+    joined.last = message.role;
     append(joined, json);
   }
 

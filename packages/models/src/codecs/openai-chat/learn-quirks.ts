@@ -6,15 +6,13 @@
 import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
+import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
+import { refusesAnswerLast } from "../../refusals/roles.ts";
 import { refusesToolSchema } from "../../refusals/schema.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
-
-/** A choice that forces a call, refused: mostly by a model that thinks (F135). OpenRouter says with a 404 that it knows no model that takes one. */
-const noForcing: RegExp =
-  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid|\bonly a)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto)/i;
 
 /** Words of a refusal, each with the quirk that they show. The first counts whose words are there and whose quirk is news. */
 const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompat>])[] = [
@@ -38,12 +36,7 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   // Mistral's own rules, where one of its models stands behind another name: its ids (F055), and who may speak after whom (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],
   [/unexpected role [`'"\\]*user[`'"\\]* after role [`'"\\]*tool\b/i, { bridgeToolUser: true }],
-  // An answer at the end, which a server takes for the beginning of the next one (F127): Mistral's words, DeepSeek's, a template's
-  // that is to think, Claude's behind a gateway.
-  [
-    /expected last role user or tool\b|\blast message\b[^{}]{0,60}\b(?:must|should) (?:be|have|come)\b[^{}]{0,40}\buser\b|\bmust end (?:with|in) (?:a |an )?[`'"\\]*user\b|\bnot support (?:assistant |response |message )*prefill|\bprefill(?:ing)? is (?:not (?:supported|allowed)|unsupported|incompatible)|\blast message is from the assistant\b|\bassistant messages at the end\b/i,
-    { noAssistantLast: true },
-  ],
+  [refusesAnswerLast, { noAssistantLast: true }],
   // Text and calls, each taken without the other.
   [/either content or tool_calls,? but not both/i, { textBesideCalls: false }],
   // Usage at the end of a stream is asked for by a field that older servers do not know: `{"loc": ["body", "stream_options"]}`.
@@ -94,7 +87,7 @@ export function learned(
   if (!compat.plainSchemas && [400, 422, 500].includes(status) && refusesToolSchema(words))
     return { ...target.compat, plainSchemas: true, ...(compat.strictTools ? { strictTools: false } : {}) };
   if (![400, 404, 422].includes(status)) return undefined;
-  if (compat.forcedChoice !== "never" && noForcing.test(words))
+  if (compat.forcedChoice !== "never" && refusesForcing.test(words))
     return { ...target.compat, forcedChoice: "never" };
   if (status === 404) return undefined;
   const quirk = lessons.find(([complaint, shown]) => complaint.test(words) && isNews(shown, compat))?.[1];

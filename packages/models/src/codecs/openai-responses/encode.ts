@@ -25,6 +25,8 @@ type Pieces = WeakMap<Message, { piece: ResponsesPiece | undefined }>;
 interface Joined {
   items: KeptText;
   begun: boolean;
+  /** Whose the last item is. */
+  last: Message["role"] | undefined;
   /** Calls that went out as custom tool calls. */
   custom: Set<string>;
   /** Who made the last answer's calls, where it was a program. */
@@ -94,6 +96,7 @@ export class ResponsesEncoder implements Encoder {
     const fresh = (): Joined => ({
       items: new KeptText(),
       begun: false,
+      last: undefined,
       custom: new Set(),
       callers: new Map(),
       files: [],
@@ -104,6 +107,8 @@ export class ResponsesEncoder implements Encoder {
     const files = held.files.length === 0 ? "" : userItem(held.files).json;
     // An input without any item is refused: all that was said may have been blank, or another model's thoughts.
     if (!held.begun && files === "") return { beginning: held.items.now(), tail: onward };
+    if (this.#room.compat.noAssistantLast && held.last === "assistant")
+      return { beginning: held.items.now(), tail: `,${onward}` };
     return { beginning: held.items.now(), tail: held.begun && files !== "" ? `,${files}` : files };
   }
 
@@ -113,6 +118,7 @@ export class ResponsesEncoder implements Encoder {
     if (piece.role !== "tool") flush(joined);
     for (const id of piece.custom ?? []) joined.custom.add(id);
     if (piece.role === "assistant") joined.callers = new Map(piece.callers);
+    joined.last = piece.role;
     append(joined, message.role === "tool" ? asItsCall(message.callId, piece.json, joined) : piece.json);
     if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
   }

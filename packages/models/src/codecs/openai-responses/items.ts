@@ -55,6 +55,7 @@ export function responsesPiece(
     case "system": {
       const text = message.content.map((part) => part.text).join("\n");
       if (text.trim() === "") return undefined;
+      if (room.compat.systemFirstOnly) return userItem([inputText(text)]);
       return { role: "system", json: jsonOf({ role: room.compat.systemRole, content: text }) };
     }
     case "user":

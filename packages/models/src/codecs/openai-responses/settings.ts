@@ -25,6 +25,12 @@ import type { Warning } from "../warn.ts";
 export interface OpenaiResponsesCompat {
   /** The role of system messages within the input. Default: `developer`. */
   systemRole: "developer" | "system";
+  /** System messages within the input go as a user's: the prompt alone may speak as the system. Default: false (F128). */
+  systemFirstOnly: boolean;
+  /** The input may not end with an answer: a short user message follows. Default: false (F127). */
+  noAssistantLast: boolean;
+  /** A call may be forced. Default: true (F135). */
+  forcedChoice: boolean;
   /** Results may hold images and files. Default: true. */
   toolFiles: boolean;
   /** Reasoning items are accepted without encrypted content, as local servers do. Default: false. */
@@ -58,6 +64,9 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
   const given = target.compat ?? {};
   return {
     systemRole: oneOf(given.systemRole, ["developer", "system"]),
+    systemFirstOnly: given.systemFirstOnly === true,
+    noAssistantLast: given.noAssistantLast === true,
+    forcedChoice: given.forcedChoice !== false && given.forcedChoice !== "never",
     toolFiles: given.toolFiles !== false,
     plainReasoning: given.plainReasoning === true,
     encryptedReasoning: given.encryptedReasoning !== false,
@@ -245,8 +254,12 @@ export class ResponsesTools {
       unsupported("tool choice", this.#target, warnings, "unsupported_tool_choice");
       return undefined;
     }
-    if (choice === "any") return "required";
-    return choice === "none" ? "none" : { type: "function", name: this.#names.wire(choice.tool) };
+    if (choice === "none") return "none";
+    if (!this.#compat.forcedChoice) {
+      unsupported("tool choice that forces a call", this.#target, warnings, "unsupported_tool_choice");
+      return undefined;
+    }
+    return choice === "any" ? "required" : { type: "function", name: this.#names.wire(choice.tool) };
   }
 }
 
