@@ -165,6 +165,7 @@ describe("a refusal tells of a quirk", () => {
     "Invalid schema for function 'look': In context=('properties', 'at'), 'pattern' is not permitted.",
     "invalid JSON schema for tool look, tools[0].function.parameters: `/properties/at/pattern`: invalid or unsupported Perl syntax",
     "JSON Schema not supported: could not understand the instance `{'not': {}}`.",
+    "Invalid tools[0].function.parameters: unsupported keyword pattern",
   ])("that a grammar says less than schemas do: %s", (message) => {
     expect(told({ message })).toEqual({ plainSchemas: true });
     expect(told({ message }, { plainSchemas: true })).toBeUndefined();
@@ -294,6 +295,16 @@ describe("a refusal tells of a quirk", () => {
     const message = "Assistant message must have either content or tool_calls, but not both.";
     expect(told({ message })).toEqual({ textBesideCalls: false });
     expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
+  });
+
+  it.each([
+    "Tools with strict=True are not supported by this model",
+    "Unknown parameter: 'tools[0].function.strict'.",
+    "Extra inputs are not permitted, field: 'tools[0].function.strict'",
+    "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'function', 'strict'), 'msg': 'Extra inputs are not permitted'}]",
+  ])("that no tool can be strict: %s", (message) => {
+    expect(told({ message }, { strictTools: true })).toEqual({ strictTools: false });
+    expect(told({ message })).toBeUndefined();
   });
 
   it("that tools and thinking exclude each other", () => {
@@ -495,6 +506,13 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
 
 describe("a refusal of Converse tells", () => {
   const by = toldBy(bedrockConverse);
+
+  it("that a tool's schema is none by its checks", () => {
+    const message =
+      "The value at toolConfig.tools.0.toolSpec.inputSchema.json is invalid: unsupported keyword";
+    expect(by({ message })).toEqual({ plainSchemas: true });
+    expect(by({ message }, { plainSchemas: true })).toBeUndefined();
+  });
 
   it.each([
     "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",

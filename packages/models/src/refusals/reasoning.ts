@@ -20,6 +20,7 @@ const blocks: readonly RegExp[] = [
   /invalid_encrypted_content|encrypted[ _]content[^{}]{0,120} (?:could not be (?:verified|decrypted|parsed)|did not match)/i,
   /thinking_signature_invalid|encrypted_content[`'"\\]* was not issued to this caller|conflicting authenticated continuation/i,
   /\bcannot contain reasoning content\b|\breasoning ?content\b[^{}]{0,60}(?:not supported|unsupported|not allowed)/i,
+  /(?:\bnot|n't) support (?:the )?[`'"\\]*reasoning_?content\b/i,
   /\breasoning_details\b[^{}]{0,60} has an invalid type/i,
   /could not (?:decrypt|decode) [^{}]{0,40}(?:encrypted[ _]content|compaction blob)/i,
   /unknown parameter: [`'"\\]*input\[\d+\]\.encrypted_content\b/i,

@@ -18,7 +18,7 @@ const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|fail
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
 const toolSchema: RegExp =
-  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
+  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 /** Words between what is refused and why. */
 const near = 120;
 

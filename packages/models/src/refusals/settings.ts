@@ -74,6 +74,12 @@ const value: RegExp = new RegExp(
     `\\binvalid [\`'"](${named})[\`'"]: (?:decimal|integer|number|array|string) (?:above|below|too)`,
     `\\bat [\`'"](?:\\w+\\.)*(${named})[\`'"] failed to satisfy constraint`,
     `\\bextraneous key \\[(${named})\\]`,
+    // As people put it.
+    `\\b(${named}) (?:parameter|setting|field|option) is (?:not (?:supported|allowed)|unsupported)`,
+    `\\bproperty (${named}) is (?:not |un)supported`,
+    `\\bonly (?:supports? )?(${named}) ?= ?`,
+    `(?:^|[.:] )(${named}) is fixed\\b`,
+    `\\binvalid (${named}):? [^.]{1,40}must be\\b`,
     `\\b(adaptive thinking) is not supported\\b`,
     `\\bnot support the (effort) parameter\\b`,
   ].join("|"),

@@ -95,6 +95,11 @@ describe("a refusal of a Gemini's", () => {
       "gemini-3-flash",
       { mediaInResults: false },
     ],
+    [
+      "Invalid JSON payload received. Unknown name \"parts\" at 'contents[2].parts[0].function_response': Cannot find field.",
+      "gemini-3-flash",
+      { mediaInResults: false },
+    ],
   ])("teaches a quirk, once: %s", (message, model, quirk) => {
     expect(told(message, model)).toEqual(quirk);
     expect(told(message, model, { ...quirk, resultKey: "result" })).toBeUndefined();

@@ -31,6 +31,12 @@ describe("a refusal that is about reasoning in the history says so in the error"
     );
   });
 
+  it("in Amazon's words for a model that takes none", () => {
+    const message =
+      "This model doesn't support the reasoningContent content block that you provided. Update or remove the reasoningContent content block in the request and try again.";
+    expect(repairOf(bedrockConverse, { message })).toBe("reasoning");
+  });
+
   it.each([
     [
       "Groq",

@@ -39,7 +39,7 @@ const forcedTool: RegExp =
   /tool_choice\b[^{}]{0,80}not supported|thinking may not be enabled when tool_choice forces/i;
 /** A schema that is none by its checks: a pattern, a word of another draft. Which tool has it changes with the list of them. */
 const refusedSchema: RegExp =
-  /\binput_?schema\b[^{}]{0,80}(?:json )?schema is (?:invalid|not valid)|must match json schema draft/i;
+  /\binput_?schema\b[^{}]{0,80}(?:json )?schema is (?:invalid|not valid)|must match json schema draft|\binputSchema\.json\b[^{}]{0,40}(?:is invalid|not supported)/i;
 
 /** Each way to be asked to think, refused by a model whose name tells of the other, or of none. */
 const noBudget: RegExp = /thinking\.type\.enabled[`'"\\]* is not supported/i;

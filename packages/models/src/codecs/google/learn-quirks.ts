@@ -33,7 +33,7 @@ const noSuchSchema: RegExp =
 const heavySchema: RegExp = /too many states for serving|\bschema is too (?:complex|large)\b/i;
 /** What a tool returns stands in the user's next turn, where it may not stand in the response. */
 const noMediaInResults: RegExp =
-  /not supported in [`'"\\]*function_?response\.parts|unknown name [`'"\\]*parts[^.]{0,60}function_?response/i;
+  /not supported in [`'"\\]*function_?response\.parts|unknown name [`'"\\]*parts[`'"\\]* at [`'"\\]*[^`'"{}]{0,60}function_?response/i;
 
 /** F058: some servers hand out ids that they do not take back, and models of other houses cannot do without. */
 const noIds: RegExp =

@@ -44,6 +44,11 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
     /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)|(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i,
     { streamUsage: false },
   ],
+  // Tools that keep to their schemas, or the field that asks for them (F142).
+  [
+    /\bstrict\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported)|(?:unknown|unrecogni[sz]ed|unsupported|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b/i,
+    { strictTools: false },
+  ],
   // The newer name of the limit, where a server knows the older one alone (F134).
   [
     /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens|max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/i,
