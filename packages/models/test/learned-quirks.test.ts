@@ -115,6 +115,7 @@ describe("a refusal tells of a quirk", () => {
   it.each([
     "System messages are only allowed at the beginning of the conversation",
     "The system message must be the first message",
+    "invalid params, invalid chat setting (2013)",
     "Only user, assistant and tool roles are supported, with the exception of an initial optional system message!",
   ])("that the system speaks first alone, in other words: %s", (message) => {
     expect(told({ message })).toEqual({ systemFirstOnly: true });

@@ -8,7 +8,7 @@ const noSystem: RegExp =
 
 /** The first message may be the system's, no other. */
 export const refusesLaterSystem: RegExp =
-  /invalid message role: system\b|\bsystem messages?(?:\s|\\n)+(?:must|should|can|may|is|are)(?: only)?(?: be)?(?: only)?(?: allowed)? (?:at the (?:begin|start)|(?:the )?first)|\binitial optional system message\b/i;
+  /invalid message role: system\b|\binvalid chat setting \(2013\)|\bsystem messages?(?:\s|\\n)+(?:must|should|can|may|is|are)(?: only)?(?: be)?(?: only)?(?: allowed)? (?:at the (?:begin|start)|(?:the )?first)|\binitial optional system message\b/i;
 
 /**
  * An answer stands at the end, which a server takes for the beginning of the next one (F127): the words of Mistral, of DeepSeek, of

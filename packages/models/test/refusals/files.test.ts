@@ -34,6 +34,10 @@ describe("a refusal that is about a file in the history says so in the error", (
     [anthropicMessages, "Could not process image"],
     [anthropicMessages, "media exceeds size limit: max 10485760 bytes (2013)"],
     [openaiChat, "failed to read request body"],
+    [openaiChat, "This model only supports text input"],
+    [openaiChat, "content type 'image_url' is not allowed for this model, only 'text'"],
+    [openaiChat, "m is not a vision model"],
+    [openaiChat, "The model is not a VLM (Vision Language Model). Please use text-only prompts."],
     [openaiChat, 'unknown content part type: "image_url"'],
     [openaiChat, "messages[1]: content should be a string or a list"],
     [

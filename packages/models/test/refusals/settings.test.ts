@@ -32,6 +32,7 @@ describe("a refusal that is about a setting says so in the error", () => {
     ],
     ["The temperature parameter is not supported by this model", "temperature"],
     ["property temperature is not supported", "temperature"],
+    ["litellm.BadRequestError: OpenAIException - temperature is not supported for this model", "temperature"],
     ["Only temperature=1 is supported for this model.", "temperature"],
     ["this model only supports temperature = 1", "temperature"],
     ["temperature is fixed for this model and cannot be changed", "temperature"],
