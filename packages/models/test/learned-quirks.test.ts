@@ -498,6 +498,14 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
   });
 
   it.each([
+    'messages: roles must alternate between "user" and "assistant", but found multiple "user" roles in a row',
+    "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+  ])("that neighbours of one role are to be one message: %s", (message) => {
+    expect(by({ message })).toEqual({ alternate: true });
+    expect(by({ message }, { alternate: true })).toBeUndefined();
+  });
+
+  it.each([
     "container: Input should be a valid string",
     "messages.1.content.0: Invalid `signature` in `thinking` block",
     "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",

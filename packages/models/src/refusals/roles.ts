@@ -17,6 +17,10 @@ export const refusesLaterSystem: RegExp =
 export const refusesAnswerLast: RegExp =
   /expected last role user or tool\b|\blast message\b[^{}]{0,60}\b(?:must|should) (?:be|have|come)\b[^{}]{0,40}\buser\b|\bmust end (?:with|in) (?:a |an )?[`'"\\]*user\b|\bnot support (?:assistant |response |message )*prefill|\bprefill(?:ing)? is (?:not (?:supported|allowed)|unsupported|incompatible)|\blast message is from the assistant\b|\bassistant messages at the end\b/i;
 
+/** Two messages of one role stand side by side, which a template or an old server does not take. */
+export const refusesNeighbours: RegExp =
+  /\broles? (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b|\bmessages in a row\b/i;
+
 /** The role that the system prompt goes out in where the one it had was refused; undefined where that is no complaint here. */
 export function refusedSystemRole(
   words: string,

@@ -8,6 +8,7 @@ import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { listIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
+import { refusesNeighbours } from "../../refusals/roles.ts";
 
 const missingThinking: RegExp =
   /thinking\b[^{}]{0,60}must be (?:passed|sent|provided)|missing [`'"\\]*thinking[`'"\\]* block|reasoning_content[`'"\\]* is missing/i;
@@ -67,6 +68,7 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
   if (noBudget.test(words)) return unless(compat, "thinking", "adaptive");
   if (noAdaptive.test(words)) return unless(compat, "thinking", "budget");
+  if (refusesNeighbours.test(words)) return unless(compat, "alternate", true);
   if (noCache.test(words)) return unless(compat, "cache", "never");
   if ((openServerTool.test(words) || noPrefill.test(words)) && compat?.resumesPauses !== false)
     return { ...compat, resumesPauses: false };

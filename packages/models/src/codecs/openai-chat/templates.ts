@@ -2,11 +2,8 @@
 // it refuses, with a 400 or, where a local server finds that out as it goes, with a 500 (F128, F129).
 
 import type { Target } from "../../codec.ts";
-import { refusedSystemRole, refusesLaterSystem } from "../../refusals/roles.ts";
+import { refusedSystemRole, refusesLaterSystem, refusesNeighbours } from "../../refusals/roles.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
-
-const noAlternation: RegExp =
-  /\broles? (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b|\bmessages in a row\b/i;
 
 /** Llama's, over a history in which one answer has several calls. */
 const oneCallOnly: RegExp = /only supports? single tool[- ]?calls? at once/i;
@@ -35,7 +32,7 @@ export function learnedOfTemplate(
   if (systemRole !== undefined) return { systemRole };
   if (!compat.systemFirstOnly && refusesLaterSystem.test(words)) return { systemFirstOnly: true };
   if (!compat.singleCalls && oneCallOnly.test(words)) return { singleCalls: true };
-  if (!compat.alternate && noAlternation.test(words)) return { alternate: true, systemFirstOnly: true };
+  if (!compat.alternate && refusesNeighbours.test(words)) return { alternate: true, systemFirstOnly: true };
   if (!compat.objectArguments && noTextArguments.test(words)) return { objectArguments: true };
   if (compat.textBesideCalls && noTextBesideThinking.test(words)) return { textBesideCalls: false };
   if (!compat.toolNames && noName.test(words)) return { toolNames: true };
