@@ -145,6 +145,20 @@ describe("a refusal tells of a quirk", () => {
   });
 
   it.each([
+    "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when the server is launched with --grammar-backend none",
+    "Invalid grammar specification: 'triggers'",
+    "Guided decoding is not supported on this backend",
+  ])("that nothing can be forced, neither a call nor what is in it: %s", (message) => {
+    expect(told({ message })).toEqual({ forcedChoice: "never" });
+    const strict = { forcedChoice: "never", strictTools: false };
+    expect(told({ message }, { strictTools: true })).toEqual(strict);
+    expect(told({ message }, strict)).toBeUndefined();
+    const responses = { forcedChoice: false, strictTools: false };
+    expect(toldBy(openaiResponses)({ message })).toEqual(responses);
+    expect(toldBy(openaiResponses)({ message }, responses)).toBeUndefined();
+  });
+
+  it.each([
     "Thinking mode does not support this tool_choice",
     "Value error, The `required` option for tool_choice is not yet supported.",
     "deepseek-reasoner does not support this tool_choice",

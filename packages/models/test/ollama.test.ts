@@ -326,6 +326,7 @@ describe("Ollama's own chat", () => {
   it("asks again where the server could not read the call that its own model wrote", async () => {
     for (const broken of [
       { error: "XML syntax error on line 110: unexpected EOF" },
+      { error: "failed to parse JSON: unexpected end of JSON input" },
       {
         error: "error parsing tool call: raw='ls', err=invalid character 'l' looking for beginning of value",
       },

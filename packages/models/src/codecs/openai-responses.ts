@@ -15,7 +15,7 @@ import { refusesForcing } from "../refusals/choice.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
 import { refusedSystemRole, refusesAnswerLast, refusesLaterSystem } from "../refusals/roles.ts";
-import { refusesToolSchema } from "../refusals/schema.ts";
+import { refusesGrammars, refusesToolSchema } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
@@ -108,6 +108,8 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
     return { ...target.compat, plainReasoning: true };
   if (!compat.plainSchemas && refusesToolSchema(words))
     return { ...target.compat, plainSchemas: true, strictTools: false };
+  if ((compat.strictTools || compat.forcedChoice) && refusesGrammars(words))
+    return { ...target.compat, strictTools: false, forcedChoice: false };
   if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
   if (!compat.noAssistantLast && refusesAnswerLast.test(words))
     return { ...target.compat, noAssistantLast: true };

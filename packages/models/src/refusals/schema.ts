@@ -14,6 +14,9 @@ const ofTools: RegExp =
   /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
 /** A grammar that some servers fail to make; where a tool's is meant, the output is asked for in another way in vain, once. */
 const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|failed to initialize samplers/i;
+/** A server that makes no grammars, or not of this kind: nothing can be forced with it, be it a call, its arguments, or the output. */
+const lacksGrammars: RegExp =
+  /\bgrammar-based generation\b[^{}]{0,120}\bnot supported\b|\binvalid grammar specification\b|\b(?:guided|constrained) (?:decoding|generation)\b[^{}]{0,60}\bnot (?:supported|enabled|available)\b/i;
 /** Groq's words for a model that did not keep to the schema. */
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
@@ -23,7 +26,10 @@ const toolSchema: RegExp =
 const near = 120;
 
 /** Whether a server failed over a grammar, whatever status it says so with. */
-export const failsGrammar = (words: string): boolean => noGrammar.test(words);
+export const failsGrammar = (words: string): boolean => noGrammar.test(words) || refusesGrammars(words);
+
+/** Whether a server can force nothing, neither a call nor what is in it. */
+export const refusesGrammars = (words: string): boolean => lacksGrammars.test(words);
 
 /** Whether a server of OpenAI's protocols complains of the schema of a tool. */
 export const refusesToolSchema = (words: string): boolean => toolSchema.test(words);

@@ -241,6 +241,8 @@ export const templateWords: RegExp = phrases(
   /\binvalid tool response: /,
   /repetitive tool calls detected/,
   /failed to (?:parse grammar|initialize samplers)/,
+  /\bgrammar-based generation\b.{0,120}\bnot supported\b/,
+  /\binvalid grammar specification\b/,
   /\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/,
 );
 
@@ -261,12 +263,21 @@ export const fieldWords: RegExp = phrases(
 
 /** The server's own parser could not read a call as the model wrote it: llama.cpp, Ollama, LM Studio, vLLM. */
 export const callWords: RegExp = phrases(
-  /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)/,
+  /failed to parse (?:input at pos|tool calls?(?! arguments)|xml|\w+ json tool call)/,
+  /model produced output that does not match the expected/,
+  /mismatched arg_key and arg_value counts/,
   /error parsing tool call/,
   /tool call(?:s|ing)? could not be parsed/,
   /xml syntax error on line \d/,
   /expected element type <\w+> but have/,
   /unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/,
+);
+
+/** The same of Ollama, in words that would be about the request if that had been refused. */
+export const failedCallWords: RegExp = phrases(
+  /^failed to parse json: /,
+  /^empty (?:function|(?:\w+ )?tool call) name$/,
+  /^tool '[^']*' not found$/,
 );
 
 /** What a gateway says of the server behind it, or a server of the model it had loaded, with whatever status. */

@@ -17,6 +17,7 @@ import {
   busyWords,
   callWords,
   capabilityWords,
+  failedCallWords,
   fieldWords,
   filterWords,
   isOverflowText,
@@ -179,7 +180,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 529 || status === 498) return "overloaded";
   if (status !== undefined && status >= 500) {
     if (templateWords.test(text)) return "invalid_request";
-    if (callWords.test(text)) return "malformed_tool_call";
+    if (callWords.test(text) || failedCallWords.test(text)) return "malformed_tool_call";
     // So does what is too long for llama.cpp, which finds that out as it goes, and what it was not built for; and gateways hide
     // the refusal of whoever stands behind them behind a status of their own.
     if (status === 500 || status === 502) {
@@ -218,7 +219,8 @@ function kindOfWords(
 ): ErrorKind {
   const text = wordsOf(facts);
   if (keyWords.test(text)) return "auth";
-  if (callWords.test(text)) return "malformed_tool_call";
+  if (callWords.test(text) || (status === undefined && failedCallWords.test(text)))
+    return "malformed_tool_call";
   if (upstreamWords.test(text)) return "server_error";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";

@@ -57,6 +57,10 @@ describe("a refusal that is about the schema of an output says so in the error",
 
   it("is read of a server that failed over the grammar", () => {
     expect(repairOf("JSON schema conversion failed:\nUnrecognized schema: true", 500)).toBe("schema");
+    const none =
+      "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when the server is launched with --grammar-backend none";
+    for (const status of [400, 500]) expect(repairOf(none, status)).toBe("schema");
+    expect(repairOf("Invalid grammar specification: 'triggers'", 400)).toBe("schema");
     expect(repairOf("The server had an error", 500)).toBeUndefined();
   });
 

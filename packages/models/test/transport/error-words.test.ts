@@ -127,6 +127,8 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["of what was too many", 400, says("Number of input tokens exceeded the maximum of 128000")],
   ],
   invalid_request: [
+    ["a server that is told of no such tool", 400, says("tool 'x' not found")],
+    ["a server that could not read the request", 400, says("Failed to parse JSON: invalid character 'x'")],
     ["an image that could not be had", 400, says("Failed to download image: connection reset by peer")],
     [
       "llama.cpp's template, of the order of roles",
@@ -138,6 +140,13 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
     ["a template without a system role", 500, says("System role not supported")],
     ["Ollama's template, without a user", 500, says("no user query found")],
+    [
+      "SGLang, without grammars",
+      500,
+      says(
+        "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when the server is launched with --grammar-backend none",
+      ),
+    ],
     ["llama.cpp, of a grammar", 500, says("Failed to initialize samplers: failed to parse grammar")],
     [
       "Alibaba's guard against loops, through a gateway",
@@ -393,6 +402,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       }),
     ],
     ["llama.cpp", 500, says("Failed to parse input at pos 184: <tool_call>", { type: "server_error" })],
+    [
+      "llama.cpp, since it has a parser for every template",
+      500,
+      says("The model produced output that does not match the expected peg-native format", {
+        code: 500,
+        type: "server_error",
+      }),
+    ],
     ["Ollama", 500, { error: "error parsing tool call: raw='{}]', err=invalid character ']'" }],
     [
       "Ollama's Qwen Coder",
@@ -406,6 +423,23 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       {
         error: "failed to parse XML: XML syntax error on line 1: element <tool_call> closed by </arg_value>",
       },
+    ],
+    [
+      "Ollama's GLM, of what goes in pairs",
+      500,
+      { error: "mismatched arg_key and arg_value counts: 1 keys, 2 values" },
+    ],
+    [
+      "Ollama's Qwen 3",
+      500,
+      { error: "failed to parse JSON: invalid character 'l' after object key:value pair" },
+    ],
+    ["Ollama, of a call without a name", 500, says("empty function name", { type: "api_error" })],
+    ["Ollama's Ministral, which looks for the tool itself", 500, { error: "tool 'reed' not found" }],
+    [
+      "Ollama's Laguna",
+      500,
+      { error: "failed to parse Laguna JSON tool call arguments: unexpected end of JSON input" },
     ],
     ["LM Studio", 400, says("Failed to parse tool call: Unexpected end of content.")],
     ["vLLM's gpt-oss", 500, says("Unexpected token 200002 while expecting start token 200006")],

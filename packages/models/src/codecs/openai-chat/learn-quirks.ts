@@ -9,7 +9,7 @@ import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesAnswerLast } from "../../refusals/roles.ts";
-import { refusesToolSchema } from "../../refusals/schema.ts";
+import { refusesGrammars, refusesToolSchema } from "../../refusals/schema.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
@@ -91,6 +91,9 @@ export function learned(
   // A local server finds out as it goes, and says so with a 500.
   if (!compat.plainSchemas && [400, 422, 500].includes(status) && refusesToolSchema(words))
     return { ...target.compat, plainSchemas: true, ...(compat.strictTools ? { strictTools: false } : {}) };
+  const forces = compat.strictTools || compat.forcedChoice !== "never";
+  if (forces && [400, 422, 500].includes(status) && refusesGrammars(words))
+    return { ...target.compat, forcedChoice: "never", ...(compat.strictTools ? { strictTools: false } : {}) };
   if (![400, 404, 422].includes(status)) return undefined;
   if (compat.forcedChoice !== "never" && refusesForcing.test(words))
     return { ...target.compat, forcedChoice: "never" };
