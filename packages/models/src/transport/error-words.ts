@@ -49,6 +49,7 @@ const overflowWords: RegExp = phrases(
   /too (?:large|long|big) for (?:model with \d+|(?:the |this )?(?:model'?s? )?context)/,
   /(?:exceeds?|than)[^.]{0,20} (?:max_(?:seq_len|num_tokens|model_len)|the engine's max)/,
   /\bcontext[ _](?:is |was )?(?:too (?:long|large)|overflow)/,
+  /\bprompt is too (?:big|large)\b/,
   /(?:messages|input|prompt)\S*[`'"]*: string too long\. Expected a string with maximum length \d{5,}/,
   /string value length \(\d+\) exceeds the maximum/,
   // So many messages that there may be no more: only fewer of them mend it.
@@ -325,6 +326,7 @@ export const overloadWords: RegExp = phrases(
   /at (?:maximum )?capacity/,
   /high demand/,
   /\btoo busy\b/,
+  /\bserver (?:is )?busy\b/,
   /\bmodel is (?:currently |still )?(?:being )?load(?:ing|ed)\b/,
   /负载(?:已饱和|过高)/,
   /访问量过大/,

@@ -15,6 +15,13 @@ type Row = [title: string, status: number, body: Json];
 
 const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   context_overflow: [
+    [
+      "llama.cpp, which finds that out as it goes",
+      500,
+      says("Input prompt is too big compared to KV size. Please try increasing KV size.", {
+        type: "server_error",
+      }),
+    ],
     ["vLLM, of what is left", 400, says("max_tokens must be at least 1, got -1234.")],
     ["Moonshot", 400, says("total message token length exceed model limit")],
     ["one more engine", 400, says("input token length exceeds 32768")],
@@ -609,6 +616,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a plain 500", 500, says("The context of this request was lost")],
   ],
   overloaded: [
+    [
+      "Ollama in its other protocol, whose code says no more than that it failed",
+      503,
+      says("server busy, please try again.  maximum pending requests exceeded", { type: "api_error" }),
+    ],
     [
       "Azure's capacity",
       503,
