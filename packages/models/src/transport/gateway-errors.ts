@@ -128,6 +128,8 @@ const printed: RegExp = /'(?:code|type|status)': '([\w.-]{3,60})'/g;
 /** A status in words, where a word says that it is one. */
 const named: RegExp =
   /\b(?:error code|status(?:[ _]?code)?|http(?: status)?(?: code)?|'code')['"]?[:=]? ?([45]\d\d)\b/i;
+/** Alibaba's, which keeps it in the words whoever passes them on: `<400> InternalError.Algo.InvalidParameter: …`. */
+const bracketed: RegExp = /<([45]\d\d)> InternalError\./;
 /** A status that is the first of the words: `429 Too Many Requests`. */
 const first: RegExp = /^(?:error:? )?([45]\d\d)(?= |:|$)/i;
 
@@ -138,7 +140,7 @@ export const printedCodes = (message: string): string[] =>
 /** The status that a message tells: of the error itself, or of one behind it. */
 export function toldStatus(message: string): { status?: number; upstream?: number } {
   const text = message.slice(0, longest);
-  const [own, other] = [first.exec(text)?.[1], named.exec(text)?.[1]];
+  const [own, other] = [first.exec(text)?.[1], (named.exec(text) ?? bracketed.exec(text))?.[1]];
   return {
     ...(own === undefined ? {} : { status: Number(own) }),
     ...(other === undefined ? {} : { upstream: Number(other) }),

@@ -134,6 +134,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["of what was too many", 400, says("Number of input tokens exceeded the maximum of 128000")],
   ],
   invalid_request: [
+    [
+      "Alibaba behind a gateway that calls it unavailable",
+      502,
+      says(
+        'Upstream error from Alibaba: <400> InternalError.Algo.InvalidParameter: The "function.arguments" parameter of the code model must be in JSON format.',
+        { code: 502, metadata: { error_type: "provider_unavailable" } },
+      ),
+    ],
     ["a server that is told of no such tool", 400, says("tool 'x' not found")],
     ["a server that could not read the request", 400, says("Failed to parse JSON: invalid character 'x'")],
     ["an image that could not be had", 400, says("Failed to download image: connection reset by peer")],

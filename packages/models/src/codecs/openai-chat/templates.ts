@@ -20,7 +20,7 @@ const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
 
 /** A history without a person in it, or one that a person does not begin. */
 const noUser: RegExp =
-  /\bno user query found\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b/i;
+  /\bno user query found\b|\bnot contain elements with the role of user\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b/i;
 
 /** The quirks that a template's words tell of and that are not known yet. */
 export function learnedOfTemplate(
