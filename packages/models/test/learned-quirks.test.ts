@@ -528,6 +528,44 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
   ])("and nothing where it is: %s", (message) => expect(by({ message })).toBeUndefined());
 });
 
+describe("a local server that says with a 500 what its template cannot render", () => {
+  const by = (codec: Codec, message: string): object | undefined =>
+    codec.learned?.(
+      { ...refusal({ message }), status: 500 },
+      { origin: { api: codec.api, provider: "p", model: "m" }, facts: {} },
+    );
+
+  it.each([
+    ["System message must be at the beginning.", { systemFirstOnly: true }, { systemFirstOnly: true }],
+    [
+      "Cannot have 2 or more assistant messages at the end of the list.",
+      { noAssistantLast: true },
+      { noAssistantLast: true },
+    ],
+    [
+      "Failed to initialize samplers: failed to parse grammar",
+      { plainSchemas: true },
+      { plainSchemas: true, strictTools: false },
+    ],
+  ])("is learnt of in both of OpenAI's protocols: %s", (message, chat, responses) => {
+    expect(by(openaiChat, message)).toEqual(chat);
+    expect(by(openaiResponses, message)).toEqual(responses);
+  });
+
+  it("is learnt of in Anthropic's, and where a role is not known", () => {
+    expect(by(anthropicMessages, "Conversation roles must alternate user/assistant")).toEqual({
+      alternate: true,
+    });
+    expect(by(openaiResponses, "Unexpected message role.")).toEqual({ systemRole: "system" });
+  });
+
+  it("teaches nothing where it only failed", () => {
+    for (const codec of [openaiChat, openaiResponses])
+      expect(by(codec, "The server had an error while processing your request")).toBeUndefined();
+    expect(by(openaiResponses, "Unknown parameter: 'include'")).toBeUndefined();
+  });
+});
+
 describe("a refusal of Converse tells", () => {
   const by = toldBy(bedrockConverse);
 

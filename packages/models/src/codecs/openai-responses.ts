@@ -20,7 +20,7 @@ import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
 import { ResponsesEncoder } from "./openai-responses/encode.ts";
-import { responsesCompat } from "./openai-responses/settings.ts";
+import { type OpenaiResponsesCompat, responsesCompat } from "./openai-responses/settings.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Responses, and servers that speak it (Azure, xAI, LM Studio). */
@@ -99,22 +99,19 @@ const textResults: RegExp =
 
 /** What a refusal teaches of the server behind this protocol: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
-  if (status !== 400 && status !== 422) return undefined;
+  if (![400, 422, 500].includes(status)) return undefined;
   const compat = responsesCompat(target);
   const words = complaintOf(body);
+  const local = learnedOfTemplate(words, compat);
+  if (local !== undefined) return { ...target.compat, ...local };
+  const role = refusedSystemRole(words, compat.systemRole);
+  const byRole = role === "system" ? { ...target.compat, systemRole: role } : undefined;
+  if (status === 500) return byRole;
   if (compat.encryptedReasoning && noEncrypted.test(words))
     return { ...target.compat, encryptedReasoning: false };
   if (!compat.plainReasoning && missingReasoning.test(words))
     return { ...target.compat, plainReasoning: true };
-  if (!compat.plainSchemas && refusesToolSchema(words))
-    return { ...target.compat, plainSchemas: true, strictTools: false };
-  if ((compat.strictTools || compat.forcedChoice) && refusesGrammars(words))
-    return { ...target.compat, strictTools: false, forcedChoice: false };
   if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
-  if (!compat.noAssistantLast && refusesAnswerLast.test(words))
-    return { ...target.compat, noAssistantLast: true };
-  if (!compat.systemFirstOnly && refusesLaterSystem.test(words))
-    return { ...target.compat, systemFirstOnly: true };
   if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
   if (field !== undefined && !compat.omit.includes(field))
@@ -122,6 +119,17 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
   if (member !== undefined && !compat.omitInItems.includes(member))
     return { ...target.compat, omitInItems: [...compat.omitInItems, member] };
-  const systemRole = refusedSystemRole(words, compat.systemRole);
-  return systemRole === "system" ? { ...target.compat, systemRole } : undefined;
+  return byRole;
+}
+
+/** What a local server finds out as it goes, of its template and its grammars, and says with a 500 as well (F128, F137). */
+function learnedOfTemplate(
+  words: string,
+  compat: OpenaiResponsesCompat,
+): NonNullable<Target["compat"]> | undefined {
+  if (!compat.plainSchemas && refusesToolSchema(words)) return { plainSchemas: true, strictTools: false };
+  if ((compat.strictTools || compat.forcedChoice) && refusesGrammars(words))
+    return { strictTools: false, forcedChoice: false };
+  if (!compat.noAssistantLast && refusesAnswerLast.test(words)) return { noAssistantLast: true };
+  return !compat.systemFirstOnly && refusesLaterSystem.test(words) ? { systemFirstOnly: true } : undefined;
 }

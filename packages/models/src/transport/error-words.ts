@@ -239,6 +239,7 @@ export const templateWords: RegExp = phrases(
   /\broles must alternate\b/,
   /\bsystem role (?:is )?not supported\b/,
   /\bno user query found\b/,
+  /\bassistant messages at the end\b/,
   /\binvalid tool response: /,
   /repetitive tool calls detected/,
   /failed to (?:parse grammar|initialize samplers)/,

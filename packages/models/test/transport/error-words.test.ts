@@ -154,6 +154,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       ),
     ],
     ["a template without a system role", 500, says("System role not supported")],
+    [
+      "llama.cpp, which is to begin an answer",
+      500,
+      says("Cannot have 2 or more assistant messages at the end of the list."),
+    ],
     ["Ollama's template, without a user", 500, says("no user query found")],
     [
       "SGLang, without grammars",

@@ -60,6 +60,8 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   const refuses = status === 400 || status === 422;
   if (status === 500 ? failed.test(words) : (refuses || status === 404) && lostContainer.test(words))
     return unless(compat, "containers", "turn");
+  // A local server's template, which finds that out as it goes.
+  if ((refuses || status === 500) && refusesNeighbours.test(words)) return unless(compat, "alternate", true);
   if (!refuses) return undefined;
   const block = refusedBlock.exec(words)?.[1];
   if (block !== undefined && !ownBlocks.has(block)) return withoutBlocks(block, compat);
@@ -68,7 +70,6 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
   if (noBudget.test(words)) return unless(compat, "thinking", "adaptive");
   if (noAdaptive.test(words)) return unless(compat, "thinking", "budget");
-  if (refusesNeighbours.test(words)) return unless(compat, "alternate", true);
   if (noCache.test(words)) return unless(compat, "cache", "never");
   if ((openServerTool.test(words) || noPrefill.test(words)) && compat?.resumesPauses !== false)
     return { ...compat, resumesPauses: false };

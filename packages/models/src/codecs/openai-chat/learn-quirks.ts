@@ -8,7 +8,6 @@ import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
-import { refusesAnswerLast } from "../../refusals/roles.ts";
 import { refusesGrammars, refusesToolSchema } from "../../refusals/schema.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
@@ -36,7 +35,6 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   // Mistral's own rules, where one of its models stands behind another name: its ids (F055), and who may speak after whom (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],
   [/unexpected role [`'"\\]*user[`'"\\]* after role [`'"\\]*tool\b/i, { bridgeToolUser: true }],
-  [refusesAnswerLast, { noAssistantLast: true }],
   // Text and calls, each taken without the other.
   [/either content or tool_calls,? but not both/i, { textBesideCalls: false }],
   // Usage at the end of a stream is asked for by a field that older servers do not know: `{"loc": ["body", "stream_options"]}`.

@@ -2,7 +2,12 @@
 // it refuses, with a 400 or, where a local server finds that out as it goes, with a 500 (F128, F129).
 
 import type { Target } from "../../codec.ts";
-import { refusedSystemRole, refusesLaterSystem, refusesNeighbours } from "../../refusals/roles.ts";
+import {
+  refusedSystemRole,
+  refusesAnswerLast,
+  refusesLaterSystem,
+  refusesNeighbours,
+} from "../../refusals/roles.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
 /** Llama's, over a history in which one answer has several calls. */
@@ -31,6 +36,7 @@ export function learnedOfTemplate(
   if (systemRole === "user") return { systemRole, systemFirstOnly: true, alternate: true };
   if (systemRole !== undefined) return { systemRole };
   if (!compat.systemFirstOnly && refusesLaterSystem.test(words)) return { systemFirstOnly: true };
+  if (!compat.noAssistantLast && refusesAnswerLast.test(words)) return { noAssistantLast: true };
   if (!compat.singleCalls && oneCallOnly.test(words)) return { singleCalls: true };
   if (!compat.alternate && refusesNeighbours.test(words)) return { alternate: true, systemFirstOnly: true };
   if (!compat.objectArguments && noTextArguments.test(words)) return { objectArguments: true };
