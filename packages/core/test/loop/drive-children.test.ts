@@ -7,6 +7,7 @@ import {
   type Fact,
   memoryBlobs,
   memoryJournal,
+  RondoError,
   type RondoEvent,
   type Spent,
   type State,
@@ -39,11 +40,14 @@ interface World {
   readonly children: Children;
   readonly posted: Fact[];
   readonly told: RondoEvent[];
+  /** Errors of storage that stop the parent too. */
+  readonly lost: RondoError[];
 }
 
 function worldOf(state: State, tools: readonly Tool[] = []): World {
   const posted: Fact[] = [];
   const told: RondoEvent[] = [];
+  const lost: RondoError[] = [];
   const place = {
     session: "s",
     rules,
@@ -56,8 +60,9 @@ function worldOf(state: State, tools: readonly Tool[] = []): World {
     state: () => state,
     post: (fact) => void posted.push(fact),
     tell: (event) => void told.push(event),
+    lose: (error) => void lost.push(error),
   });
-  return { children, posted, told };
+  return { children, posted, told, lost };
 }
 
 const startOf = ({ children }: World, call = sub(), wanted = (): boolean => true): ChildStart =>
@@ -101,15 +106,20 @@ describe("a sub-agent is started with", () => {
     const pending = [{ id: "id-0", name: "write", args: {}, session: "s:5.0", agents: [] }];
     started.emit(event);
     started.waits(pending);
+    const full = new RondoError("storage", "the disk is full");
+    started.lose(full);
     const told = [{ type: "child", call: viewOf(sub()), event }];
     const posted = [{ type: "child_waits", call: "5.0", pending, parked: false }];
     expect(world.told).toStrictEqual(told);
     expect(world.posted).toStrictEqual(posted);
+    expect(world.lost).toStrictEqual([full]);
     wanted = false;
     started.emit(event);
     started.waits(pending);
+    started.lose(full);
     expect(world.told).toStrictEqual(told);
     expect(world.posted).toStrictEqual(posted);
+    expect(world.lost).toStrictEqual([full]);
   });
 });
 
