@@ -22,7 +22,7 @@ export function textsWith(own: Partial<Texts> = {}): Texts {
   return { ...defaultTexts, ...Object.fromEntries(held) };
 }
 
-/** Calls `say` with the given texts, or with the built-in ones if a custom text fails: for what must be said in any case. */
+/** Calls `act` with the given texts, or with the built-in ones if that throws: for what must be done in any case. */
 export function inAnyWords<Result>(rules: Rules, act: (rules: Rules) => Result): Result {
   try {
     return act(rules);

@@ -14,7 +14,7 @@ import type { Judgement, Rule } from "./rule.ts";
 const bound = { times: 10, length: 300 };
 /** The same for an answer that ended by itself. */
 const endedBound = { times: 20, length: 500 };
-/** The longest unit, in characters: a sentence or a few. */
+/** The longest unit that counts as prose, in characters: a sentence or a few. */
 const proseChars = 200;
 const proseWords = 3;
 const sentenceEnd: RegExp = /[.!?…。！？](?:\s|$)/;
@@ -75,7 +75,7 @@ export function isOwnSentence(unit: string, { history }: State): boolean {
   return true;
 }
 
-/** A text without quotes and punctuation at its ends, for comparison. */
+/** Only the letters of a text, lower-cased: quotes and punctuation do not count in a comparison. */
 const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}]/gu, "");
 
 /** The unit that the end of a text repeats, how often, and how long that is together; undefined if there is none. Linear time. */

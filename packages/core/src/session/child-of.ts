@@ -1,14 +1,14 @@
-// The room of a sub-agent's session: whether the run that stands in it is that sub-agent's.
+// The room of a sub-agent's session: whether the run in it is that sub-agent's.
 //
-// Its name follows from its parent's, and anybody may have given that name to a session of their own. A run there is not the
-// sub-agent's: its answer is nobody else's to read, and whoever drives it must not be fenced off.
+// The session's id follows from the parent's, and a user may have given the same id to a session of their own. A run there
+// is not the sub-agent's: its answer must not be read, and its driver must not be fenced off.
 
 import { invalidRequest, type RondoError } from "../errors.ts";
 import { readRecords } from "../journal/failure.ts";
 import type { ParentFacts } from "../loop/child-facts.ts";
 import type { ChildStart } from "../tool.ts";
 
-/** @param run the last of the session. @returns why it cannot be that of the parent's call. Undefined: it can, or there is none */
+/** @param run the last one of the session. @returns why it is not the run of the parent's call; undefined if it may be, or if there is none */
 export function notChildOf(
   parent: Pick<ParentFacts, "session" | "call">,
   session: string,
@@ -22,7 +22,7 @@ export function notChildOf(
   );
 }
 
-/** The same of a sub-agent that is about to be started, by the journal. */
+/** The same for a sub-agent that is about to be started, read from the journal. */
 export async function notItsOwn({ parent, session, journal }: ChildStart): Promise<RondoError | undefined> {
   const records = await readRecords(journal, session);
   return notChildOf(
