@@ -122,12 +122,7 @@ export const table: Table = {
   ready: [
     leftBehind(["ready", "cancelling"]),
     row("a hook of the run failed", "end the run with its error", ["idle"], endBroken),
-    row(
-      "the typed answer of a landing has not been checked",
-      "check it",
-      ["ready", "cancelling"],
-      checkLanded,
-    ),
+    row("a landing's typed answer is unchecked", "check it", ["ready", "cancelling"], checkLanded),
     row(
       "a turn was judged to complete the run, and more messages are queued",
       "deliver them and continue",
@@ -336,12 +331,8 @@ export const table: Table = {
     row("a message came during the last answer", "deliver the messages and continue", ["ready"], (state) =>
       deliver(state, "steer"),
     ),
-    row(
-      "typed output is wanted, and the model has not seen its schema",
-      "ask for it",
-      ["ready"],
-      (state, rules) =>
-        state.options.output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
+    row("the typed output was not asked for yet", "ask for it", ["ready"], (state, rules) =>
+      state.options.output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
     ),
     row("typed output has not been checked", "check it", ["finishing", "cancelling"], (state) => {
       const { answer, checked } = state.run;
@@ -360,9 +351,7 @@ export const table: Table = {
       ["finishing", "ready", "cancelling"],
       (state) => (state.run.finishAsked ? undefined : runHook(state, { hook: "onFinish" })),
     ),
-    row("follow-ups are queued", "deliver them and continue", ["ready"], (state) =>
-      deliver(state, "follow_up"),
-    ),
+    row("follow-ups are queued", "deliver and continue", ["ready"], (state) => deliver(state, "follow_up")),
     row("results are over their budget at the end", "trim the oldest for good", ["finishing"], (state) =>
       compactsAtEnd(state) ? trimmed(state) : undefined,
     ),
