@@ -1,6 +1,6 @@
 // The room of the agent: the object that users create.
 //
-// An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session
+// An agent is only its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session
 // and drive one run in it; `open` returns the session itself.
 
 import { CheckedClock, type Clock, chanceIn, systemClock } from "./clock.ts";
@@ -27,14 +27,14 @@ import { finalStep, type StepEvent, StepView } from "./steps.ts";
 import { EventQueue, joinDeltas, once, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
 import type { ChildPlace, Tool } from "./tool.ts";
 
-/** Steps, pulled one by one. `result` is what `run` would have resolved with; if that rejects (except for an abort), so does the pull. */
+/** Steps, pulled one by one. `result` resolves with what `run` would have returned; if it rejects (except for an abort), so does the iteration. */
 export interface StepStream<Output = unknown> extends AsyncIterable<StepEvent<Output>> {
   readonly result: Promise<RunResult<Output>>;
-  /** Cancels the run. Steps that were not pulled are dropped, and the iteration ends. */
+  /** Aborts the run. Steps that were not pulled are dropped, and the iteration ends. */
   abort(reason?: string): void;
 }
 
-/** An agent as another driver sees it. `blobs`: `null` if whole texts are not kept, absent if the driver may choose. */
+/** An agent as another driver sees it. `blobs`: `null` if full texts are not kept, absent if the driver may choose. */
 export interface AgentParts {
   resolved: Resolved;
   clock: Clock;
@@ -44,18 +44,18 @@ export interface AgentParts {
 }
 
 export class Agent<Output = unknown> {
-  // Without the type of its output: an agent of a typed output is an agent of any.
+  // Without the type of its output, so that an agent with a typed output is assignable to any agent.
   readonly #given: AgentOptions;
   readonly #resolved: Resolved;
   readonly #journal: Journal;
   readonly #clock: Clock;
-  /** Memory journals of parked runs of an agent without a journal, by session: the newest `mostParked`. */
+  /** For an agent without a journal: memory journals of parked runs, by session; the newest `mostParked`. */
   readonly #parked = new Map<string, MemoryJournal>();
   readonly #passing = new WeakMap<Session<Output>, MemoryJournal>();
-  /** Used when the journal keeps no blobs. */
+  /** Used if the journal has no blob store. */
   readonly #blobs: BlobStore = memoryBlobs();
 
-  /** @throws RondoError `invalid_request` naming the option that cannot be used */
+  /** @throws RondoError `invalid_request` naming the invalid option */
   constructor(options: AgentOptions<Output>) {
     checkRuntime();
     this.#given = options as AgentOptions;
@@ -66,8 +66,9 @@ export class Agent<Output = unknown> {
 
   /**
    * Runs a task until the run ends or parks (waits for an approval).
-   * @throws RondoError `aborted` when the signal fired or somebody aborted it; the run's error with `throwOnError`; `invalid_request` for an
-   *   invalid task. A failed model is not an exception: see `end.reason`.
+   * @param input the task: a string, parts (text, files), or a whole history of messages
+   * @throws RondoError `aborted` if the run was aborted; the run's error with `throwOnError`; `invalid_request` for an
+   *   invalid task. If the model fails, `run` resolves: see `end.reason` and `end.error`.
    */
   async run(input: Input, overrides: RunOverrides = {}): Promise<RunResult<Output>> {
     const session = await this.#open(overrides, undefined, true);
@@ -86,7 +87,7 @@ export class Agent<Output = unknown> {
     const opened = (one: Session<Output>): Listener => {
       session = one;
       return (event) => {
-        // Events that follow, such as those of a tool that was left behind, do not change that.
+        // Later events, such as those of an abandoned tool, do not change that.
         told ||= event.type === "run_end";
         partial.hear(event);
         queue.push(event);
@@ -96,7 +97,7 @@ export class Agent<Output = unknown> {
     result.finally(() => partial.end()).catch(() => {});
     result.then(
       () => queue.end(),
-      // A run that said how it ended has said it; one that could not is an error of the stream as well.
+      // If `run_end` was emitted, the stream just ends; otherwise the run's rejection is also an error of the stream.
       (thrown: unknown) => (told ? queue.end() : queue.fail(thrown)),
     );
     return {
@@ -109,12 +110,12 @@ export class Agent<Output = unknown> {
     };
   }
 
-  /** Runs a task one step event a pull. The model is not asked again before all of its last answer was pulled. */
+  /** Runs a task and yields its steps. The model is not called again before all steps of its last answer were pulled. */
   steps(input: Input, overrides: RunOverrides = {}): StepStream<Output> {
     const controller = new AbortController();
     const gate = {
       pass: (): boolean => {
-        // Reasoning is a step as well: it is pulled before the model is asked again.
+        // Reasoning is a step as well: it is pulled before the model is called again.
         view.asking();
         return queue.wanted && queue.length === 0;
       },
@@ -123,7 +124,7 @@ export class Agent<Output = unknown> {
     const queue = new EventQueue<StepEvent<Output>>(() => controller.abort("the reader broke off"));
     const view = new StepView((event) => queue.push(event as StepEvent<Output>));
     const result = this.#start(input, overrides, controller, gate, () => (event) => view.hear(event));
-    // After a cancel no step is wanted, nor those that wait to be pulled.
+    // After a cancel no further step is delivered, not even those that wait to be pulled.
     controller.signal.addEventListener("abort", () => void queue.return(), { once: true });
     result.then(
       (came) => queue.end(finalStep(came)),
@@ -145,10 +146,11 @@ export class Agent<Output = unknown> {
   }
 
   /**
-   * Opens a session: a new one, or one that the journal holds already.
-   * @param options.takeOver fence off the present driver, which can then write nothing any more. Default: false
+   * Opens a session: a new one, or one that is in the journal.
+   * @param id a non-empty string without NUL and unpaired surrogates
+   * @param options.takeOver fence off the current driver, which can then write nothing any more. Default: false
    * @throws RondoError `conflict` naming who drives it and until when: wait, `follow` it, or take it over;
-   *   `invalid_request` for an id that no journal can keep
+   *   `invalid_request` for an invalid id
    */
   async open(
     id: string,
@@ -160,7 +162,7 @@ export class Agent<Output = unknown> {
     return this.#open({ ...options, session: id }, undefined, false);
   }
 
-  /** What the agent is made of, for a driver other than `Session`. */
+  /** The agent's parts, for a driver other than `Session`. */
   get parts(): AgentParts {
     const { logger, about, blobs } = this.#given;
     return {
@@ -199,7 +201,7 @@ export class Agent<Output = unknown> {
       logger: this.#given.logger,
       about: this.#given.about,
       lease: this.#given.lease,
-      // The driver of the parent owns the child: one that is gone, or was fenced off, owns neither.
+      // The parent's driver owns the child; the child may be taken over, because its last driver is gone or fenced off.
       takeOver: true,
       childOf: parent,
       endChild: this.#endChild,
@@ -213,9 +215,9 @@ export class Agent<Output = unknown> {
     endChild(this.openChild(place), reason);
 
   /**
-   * Makes a new session in the same journal from the first records of another. The other is only read, and may be in
+   * Makes a new session in the same journal from the first records of another. The other one is only read, and may be in
    * use. Open the new one with an agent of the same options, and `resume()` it.
-   * @param from id of the session that is forked
+   * @param from id of the session to fork
    * @param id of the new session
    * @throws RondoError `invalid_request` for a point or a call that does not exist, or an id that is taken
    */
@@ -234,7 +236,7 @@ export class Agent<Output = unknown> {
   }
 
   /**
-   * Yields a session's records, whoever drives it: those there are, then new ones as they are kept. It only reads, and never
+   * Yields a session's records, whoever drives it: the existing ones, then new ones as they are stored. It only reads, and never
    * ends by itself: leave the loop, or give a signal. It rejects with `storage` if the records were deleted, moved or replaced.
    */
   follow(id: string, options: FollowOptions & { journal?: Journal } = {}): AsyncIterableIterator<LogRecord> {
@@ -259,7 +261,7 @@ export class Agent<Output = unknown> {
       return this.#outcome(session, input, overrides, controller.signal);
     });
     const result = started.finally(() => signal?.removeEventListener("abort", abort));
-    // A program that reads only the events must not be killed by an unhandled rejection of the result.
+    // A program that reads only the events must not crash because of an unhandled rejection of `result`.
     result.catch(() => {});
     return result;
   }
@@ -270,7 +272,7 @@ export class Agent<Output = unknown> {
     forNewRun: boolean,
   ): Promise<Session<Output>> {
     checkOverrides(overrides);
-    // If nobody can come back to a run, nothing of it is kept.
+    // If nobody can open the session again, nothing of it is kept.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
     const id = overrides.session ?? newId(this.#clock);
     const passing = lasting || overrides.journal !== undefined ? undefined : memoryJournal();
@@ -296,13 +298,13 @@ export class Agent<Output = unknown> {
     return session;
   }
 
-  /** Where whole texts are kept: in the agent's `blobs`, else with the journal. Undefined: nowhere. */
+  /** The store for full texts: the agent's `blobs`, else the journal's. Undefined: there is none. */
   #blobsBeside(journal: Journal, otherwise: BlobStore | undefined): BlobStore | undefined {
     const { blobs } = this.#given;
     return blobs === null ? undefined : (blobs ?? journal.blobs ?? otherwise);
   }
 
-  /** The journal of a session if the caller names none. */
+  /** The journal of a session if the caller gives none. */
   #journalOf(id: string): Journal {
     const own = this.#parked.get(id);
     if (own !== undefined) return own;
@@ -311,7 +313,7 @@ export class Agent<Output = unknown> {
     return this.#journal;
   }
 
-  /** Keeps the journal of a parked run, so that its session can be opened even if the agent has no journal. */
+  /** Remembers the memory journal of a parked run, so that its session can be opened even if the agent has no journal. */
   #keepParked(session: Session<Output>): void {
     const journal = this.#passing.get(session);
     if (journal === undefined) return;
@@ -342,7 +344,7 @@ export class Agent<Output = unknown> {
     const result = await (forceCompaction ? session.compact(options) : session.send(input, options));
     const { end } = result;
     if (result.parked !== undefined) this.#keepParked(session);
-    // An answer that the provider broke off was not aborted here: that is a failed model, and has an error.
+    // An answer that the provider broke off was not aborted here: the model failed, and there is an error.
     if (end?.reason === "aborted" && end.error === undefined)
       throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`, {
         cause: signal?.reason,
@@ -356,7 +358,7 @@ export class Agent<Output = unknown> {
 
 knownAcrossCopies({ Agent });
 
-/** An older Node would fail in the middle of a run with an unclear error, or lose digits of large numbers. */
+/** An older Node would fail during a run with an unclear error, or lose digits of large numbers. */
 function checkRuntime(): void {
   if (typeof Promise.withResolvers === "function") return;
   const { process } = globalThis as { process?: { versions?: { node?: string } } };

@@ -1,10 +1,9 @@
-// The room of checks: what a value that somebody gave must be, and the words for what it is not.
+// The room of checks: validates what users pass in, and words the errors.
 //
-// The types say as much, but not to whoever writes JavaScript, nor of what was read from a file. A limit that is
-// misspelt, or is no number, would be no limit, and nobody would hear of it. Numbers that are kept with a run must be
-// finite: JSON has no others.
+// Types do not help in JavaScript, nor for what was read from a file. A limit that is misspelt or not a number would silently
+// be no limit. Numbers that are stored with a run must be finite, because JSON has no others.
 //
-// A face of its own (`@rondo/core/checks`), so that packages beside core refuse in the same words.
+// Exported as `@rondo/core/checks`, so that the other packages refuse in the same words.
 
 import { hint } from "./checks/nearest.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
@@ -14,20 +13,20 @@ import { isObject } from "./json/object.ts";
 export { hintAt, nearest } from "./checks/nearest.ts";
 export { deepest, isTooDeep } from "./json/depth.ts";
 
-/** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: nothing is. */
+/** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: it is valid. */
 export type Check = (value: unknown) => { at: string; says: string } | undefined;
 
 /** A check for every option there is: one that is forgotten does not compile. */
 export type ChecksOf<Options> = { readonly [option in keyof Required<Options>]: Check };
 
-/** The error of an option that cannot be used. */
+/** The error for an invalid option. */
 export const wrong = (option: string, message: string): RondoError =>
   invalidRequest(`option ${option}: ${message}`);
 
 /**
  * Checks what was given as options.
  * @param owner what they are the options of, where that is not plain: `tool "weather"`
- * @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed
+ * @throws RondoError `invalid_request` naming the first invalid option, and what is needed
  */
 export function checkGiven(check: Check, given: unknown, owner?: string): void {
   const fault = check(given);

@@ -1,7 +1,7 @@
-// The room of time and chance: the only source of both.
+// The room of time and randomness: the only source of both.
 //
-// The loop itself knows neither; its driver stamps records with them and waits by them. A host may bring its own: tests
-// whose back-offs take no time, a simulation, an engine with durable timers.
+// The loop itself has neither; its driver stamps records with them and waits by them. A program may bring its own clock:
+// tests whose retries take no time, a simulation, an engine with durable timers.
 
 import { type Check, callable, needed, wrong } from "./checks.ts";
 

@@ -1,8 +1,8 @@
 // The exports of @rondo/core/driving: the parts from which a driver for another engine is built.
 //
-// The loop is pure, so a run may be driven by whatever can perform the action that `next` names and keep its outcome. Here
-// is what all drivers share: running models and tools, the records that are written before work begins, and the events.
-// It is not part of the public API of agents, and may change with any version.
+// The loop is pure, so a run may be driven by anything that can perform the action `next` returns and record its outcome. Here
+// is what all drivers share: running models and tools, the records that are written before work starts, and the events.
+// It is not part of the public API, and may change with any version.
 
 export type { AgentParts } from "./agent.ts";
 export { SteadyClock } from "./clock.ts";

@@ -56,7 +56,7 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 ]);
 
 /**
- * What may be left out of a request that was refused for it: the reasoning of the answers in the history; all its files, one of them (`repairOfFile` names it) or all
+ * What may be left out of a refused request: the reasoning of the answers in the history; all files, one of them (named by `repairOfFile`) or all
  * but the last few; a setting; the schema of a typed output, which is then asked for in another way.
  */
 export type Repair =
@@ -80,20 +80,20 @@ export type RefusableSetting =
   | "reasoning"
   | "parallelToolCalls";
 
-/** An error as it stands in a journal. */
+/** An error as plain JSON, as it is journaled. */
 export interface ErrorData {
   kind: ErrorKind;
   message: string;
   retryable: boolean;
-  /** How long the provider asks us to wait, in milliseconds. */
+  /** How long the provider asks to wait, in milliseconds. */
   retryAfterMs?: number;
   /** HTTP status. */
   status?: number;
   /** The provider's own error, cut to a few kilobytes. */
   raw?: Json;
-  /** The request may pass without this. */
+  /** The request may be accepted without this. */
   repair?: Repair;
-  /** An output limit, in tokens, with which the request may pass: as much as fits beside the input, as the model can give, or as the money pays for. */
+  /** An output limit in tokens with which the request may be accepted: what fits after the input, what the model can write, or what the credit pays for. */
   maxOutputTokens?: number;
   /** The model's window in tokens, if the provider named it in its refusal. */
   contextWindow?: number;
@@ -105,27 +105,27 @@ export interface RondoErrorOptions {
   retryAfterMs?: number;
   status?: number;
   raw?: Json;
-  /** Set by a codec: the request may pass without this. */
+  /** Set by a codec: the request may be accepted without this. */
   repair?: Repair;
-  /** Set by a codec: the request may pass with this output limit, in tokens. */
+  /** Set by a codec: the request may be accepted with this output limit, in tokens. */
   maxOutputTokens?: number;
   /** Set by a codec: the model's window in tokens, as the provider named it. */
   contextWindow?: number;
   cause?: unknown;
   /** What had arrived of the answer when it failed. */
   partial?: AssistantMessage;
-  /** What the failed call cost, where the provider said so. */
+  /** The usage of the failed call, if the provider reported it. */
   usage?: Usage;
 }
 
 /** The error class of Rondo. `kind` comes from a closed list; `message` says what was wrong, where, and what to do. */
 export class RondoError extends Error {
-  /** `RondoError`; `AbortError` if `kind` is `aborted`, as web APIs do. */
+  /** `RondoError`, or `AbortError` if `kind` is `aborted`, as in web APIs. */
   override readonly name: string;
   readonly kind: ErrorKind;
   readonly retryable: boolean;
   // Only declared, and set if there is a value: so a printed error does not list members that are undefined.
-  /** How long the provider asks us to wait, in milliseconds. */
+  /** How long the provider asks to wait, in milliseconds. */
   declare readonly retryAfterMs: number | undefined;
   /** HTTP status. */
   declare readonly status: number | undefined;
@@ -136,7 +136,7 @@ export class RondoError extends Error {
   declare readonly contextWindow: number | undefined;
   /** What had arrived of the answer when it failed. */
   declare readonly partial: AssistantMessage | undefined;
-  /** What the failed call cost, where the provider said so. */
+  /** The usage of the failed call, if the provider reported it. */
   declare readonly usage: Usage | undefined;
 
   constructor(kind: ErrorKind, message: string, options: RondoErrorOptions = {}) {
@@ -145,7 +145,7 @@ export class RondoError extends Error {
     this.kind = kind;
     this.retryable = options.retryable ?? retryableKinds.has(kind);
     const { retryAfterMs, status, raw, repair, maxOutputTokens, contextWindow, partial, usage } = options;
-    // A header may give NaN or infinity: nobody could wait for that long, and JSON has neither.
+    // A header may lead to NaN or infinity, which nobody can wait for, and which JSON does not have.
     if (Number.isFinite(retryAfterMs)) this.retryAfterMs = retryAfterMs;
     if (status !== undefined) this.status = status;
     if (raw !== undefined) this.raw = raw;
@@ -275,12 +275,12 @@ export function isA<Kind>(kind: abstract new (...given: never[]) => Kind, thrown
   }
 }
 
-/** The error that stands in a journal, as it was thrown there: with all that is known of it. */
+/** A journaled error as a `RondoError` again, with all its members. */
 export function errorFrom({ kind, message, ...known }: ErrorData): RondoError {
   return new RondoError(kind, message, known);
 }
 
-/** Anything thrown, as a RondoError: one of ours stays as it is, everything else becomes `kind` (default `internal`). */
+/** Anything thrown, as a RondoError: a RondoError is returned unchanged, everything else becomes `kind` (default `internal`). */
 export function toRondoError(thrown: unknown, kind: ErrorKind = "internal"): RondoError {
   return isA(RondoError, thrown) ? thrown : new RondoError(kind, messageOf(thrown), { cause: thrown });
 }

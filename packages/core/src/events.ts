@@ -1,7 +1,7 @@
 // The room of events: what listeners of a run get, live. The list is closed.
 //
 // Events are for display, records are the truth: nothing is decided from an event, and losing one does no harm.
-// A consumer must ignore the types it does not know.
+// Consumers must ignore types that they do not know.
 
 import type { StageNote } from "./context/stage.ts";
 import type { ErrorData } from "./errors.ts";
@@ -19,25 +19,25 @@ import type {
 
 /** A call as events show it. */
 export interface CallView {
-  /** Where it stands in the records: unique in its session. */
+  /** The call's key in the records: unique in its session. */
   key: CallKey;
-  /** Unique in the session: the provider's own id, if that is. `approve`, `deny`, `edit` and `answer` take it, or the key. */
+  /** Unique in the session: the provider's id, if that is unique. `approve`, `deny`, `edit` and `answer` take it, or the key. */
   id: string;
-  /** Of its tool. */
+  /** Name of its tool. */
   name: string;
-  /** Plain JSON: as they will be run, or were; `{}` where they could not be read. */
+  /** The arguments it runs with, as plain JSON; `{}` if they could not be parsed. */
   args: JsonObject;
   /** A crash cut it off: its outcome is unknown. */
   interrupted?: true;
-  /** It is a call inside a sub-agent: in this session, under these tools, the outermost first. `key` is then that of the outermost call, and `id` a path (`call_2/call_1`). */
+  /** Set for a call inside a sub-agent: its session, and the sub-agents' tools above it, outermost first. `key` is then that of the outermost call, and `id` a path (`call_2/call_1`). */
   child?: { session: string; agents: string[] };
 }
 
 export type RondoEvent =
-  /** `input`: the messages the run was started with; if that was a whole history, its last one. */
+  /** `input`: the messages that the run was started with; of a whole history only the last one. */
   | { type: "run_start"; session: string; run: number; input: Message[] }
   | { type: "step_start"; step: number }
-  /** `broke`: what changed in the front of the request since the last one, and which stage changed it: `message 3 (trim)`. Absent: nothing did. */
+  /** A request is sent. `broke`: the first thing that changed in its front since the previous request, and which stage changed it: `message 3 (trim)`. Absent: nothing changed. */
   | {
       type: "request";
       step: number;
@@ -46,16 +46,16 @@ export type RondoEvent =
       origin: Origin;
       digest: string;
       broke?: string;
-      /** The typed output is asked for: the answer's text will be JSON. */
+      /** The request asks for the typed output: the answer's text will be JSON. */
       output?: true;
     }
   | { type: "text_delta"; step: number; index: number; text: string }
   | { type: "reasoning_delta"; step: number; index: number; text: string }
   | { type: "tool_args_delta"; step: number; index: number; id: string; name: string; delta: string }
   | { type: "message"; step: number; message: AssistantMessage }
-  /** `code`: the call does not run, and is answered at once. */
+  /** A call starts. `code`: it does not run, and is answered at once. */
   | { type: "tool_start"; call: CallView; code?: ResultCode }
-  /** `details`: plain JSON of the tool, for programs. */
+  /** Progress of a running call. `details`: plain JSON from the tool, for programs. */
   | { type: "tool_update"; call: CallView; progress: string; details?: Json }
   | {
       type: "tool_end";
@@ -64,14 +64,14 @@ export type RondoEvent =
       isError: boolean;
       code?: ResultCode;
       ms: number;
-      /** Plain JSON of the tool, for programs; the model does not read it. */
+      /** Plain JSON from the tool, for programs; the model does not read it. */
       details?: Json;
-      /** This result ends the run: the tool said so (a text becomes the run's text), or the call was denied with `stop`. */
+      /** This result ends the run: the tool said so (a string becomes the run's text), or the call was denied with `stop`. */
       done?: boolean | string;
     }
   | { type: "approval_request"; call: CallView }
   | { type: "approval_result"; call: CallView; approval: Approval }
-  /** `discard`: drop what was shown of this step, the answer is asked for again. */
+  /** The model is asked again after `delayMs` milliseconds. `discard`: drop what was shown of this step. */
   | {
       type: "retry";
       step: number;
@@ -85,19 +85,19 @@ export type RondoEvent =
   | { type: "fallback"; step: number; from: string; to: string; error: ErrorData; discard: boolean }
   | { type: "limit"; rule: string; reason: EndReason; evidence: JsonObject; lands: boolean }
   | { type: "nudge"; rule: string; text: string }
-  /** `hook`: the hook `onFinish` returned it. */
+  /** A queued message entered the conversation. `hook`: the hook `onFinish` had returned it. */
   | { type: "message_delivered"; lane: Lane; id: string; message: UserMessage; hook?: "onFinish" }
-  /** It was taken back before it was delivered. */
+  /** A queued message was taken back before its delivery. */
   | { type: "message_withdrawn"; lane: Lane; id: string; message: UserMessage }
-  /** A stage of the context did something: sizes in estimated tokens (of a cap in bytes), and a sentence. */
+  /** A stage of the context acted: sizes before and after in estimated tokens (for `cap` in bytes), and a sentence. */
   | ({ type: "context" } & StageNote)
-  /** A compaction begins: which rule decided so, on what evidence. */
+  /** A compaction begins: the rule that decided it, and the evidence. */
   | { type: "compaction_start"; rule: string; evidence: JsonObject }
-  /** Sizes in estimated tokens. `helped`: the history is smaller than it was. */
+  /** A compaction ended. Sizes in estimated tokens. `helped`: the history became smaller. */
   | { type: "compaction_end"; before: number; after: number; helped: boolean; note: string }
   | { type: "child"; call: CallView; event: RondoEvent }
   | { type: "warning"; code: string; message: string }
-  /** The answer has its results, or no model answered and the run is over. `usage`: the answer's, if it was counted. */
+  /** A step is over: its answer has all results, or no model answered and the run is over. `usage`: the answer's, if the provider reported it. */
   | { type: "step_end"; step: number; usage?: Usage }
   | { type: "run_end"; end: RunEnd; text: string };
 

@@ -1,6 +1,6 @@
-// The face of @rondo/core/explain: why a run did what it did, and where two sessions part.
+// The exports of @rondo/core/explain: why a run did what it did, and where two sessions diverge.
 //
-// Both read records alone, after the fact. No agent needs them at work, so who runs one does not load them.
+// Both read only records, afterwards. A running agent does not need them, so they are an export of their own.
 
 export { diff, type Moment, type SessionDiff, type Side } from "./explain/diff.ts";
 export type { Reason, ReasonKind } from "./explain/reasons.ts";

@@ -1,4 +1,4 @@
-// The face of @rondo/core.
+// The exports of @rondo/core.
 export { Agent, type StepStream } from "./agent.ts";
 export { type Clock, longestWait, systemClock } from "./clock.ts";
 export type {

@@ -1,4 +1,4 @@
-// The room of input: what a run may be started with, as messages.
+// The room of input: what a run may be started with, converted to messages.
 
 import { foreignWord } from "./checks/other-words.ts";
 import { repairHistory } from "./context/repair.ts";
@@ -28,8 +28,8 @@ import {
 export type FileInput = Omit<FilePart, "data"> & { data?: string | Uint8Array | BlobRef };
 
 /**
- * A message of a history that is handed in. A text may stand for the one part it is, the files of a user may be bytes, and
- * what only our own messages know may be left out.
+ * A message of a given history. `content` may be a string instead of one text part, files of a user may be bytes, and
+ * members that only Rondo's own messages have may be left out.
  */
 export type MessageInput =
   | Message
@@ -38,7 +38,7 @@ export type MessageInput =
   | (Omit<Partial<AssistantMessage>, "content" | "role"> & { role: "assistant"; content: string | Part[] })
   | (Omit<ToolMessage, "content" | "isError"> & { content: string | ContentPart[]; isError?: boolean });
 
-/** A text, parts of one user message, or a whole message history. */
+/** What `run` and `send` take: a string, parts of one user message, or a whole history of messages. */
 export type Input = string | readonly (TextPart | FileInput)[] | readonly MessageInput[];
 
 /** What a run starts with: new messages, or a history that replaces the session's. */
@@ -48,8 +48,8 @@ export interface Start {
 }
 
 /**
- * Input as messages.
- * @throws RondoError `invalid_request` when there is nothing in it
+ * Converts input to messages.
+ * @throws RondoError `invalid_request` if it is empty
  */
 export function readInput(given: Input): Start {
   if (isHistory(given)) return { input: [], history: readHistory(given) };
@@ -57,8 +57,8 @@ export function readInput(given: Input): Start {
 }
 
 /**
- * A text or parts as one user message.
- * @throws RondoError `invalid_request` when there is nothing in it, or when it is a history
+ * Converts a string or parts to one user message.
+ * @throws RondoError `invalid_request` if it is empty, or a history
  */
 export function readMessage(given: string | readonly (TextPart | FileInput)[]): UserMessage {
   const forms = "give a text, or the parts of one message";
@@ -122,8 +122,8 @@ const callForm =
   'a call is a part { type: "tool_call", id, name, args, rawArgs }, and its result a message { role: "tool", callId, name, content }';
 
 /**
- * What was said in another library's form is not mended but refused: what cannot be read would be left out, and with the
- * calls of a conversation all that was learnt in it.
+ * A message in another library's format is refused, not repaired: repair would drop what it does not understand, such as all
+ * calls of a conversation.
  */
 function refuseForeign(message: MessageInput, at: number): void {
   const { role, content, ...rest } = message as unknown as Readonly<Record<string, unknown>>;
@@ -149,7 +149,7 @@ function refuseForeign(message: MessageInput, at: number): void {
     throw wrong(`its callId is missing; ${callForm}`);
 }
 
-/** A part that is none would stand in the history for good, and every later request would be refused for it. */
+/** Refuses invalid parts: stored in the history, one would make every later request fail. */
 export function readPart(part: TextPart | FileInput, at: number): ContentPart {
   const foreign = foreignWord(Object(part));
   if (foreign !== undefined) throw invalidRequest(`part ${at} of the message cannot be used: ${foreign}`);

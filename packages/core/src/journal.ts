@@ -1,8 +1,8 @@
 // The room of the journal's interface: how records are stored and read.
 //
 // A journal holds sessions; a session is a list of records with consecutive sequence numbers from 0.
-// Writing is compare-and-append: of two writers only one wins. A group that is appended together is kept or lost together.
-// A lease gives one writer a session for a while; its token fences off the holder before.
+// Writing is compare-and-append: of two writers only one wins. A group is stored completely or not at all.
+// A lease gives one writer a session for a while; its token fences off the previous holder.
 
 import type { BlobStore } from "./journal/blobs.ts";
 import type { isSubAgentOf } from "./journal/sub-agents.ts";
@@ -18,34 +18,34 @@ export interface SessionInfo {
   updatedAt: number;
 }
 
-/** The right to write a session, for a while. It is lost if it is not renewed in time and another takes it. */
+/** The right to write a session, for a while. It is lost if it is not renewed in time and another writer takes it. */
 export interface Lease {
-  /** Grows with every lease of the session. Given to `append`, which refuses any but the newest. */
+  /** Increases with every lease of the session. Passed to `append`, which refuses any but the newest. */
   readonly token: number;
   /**
-   * Renews it: it holds for its whole time again, from now on.
+   * Renews it: it holds for `ttlMs` from now on.
    * @throws RondoError `conflict` naming the new holder, if another took it
    */
   renew(): void | Promise<void>;
-  /** Releases it. Nothing can be appended with its token any more. Does not fail if another took it. */
+  /** Releases it. Nothing can be appended with its token any more. Does not fail if another writer took it. */
   release(): void | Promise<void>;
 }
 
 export interface LeaseRequest {
-  /** Who asks, in words: other writers read it in their `conflict` error. */
+  /** A name for the holder: other writers read it in their `conflict` error. */
   owner: string;
   /** How long it holds without being renewed, in milliseconds. */
   ttlMs: number;
-  /** Take it from the present holder, which is fenced off. Default: false. */
+  /** Take it from the current holder, which is fenced off. Default: false. */
   takeOver?: boolean;
 }
 
-/** If a journal throws something other than a `RondoError`, it becomes one of kind `storage` that names the function and what it threw. */
+/** A store of sessions. If it throws something other than a `RondoError`, that becomes one of kind `storage` that names the function and what it threw. */
 export interface Journal {
   /**
    * Appends one group, all or nothing, durable when it returns (or when the promise resolves).
-   * @param expectedSeq the sequence number the first record must get: the session's present length.
-   * @param token of the writer's lease. Without one the append is refused while anybody holds the session.
+   * @param expectedSeq the sequence number of the first record: the session's current length.
+   * @param token of the writer's lease. Without one the append is refused while anyone holds the session.
    * @throws RondoError `conflict` naming the session if it has another length (another writer was faster), or if
    *   another writer holds it; `storage` if it could not be stored; `payload_too_large`; `invalid_request`.
    */
@@ -55,9 +55,9 @@ export interface Journal {
     records: readonly LogRecord[],
     token?: number,
   ): void | Promise<void>;
-  /** The records of a session from a sequence number on (default 0); empty when there is no such session. */
+  /** The records of a session from a sequence number on (default 0); empty if there is no such session. */
   read(session: string, from?: number): LogRecord[] | Promise<LogRecord[]>;
-  /** All sessions, the newest first. */
+  /** All sessions, newest first. */
   list(): SessionInfo[] | Promise<SessionInfo[]>;
   /**
    * Takes the right to write a session, which need not exist yet. A journal without leases cannot refuse a second
@@ -72,14 +72,14 @@ export interface Journal {
    */
   watch?(session: string, heard: () => void): () => void;
   /**
-   * Deletes a session for good: its records, the whole texts in `blobs`, and the sessions of its sub-agents ({@link isSubAgentOf}) likewise.
-   * Whoever watches hears of it; whoever follows is told that the records are gone. A session of its name may begin anew, and no
-   * token of a lease is given twice. What a crash leaves of it is still listed, and deleted by the next call. A journal without it keeps what it has.
-   * @returns the sessions that are gone, it and its sub-agents'; none where there was none
+   * Deletes a session for good: its records, its full texts in `blobs`, and the sessions of its sub-agents ({@link isSubAgentOf}).
+   * Watchers are notified; followers get an error. A new session may begin under the same id, and no token of a lease is given
+   * twice. What a crash leaves of it is still listed, and deleted by the next call. A journal without this method cannot delete.
+   * @returns the ids of the deleted sessions, its own and those of its sub-agents; empty if there were none
    * @throws RondoError `conflict` naming who holds one of them: nothing is deleted then
    */
   delete?(session: string): string[] | Promise<string[]>;
   close?(): void | Promise<void>;
-  /** Keeps the whole texts of cut results beside the records. Absent: they are kept elsewhere. */
+  /** Stores the full texts of cut results. Absent: they are kept elsewhere. */
   readonly blobs?: BlobStore;
 }

@@ -1,4 +1,4 @@
-// The room of the logger: where a host hears what it did not ask for. Silent unless a host gives one.
+// The room of the logger: passes events to the program's logger, if it has one.
 
 import type { RondoEvent } from "./events.ts";
 
@@ -9,13 +9,13 @@ export interface Logger {
   error(message: string, fields?: object): void;
 }
 
-/** Tells a logger what happens in a run. Deltas are not logged. A logger that fails, at once or later, costs its line and nothing else. */
+/** Logs an event of a run. Deltas are not logged. If the logger throws or rejects, only its line is lost. */
 export function logEvent(logger: Logger, event: RondoEvent): void {
   try {
     const said: unknown = lineOf(logger, event);
     if (said instanceof Promise) said.catch(() => {});
   } catch {
-    // Who only keeps a log has no say in the run.
+    // A failing logger must not affect the run.
   }
 }
 

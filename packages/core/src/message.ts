@@ -1,4 +1,4 @@
-// The room of messages: what a conversation is made of.
+// The room of messages: what a conversation consists of.
 //
 // Everything here is plain JSON, because a message is journaled as it is. There are only types and small helpers here:
 // codecs translate these shapes to a provider's and back, the loop stores them, tools make them.
@@ -47,13 +47,13 @@ export interface ReasoningPart {
   opaque?: Opaque;
 }
 
-/** A call the model asks for. `argsError`: the arguments did not arrive whole or are not a JSON object; such a call never reaches `execute`. */
+/** A call that the model makes. `argsError`: the arguments are incomplete or not a JSON object; such a call never reaches `execute`. */
 export interface ToolCallPart {
   type: "tool_call";
-  /** Unique in the session: the provider's own id, if that is. */
+  /** Unique in the session: the provider's id, if that is unique. */
   id: string;
   name: string;
-  /** Parsed arguments; `{}` when `argsError` is set. */
+  /** Parsed arguments; `{}` if `argsError` is set. */
   args: JsonObject;
   /** The arguments as the provider wrote them. */
   rawArgs: string;
@@ -120,7 +120,7 @@ export interface Stop {
   detail?: string;
 }
 
-/** Tokens as the provider counted them. A number that is absent is unknown, which is not zero. */
+/** Tokens as the provider counted them. An absent number is unknown, which is not zero. */
 export interface Usage {
   /** All tokens of the request, including those read from or written to a cache. */
   inputTokens?: number;
@@ -158,9 +158,9 @@ export interface ToolMessage {
   name: string;
   content: ContentPart[];
   isError: boolean;
-  /** Where its whole text is kept, if it is. Never sent. */
+  /** The ref of its full text, if that is kept. Never sent. */
   ref?: string;
-  /** Plain JSON of the tool, for programs (`toolResult(text, { details })`). Never sent. */
+  /** Plain JSON from the tool, for programs (`toolResult(text, { details })`). Never sent. */
   details?: Json;
 }
 
@@ -171,7 +171,7 @@ const roles: ReadonlySet<unknown> = new Set<Message["role"]>(["system", "user", 
 /** Whether it is one of the four roles a message may have. */
 export const isRole = (value: unknown): value is Message["role"] => roles.has(value);
 
-/** A user message holding one text. */
+/** A user message with one text. */
 export function userText(text: string): UserMessage {
   return { role: "user", content: [{ type: "text", text }] };
 }
@@ -195,7 +195,7 @@ export function tokensOf({ inputTokens, outputTokens }: Usage = {}): number | un
     : (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
-/** The sum of two usages, number by number; what neither counted stays unknown. */
+/** The sum of two usages, number by number; a number that neither has stays unknown. */
 export function addUsage(one: Usage, more: Usage): Usage {
   const sums: Usage = { ...one };
   for (const [name, value] of Object.entries(more) as [keyof Usage, number][])

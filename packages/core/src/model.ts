@@ -1,18 +1,18 @@
-// The room of the model: the one interface behind which every provider stands.
+// The room of the model: the one interface that every provider implements.
 //
-// A model gets a request and a signal, emits what arrives while it arrives, and returns the whole answer.
-// It makes one attempt. Retry, fall-back, limits and time-outs between events are the loop's.
+// A model gets a request and a signal, emits deltas as they arrive, and returns the complete answer.
+// It makes one attempt. Retries, fallback, limits and timeouts between events are the loop's.
 
 import type { Clock } from "./clock.ts";
 import { isObject } from "./json/object.ts";
 import type { AssistantMessage, Json, JsonObject, Message, Origin } from "./message.ts";
 import { headOf } from "./text/size.ts";
 
-/** A read-only list of messages that costs nothing to pass on. Iterate it, or ask `at`. */
+/** A read-only list of messages that costs nothing to pass on. Iterate it, or use `at`. */
 export interface MessageList extends Iterable<Message> {
   readonly length: number;
   at(index: number): Message | undefined;
-  /** True when the other list is a prefix of this one; false when that cannot be told without looking at every message. */
+  /** True if the other list is known to be a prefix of this one; false if that would take comparing every message. */
   extends?(other: MessageList): boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ToolDefinition {
 /** `auto`: the model decides. `any`: it must call some tool. `none`: it must not. `{ tool }`: it must call this one. */
 export type ToolChoice = "auto" | "any" | "none" | { tool: string };
 
-/** Sampling and provider settings. Default of each: the provider's own. A setting that the provider lacks is left out with a `warning` event. */
+/** Sampling and provider settings. Default of each: the provider's. A setting that the provider does not support is left out with a `warning` event. */
 export interface Settings {
   /** From 0; the maximum depends on the provider (1 or 2). */
   temperature?: number;
@@ -39,17 +39,17 @@ export interface Settings {
   maxOutputTokens?: number;
   /** Stop sequences: texts that end an answer where they would appear. */
   stop?: string[];
-  /** The same seed and request give the same answer, as far as the provider keeps to it. */
+  /** The same seed and request give the same answer, as far as the provider guarantees that. */
   seed?: number;
   /** From -2 to 2: against tokens by how often they have come. */
   frequencyPenalty?: number;
   /** From -2 to 2: against tokens that have come at all. */
   presencePenalty?: number;
-  /** Effort by level, or a budget in tokens, or `off`. A level that the model lacks becomes the nearest one it has. */
+  /** A level of effort, a budget in tokens, or `off`. A level that the model does not support becomes the nearest one. */
   reasoning?: "off" | "minimal" | "low" | "medium" | "high" | { budgetTokens: number };
-  /** `false` asks for at most one call an answer. */
+  /** `false` asks for at most one call per answer. */
   parallelToolCalls?: boolean;
-  /** Extra HTTP headers of each request; they win over the model's own. They are kept with the run: a key belongs to the model. */
+  /** Extra HTTP headers of each request; they override the model's own. They are stored with the run, so an API key belongs to the model instead. */
   headers?: Record<string, string>;
   /** Fields of the provider's own request, by provider: `{ anthropic: { service_tier: "auto" } }`. */
   providerOptions?: Record<string, JsonObject>;
@@ -72,23 +72,23 @@ export type ModelEvent =
   | { type: "reasoning_delta"; index: number; text: string }
   /** `id` and `name` may be incomplete, or empty, until they have arrived. */
   | { type: "tool_args_delta"; index: number; id: string; name: string; delta: string }
-  /** Work goes on, with nothing to show (a tool of the provider's runs, say). Resets the idle clock; pings are not emitted. */
+  /** The model is still working, with nothing to show (e.g. the provider runs a tool). Resets the idle timeout; not emitted for pings. */
   | { type: "progress" }
   | { type: "warning"; code: string; message: string };
 
 export interface ModelIo {
-  /** Fires on abort, time-out, or when the answer is no longer wanted. */
+  /** Fires on an abort, a timeout, or when the answer is no longer wanted. */
   signal: AbortSignal;
   /**
    * Called for each event, synchronously.
    * @param more true: another event follows at once, and the idle clock is read with that one. Default: false
    */
   emit(event: ModelEvent, more?: boolean): void;
-  /** Time-outs in milliseconds. A transport must apply the first two; the loop applies the third, and passes it on for information. */
+  /** Timeouts in milliseconds. A transport must apply the first two; the loop applies the third, which is passed for information. */
   clocks?: { connectMs?: number; firstByteMs?: number; idleMs?: number };
   /** Default: the host's. */
   clock?: Clock;
-  /** For a model that answers one call at a time: give a promise that resolves when this call's turn has come. The first-byte clock starts then. */
+  /** For a model that answers one call at a time: pass a promise that resolves when it is this call's turn. The first-byte timeout starts then. */
   queued?(turn: Promise<unknown>): void;
 }
 
@@ -101,33 +101,33 @@ export interface ModelFacts {
   maxInputTokens?: number;
   /** US dollars per million tokens. */
   price?: { input: number; output: number; cachedInput?: number; cacheWrite?: number };
-  /** Media types accepted beside text, e.g. `image/*`. */
+  /** Media types accepted besides text, e.g. `image/*`. */
   accepts?: readonly string[];
-  /** Whether it can be given tools natively. Default: yes. */
+  /** Whether it supports tool calls natively. Default: yes. */
   tools?: boolean;
   /** Whether it can follow a JSON Schema natively, and whether also with tools in the same request. */
   output?: "native" | "native_without_tools" | "none";
-  /** Its native JSON Schemas allow only objects with named members. A typed output with free keys (`z.record`) is then asked for by a tool. Default: false. */
+  /** Its native JSON Schemas allow only objects with named members. A typed output with arbitrary keys (`z.record`) is then asked for with a tool. Default: false. */
   closedOutput?: boolean;
 }
 
 export interface Model {
   /** Its name, e.g. `anthropic/claude-sonnet-5`. Unique among an agent's models. */
   readonly id: string;
-  /** The protocol, provider and model: stands in each of its answers. */
+  /** The protocol, provider and model, as recorded in each of its answers. */
   readonly origin: Origin;
-  /** Its window, limits, prices and abilities, as far as they are known. */
+  /** Its window, limits, prices and capabilities, as far as they are known. */
   readonly facts?: ModelFacts;
-  /** Clocks of its own, in milliseconds, over the agent's: a slow server may need a longer wait. 0: none. Default: the agent's. */
+  /** Its own timeouts in milliseconds, in place of the agent's: a slow server may need longer ones. 0: none. Default: the agent's. */
   readonly clocks?: { readonly connectMs?: number; readonly firstByteMs?: number };
   /**
    * One attempt at one answer.
-   * Rejects with a `RondoError` whose `kind` says what failed, with `partial` and `usage` where there are any.
+   * Rejects with a `RondoError` whose `kind` says what failed, with `partial` and `usage` if there are any.
    */
   call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage>;
 }
 
-/** Everything of a model but its `call`, for a model that wraps another. */
+/** All members of a model except `call`, for a model that wraps another. */
 export function modelFace({ id, origin, facts, clocks }: Omit<Model, "call">): Omit<Model, "call"> {
   return {
     id,

@@ -1,4 +1,4 @@
-// The face of @rondo/core/opentelemetry: a run as spans. It takes OpenTelemetry's API from whoever calls it, and depends on none.
+// The exports of @rondo/core/opentelemetry: a run as spans. The caller passes in OpenTelemetry's API; there is no dependency on it.
 
 export {
   type OpenTelemetry,

@@ -1,6 +1,6 @@
-// The face of @rondo/core/presets: the five reference systems, as options of an agent, and what their users see of a run.
+// The exports of @rondo/core/presets: five well-known agent loops as options of an agent, and views of their runs.
 //
-// Nothing of the loop knows of them. They are a fifth of the code, so that who wants none of them does not read them.
+// The loop does not know of them. They are a fifth of the code, in an export of their own so that others need not load them.
 
 export { type ParsedArguments, parseToolArguments } from "./presets/agent-strategy/arguments.ts";
 export { recalcMaxTokens } from "./presets/agent-strategy/model.ts";

@@ -1,10 +1,10 @@
-// The room of redaction: secrets are taken out of a fact before it is one.
+// The room of redaction: secrets are removed before a fact is recorded.
 //
-// Not on the way to the disk: then the journal would hold another text than the one the model was sent, a replay would
-// differ, and a run that is resumed would go on from what never was. A fact is redacted when it enters the loop, so the
-// journal, the model, the digest of its request and every later life of the run know the same text.
+// Not only on the way to disk: then the journal would contain another text than the model was sent, a replay would differ,
+// and a resumed run would continue from a conversation that never took place. A fact is redacted when it enters the loop, so
+// the journal, the model, the digest of the request and every later resume have the same text.
 //
-// A tool's output is hostile input: every pattern here takes time in the length of the text, whatever stands in it.
+// A tool's output is hostile input: every pattern here takes time linear in the length of the text, whatever it contains.
 
 import { anything, type Check, flag, listOf, membersOf, text } from "./checks.ts";
 import { invalidRequest } from "./errors.ts";
@@ -14,13 +14,13 @@ import type { Json, JsonObject } from "./message.ts";
 import type { Settings } from "./model.ts";
 
 export interface RedactOptions {
-  /** Values that must not be kept: keys, passwords, tokens; of at least 4 characters. Found as they are, and as JSON or a URL would write them. */
+  /** Values to remove: keys, passwords, tokens; each of at least 4 characters. Also found as JSON or a URL would encode them. */
   secrets?: readonly string[];
-  /** Forms to look for beside the known ones (`sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, `xox…`, private keys and the like). They must be global, and not sticky. */
+  /** Patterns to look for besides the known formats (`sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, `xox…`, private keys and the like). They must be global (`g`) and not sticky (`y`). */
   patterns?: readonly RegExp[];
-  /** Whether the known forms are looked for. Default true. */
+  /** Whether the known formats are looked for. Default: true. */
   knownForms?: boolean;
-  /** Names whose values, texts or lists of texts, are secret in objects and in JSON text (in JSON text that is a string in JSON, too), in any spelling of case, `-` and `_`. Default: {@link secretNames}. */
+  /** Keys whose values (strings or lists of strings) are secret in objects and in JSON text (also JSON inside a JSON string), whatever their case, `-` and `_`. Default: {@link secretNames}. */
   names?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export const redactOptions: Check = membersOf<RedactOptions>({
 
 export const redacted = "***REDACTED***";
 
-/** Names whose values are taken for secrets. */
+/** Keys whose values are secret by default. */
 export const secretNames: readonly string[] = [
   "password",
   "passwd",
@@ -92,7 +92,7 @@ const bearer = /\b(Bearer|Basic|Token)(\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi;
 const inUrl = /(:\/\/[^\s:/@?#"']{0,200}:)[^\s/@?#"']{1,200}(?=@)/g;
 
 /**
- * Takes secrets out of facts.
+ * Makes the function that removes secrets from facts.
  * @throws RondoError `invalid_request` for a secret that is too short, or a pattern that is not global, or sticky
  */
 export function redaction(options: RedactOptions): (fact: Fact) => Fact {

@@ -11,35 +11,35 @@ import type { State } from "./loop/state.ts";
 import { callsOf, type Message, type ToolCallPart, type Usage } from "./message.ts";
 
 export interface RunResult<Output = unknown> {
-  /** The answer. Of a refused run the provider's words; of one that landed without an answer, or broke off, the last text in the history. */
+  /** The final answer. If the run was refused, the refusal; if it landed without an answer or broke off, the last text in the history. */
   text: string;
-  /** The typed output, if one was asked for and the run completed, or landed with one. */
+  /** The typed output, if the agent has a schema and the run completed or landed with a value that fits. */
   output?: Output;
-  /** How and why the run ended. Absent when it is parked. */
+  /** How and why the run ended. Absent if it is parked. */
   end?: RunEnd;
-  /** Set if the run waits for approvals: give them in `agent.open(session)` (`approve`, `deny`, …), in this process or another. */
+  /** Set if the run waits for approvals: answer them with `approve`, `deny`, … of `await agent.open(session)`, in this process or another. */
   parked?: { pending: CallView[] };
-  /** The calls that are yours to run, with `autoExecuteTools: false`. */
+  /** With `autoExecuteTools: false`: the calls that you must run yourself. */
   pending?: ToolCallPart[];
-  /** Sums of what the providers counted, for sub-agents as well; absent numbers are unknown. */
+  /** Sums of the usage that providers reported, including sub-agents; absent numbers are unknown. */
   usage: Usage;
-  /** US dollars; absent when unknown. */
+  /** Cost in US dollars, including sub-agents; absent if unknown. */
   usd?: number;
-  /** How many answers models gave. */
+  /** Number of model answers. */
   steps: number;
-  /** How many requests went to models, including retries, summaries and that of a landing, without those of sub-agents. */
+  /** Number of requests to models, including retries, summaries and the landing, without those of sub-agents. */
   modelCalls: number;
-  /** How many calls ran, or were answered by somebody in their place; not those that were refused, denied or skipped. */
+  /** Number of tool calls that ran or were answered with `answer`; not those that were refused, denied or skipped. */
   toolCalls: number;
-  /** The whole conversation of the session. If the session can go on, these are the messages of its history itself, and frozen. */
+  /** The whole conversation of the session. If the session can be continued, these are the messages of its history itself, frozen. */
   messages: Message[];
-  /** The id by which `agent.open` goes on with it. */
+  /** The session's id: `agent.open` continues it. */
   session: string;
 }
 
 /**
  * The result of the session's last run, ended or parked.
- * @param isPassing nobody can go on with the session: its messages belong to the caller, and need not be frozen
+ * @param isPassing the session cannot be continued: its messages belong to the caller, and need not be frozen
  */
 export function resultOf<Output>(state: State, session: string, isPassing = false): RunResult<Output> {
   const { run } = state;

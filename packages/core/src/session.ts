@@ -1,6 +1,6 @@
 // The room of the session: a conversation that outlives its runs, and its process.
 //
-// A session is its journal. Opening one folds its records; then runs can be driven in it. What comes from outside
+// A session is what its journal says. Opening one folds its records; then runs can be driven in it. Input from outside
 // (steering, follow-ups, approvals, aborts) is a fact like any other and may come at any time. This file is the public
 // class; its parts are in session/.
 
@@ -36,7 +36,7 @@ import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
 
-/** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval, asked for by this process or another. `interrupted`: a run could go on and nobody drives it (its process is gone, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` goes on with it. */
+/** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval, requested by this process or another. `interrupted`: a run could continue, but nobody drives it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
@@ -80,14 +80,14 @@ export class Session<Output = unknown> {
     return session;
   }
 
-  /** What of the code has changed since the run began that this process took over. Empty: nothing, or no run was taken over. */
+  /** What has changed in the code since the run began that this process took over. Empty if nothing has, or if no run was taken over. */
   get changed(): readonly CodeChange[] {
     return this.#driving.changed;
   }
 
   /**
-   * The conversation so far. Valid at any time: every call in it has its result. The list is a copy; the messages in it
-   * are the history itself, and frozen.
+   * The conversation so far. Always valid: every call in it has its result. The list is a copy; the messages in it
+   * are the history itself, frozen.
    */
   get messages(): Message[] {
     return shown(this.state.history);
@@ -97,10 +97,10 @@ export class Session<Output = unknown> {
     return this.#driving.current !== undefined ? "running" : this.#left;
   }
 
-  /** Its status if nobody drives it here. */
+  /** The status, apart from what is driven here. */
   get #left(): SessionStatus {
     if (!isOpen(this.state.run)) return "idle";
-    // If only an approval is missing, nothing was cut off.
+    // If only an approval is missing, nothing was interrupted.
     return nextOrEnd(this.state, this.#parts.resolved.rules).do === "park" ? "parked" : "interrupted";
   }
 
@@ -114,7 +114,7 @@ export class Session<Output = unknown> {
     return this.state.run === undefined ? undefined : this.#driving.result;
   }
 
-  /** What fills the window now, in tokens by source: the provider's count, and an estimate of what is new since. */
+  /** What fills the context window now, in tokens by source: the provider's last count, and an estimate of what is newer. */
   context(): ContextAccount {
     return accountOf(this.state, this.#parts.resolved.rules);
   }
@@ -125,7 +125,7 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Calls the listener with every live event from now on. Returns a function that stops this. A listener that throws, or rejects while the run is driven, ends the run.
+   * Calls the listener with every live event from now on. Returns a function that unsubscribes it. A listener that throws, or rejects during a run, ends the run.
    * @throws RondoError `invalid_request` for a listener that is not a function
    */
   subscribe(listener: Listener): () => void {
@@ -134,8 +134,8 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Starts a run and drives it until it ends or parks.
-   * Records that others have written since it was opened are read first.
+   * Starts a run and drives it until it ends or parks. Records that others have written since the session was opened are read first.
+   * @param input the task: a string, parts (text, files), or a whole history, which replaces the session's
    * @throws RondoError `invalid_request` while another run is active in this session (steer it, or wait); `conflict`
    *   while another process drives it, or if another writer was faster
    */
@@ -143,7 +143,7 @@ export class Session<Output = unknown> {
     input: Input,
     options: {
       signal?: AbortSignal;
-      /** Whose sub-agent the run is. Set by `subAgent`. */
+      /** The parent of a sub-agent's run. Set by `subAgent`. */
       parent?: ParentFacts;
     } = {},
   ): Promise<RunResult<Output>> {
@@ -157,9 +157,9 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Starts a run without a new message: the model goes on from the conversation as it stands, after an error, or when
-   * another agent takes it over; or with the messages that wait.
-   * @throws RondoError `invalid_request` if no message waits and there is no conversation, or its last message is the model's: use `send`
+   * Starts a run without a new message: the model continues from the conversation as it is, after an error or when
+   * another agent takes over; or with the queued messages.
+   * @throws RondoError `invalid_request` if no message is queued and there is no conversation, or its last message is the model's: use `send`
    */
   async continue(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     const looking = this.#driving.lookAgain();
@@ -173,12 +173,12 @@ export class Session<Output = unknown> {
 
   /**
    * Compacts the history now, whatever its size: in an idle session as a run of its own, whose text says that it is
-   * done; else before the next model call of the active run. Nothing happens with `context: { compaction: null }`.
+   * done; otherwise before the next model call of the active run. Does nothing with `context: { compaction: null }`.
    * Resolves when that run ends or parks.
    */
   async compact(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     checkGiven(going, options, "compact");
-    // A run that has just ended cannot do it any more.
+    // A run that has just ended can no longer do it.
     if (this.#driving.ending) return this.#driving.afterwards(() => this.compact(options));
     const looking = this.#driving.lookAgain();
     if (looking !== undefined) await looking;
@@ -190,7 +190,7 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Clears the conversation: the next run begins with an empty history. The records stay in the journal; a short run records that
+   * Clears the conversation: the next run starts with an empty history. The records stay in the journal; a short run records that
    * it was cleared, so that every process knows. Queued messages stay queued.
    * @throws RondoError `invalid_request` while a run is active: abort() it first
    */
@@ -202,8 +202,8 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Goes on with a run that another process left, or that is parked. Resolves at once if the last run has ended.
-   * @throws RondoError `invalid_request` in a session that has had no run
+   * Continues a run that another process left, or that is parked. Resolves at once if the last run has ended.
+   * @throws RondoError `invalid_request` in a session without a run
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     checkGiven(going, options, "resume");
@@ -214,27 +214,27 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Sends a message to the run: delivered once, before its next model call; after its end, in the next run. It returns before the
-   * journal has the message: while a run is driven this is written at the run's next turn, else `settled()` resolves once it is.
+   * Sends a message to the run: delivered once, before its next model call; after its end, in the next run. Returns before the
+   * journal has the message: during a run it is written as soon as the loop gets to it; otherwise `settled()` resolves when it is.
    * @param id default: a new one; a second message with the same id is dropped
    */
   steer(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("steer", message, id);
   }
 
-  /** Queues more work: delivered once, when the run would end; after its end, when the next run would. It is written as one of `steer` is. */
+  /** Queues more work: delivered once, when the run would end; after its end, when the next run would. Written like a message of `steer`. */
   followUp(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("follow_up", message, id);
   }
 
-  /** Messages that wait to be delivered, the oldest first. */
+  /** Messages that wait to be delivered, oldest first. */
   get queued(): Queued[] {
     return shown(waitingWords(this.state, this.#driving.unwritten));
   }
 
   /**
-   * Takes back a message that waits, whoever sent it. While a run is driven this is written at the run's next turn.
-   * @returns whether it still waited: false if it was delivered or taken back before, or if there is no such message
+   * Takes back a queued message, whoever sent it.
+   * @returns whether it was still queued: false if it was delivered or taken back before, or if there is no such message
    */
   async withdraw(id: string): Promise<boolean> {
     checkGiven(withdrawal, { id }, "withdraw");
@@ -247,7 +247,7 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Approves a call that waits, so that it runs. Resolves when the run next ends or parks.
+   * Approves a waiting call, so that it runs. Resolves when the run next ends or parks.
    * @param call its id or key
    * @param options.always also make a grant for later calls: `true` for the same tool with the same arguments
    */
@@ -256,35 +256,35 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Makes a grant: a call that it covers runs without anybody being asked. It holds in this session,
-   * in every process that opens it, until it expires, is used up or revoked. A parked run goes on by `resume`.
+   * Makes a grant: a call that it covers runs without a request for approval. It holds in this session,
+   * in every process that opens it, until it expires, is used up or revoked. A parked run continues with `resume`.
    * @param grant.id default: a new one. A second grant with the same id changes nothing
-   * @returns the grant, once the journal has it; while a run is driven it is written at the run's next turn
+   * @returns the grant, once the journal has it
    * @throws RondoError `invalid_request` saying what is wrong with it
    */
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
     return this.#approvals.allow(grant, by);
   }
 
-  /** Takes a grant back. Calls that it has already let run go on. @throws RondoError `invalid_request` for an unknown id */
+  /** Revokes a grant. Calls that it has already let run continue. @throws RondoError `invalid_request` for an unknown id */
   async revoke(id: string, by?: string): Promise<void> {
     return this.#approvals.revoke(id, by);
   }
 
-  /** The grants that hold now, with how often each was used. */
+  /** The grants in force, with how often each was used. */
   get grants(): HeldGrant[] {
     return this.#approvals.grants;
   }
 
-  /** Denies a call that waits. The model reads the reason. @param options.stop end the run as well */
+  /** Denies a waiting call. The model reads the reason. @param options.stop also end the run. Default: false */
   async deny(call: string, reason?: string, options: { stop?: boolean } = {}): Promise<RunResult<Output>> {
     return this.#approvals.deny(call, reason, options);
   }
 
   /**
-   * Approves a call with other arguments; they are checked like the model's own.
+   * Approves a waiting call with other arguments, which are validated like the model's own.
    * @param options.misfit what happens if they do not fit. `refused`: `edit` rejects, and the call still waits. `told`: the model
-   *   reads what is wrong as the call's result; always so inside a sub-agent. Default: `refused`
+   *   reads what is wrong as the call's result, as always inside a sub-agent. Default: `refused`
    * @throws RondoError `invalid_request` saying what does not fit
    */
   async edit(call: string, args: JsonObject, options: { misfit?: Misfit } = {}): Promise<RunResult<Output>> {
@@ -292,26 +292,26 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Answers a call that waits with its result, and does not run it: what a person said, or what was done elsewhere.
-   * @param result what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` becomes an error result
+   * Answers a waiting call with a result instead of running it: what a person said, or what was done elsewhere.
+   * @param result what `execute` would have returned: a string, outputs, any value, a `toolResult`; an `Error` becomes an error result
    */
   async answer(call: string, result: unknown): Promise<RunResult<Output>> {
     return this.#approvals.answer(call, result);
   }
 
   /**
-   * Aborts the active run, whoever began it. It settles within `abortGraceMs`; queued messages stay queued. Never throws: if the
-   * abort cannot be recorded (another process drives the run, say), `settled()` or the next operation rejects with the reason.
+   * Aborts the active run, whoever started it. It settles within `abortGraceMs`; queued messages stay queued. Never throws: if the
+   * abort cannot be recorded (e.g. because another process drives the run), `settled()` or the next operation rejects with the reason.
    */
   abort(reason: string = "aborted"): void {
     this.#driving.abort(reason);
   }
 
   /**
-   * Stops driving at the next safe point and leaves the run open: no model call and no tool starts any more, what is
-   * under way may finish. Then `send` resolves with a result without an `end`, the session is `interrupted`, and `resume`
-   * goes on, here or in another process. Resolves with the status; at once if nothing is being driven.
-   * @param options.withinMs milliseconds after which what has not finished is given up, as in a crash. Default: 10,000
+   * Stops driving at the next safe point and leaves the run open: no model call and no tool starts any more, work in
+   * flight may finish. Then `send` resolves with a result without an `end`, the session is `interrupted`, and `resume`
+   * continues the run, here or in another process. Resolves with the status; at once if no run is driven.
+   * @param options.withinMs milliseconds after which unfinished work is abandoned, as in a crash. Default: 10,000
    */
   async drain(options: { withinMs?: number } = {}): Promise<SessionStatus> {
     checkGiven(draining, options, "drain");
@@ -319,14 +319,14 @@ export class Session<Output = unknown> {
     return this.status;
   }
 
-  /** Resolves when the active run has ended or parked, and what was asked for meanwhile is done; at once if there is none. Rejects if something sent while nobody drove the run here could not be kept. */
+  /** Resolves when the active run has ended or parked, and everything requested meanwhile is done; at once if there is none. Rejects if something that was sent without a run could not be stored. */
   async settled(): Promise<void> {
     await this.#driving.settled();
   }
 
   /**
    * Makes a new session from this one's first records, under other options if some are given. If it branches in the
-   * middle of a run it is `interrupted`: `resume()` goes on. This session stays as it is.
+   * middle of a run it is `interrupted`: `resume()` continues it. This session is not changed.
    * @throws RondoError `invalid_request` for a point or a call that does not exist, or an id that is taken
    */
   async fork(id: string, options: ForkOptions = {}): Promise<Session<Output>> {
@@ -342,8 +342,8 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Makes every request of the session again from its records, without model and tools. Says which is the first that
-   * differs from what was sent and why, and which is the first that this agent would send differently.
+   * Rebuilds every request of the session from its records, without model and tools. Returns the first one that differs from
+   * what was sent and why, and the first one that this agent would send differently.
    */
   async replay(): Promise<Replay> {
     await this.settled();
@@ -351,13 +351,13 @@ export class Session<Output = unknown> {
     return replay(await new RecordReader(journal, this.id).read(), resolved.rules, resolved.options);
   }
 
-  /** Yields the session's records, whoever writes them: those there are, then new ones as they are kept. Never ends by itself; rejects with `storage` if they were deleted, moved or replaced. */
+  /** Yields the session's records, whoever writes them: the existing ones, then new ones as they are stored. Never ends by itself; rejects with `storage` if they were deleted, moved or replaced. */
   follow(options: FollowOptions = {}): AsyncIterableIterator<LogRecord> {
     return follow(this.#parts.journal, this.id, options);
   }
 
   #mayStart(): void {
-    // There is no use in waiting for a run that could not be kept.
+    // There is no point in waiting for a run that could not be stored.
     if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
     if (this.status !== "idle") throw this.#hasRun();
   }
@@ -378,11 +378,11 @@ export class Session<Output = unknown> {
     mayBe: () => void = () => {},
   ): Promise<RunResult<Output>> {
     return this.#driving.begin(() => {
-      // Another process may have begun one meanwhile.
+      // Another process may have started one meanwhile.
       if (isOpen(this.state.run)) throw this.#hasRun(this.#left);
       mayBe();
       const { options } = this.#parts.resolved;
-      // They stand in the records from the first on.
+      // They are in the records from the first one on.
       const told = this.#driving.areOptionsRecorded ? {} : { options };
       return { type: "run_started", format: formatVersion, ...what, ...told, ...aboutOf(this.#parts) };
     }, signal);

@@ -1,7 +1,7 @@
-// The room of the step view: one step event a pull (BEHAVIOUR B2).
+// The room of the step view: one step per pull (BEHAVIOUR B2).
 //
-// The model is not asked again before everything of the last answer was pulled. A whole batch of calls has run when
-// its first call is delivered; then come call and result, call and result, in call order.
+// The model is not called again before all steps of its last answer were pulled. When the first call of a batch is
+// delivered, the whole batch has run; then come call and result, call and result, in the order of the calls.
 
 import type { CallView, RondoEvent } from "./events.ts";
 import { placeIn } from "./loop/call-key.ts";
@@ -13,22 +13,22 @@ export type StepEvent<Output = unknown> =
   /** An answer after which the model is asked again without a tool in between. */
   | { type: "thinking"; message: AssistantMessage }
   | { type: "tool_call"; call: CallView }
-  /** `code`: how the result came about when the tool did not simply return. */
+  /** `code`: how the result came about, if the tool did not simply return. */
   | { type: "tool_result"; call: CallView; content: ContentPart[]; isError: boolean; code?: ResultCode }
-  /** A word from outside was put into the conversation, before the next model call. */
+  /** A steering message entered the conversation, before the next model call. */
   | { type: "interrupted"; message: UserMessage }
   | { type: "final_response"; text: string; output?: Output };
 
-/** The last step of a run: its answer, if it came to one. */
+/** The last step of a run: its final answer, if it has one. */
 export function finalStep<Output>(result: RunResult<Output>): StepEvent<Output> | undefined {
   const { end, text, output } = result;
-  // A run that was ended, not answered, has no last word, whatever its end is called.
+  // A run that was ended without a final answer has no last step, whatever the reason.
   const answered = end?.rule === "answer" || end?.landed || end?.reason === "done_tool";
   if (!answered) return undefined;
   return { type: "final_response", text, ...(output === undefined ? {} : { output }) };
 }
 
-/** Gathers the events of one step and gives them out in the order of the view. */
+/** Collects the events of one step and yields them in the order of the view. */
 export class StepView {
   readonly #push: (event: StepEvent) => void;
   readonly #results = new Map<string, StepEvent & { type: "tool_result" }>();
@@ -46,7 +46,7 @@ export class StepView {
         this.#message = event.message;
         return;
       case "tool_end":
-        // What the run ended over was never a step: its result only keeps the history valid.
+        // A call that ended the run without running is not a step: its result only keeps the history valid.
         if (event.code === "not_executed") return;
         this.#order.push(event.call);
         this.#results.set(event.call.key, {
@@ -68,7 +68,7 @@ export class StepView {
         this.asking();
         return;
       case "run_end":
-        // Met where the model would be asked once more: what it said last was a thought.
+        // The limit was reached when the model would be asked once more: its last text was an intermediate one.
         if (event.end.rule === "max_steps" && !event.end.landed) this.asking();
         return;
       default:
@@ -76,7 +76,7 @@ export class StepView {
     }
   }
 
-  /** The model is about to be asked: the answer before was not final, and if none of its calls ran, it was thinking. */
+  /** The model is about to be called again: the last answer was not final, and if none of its calls ran, it is a `thinking` step. */
   asking(): void {
     if (this.#message !== undefined) this.#push({ type: "thinking", message: this.#message });
     this.#message = undefined;

@@ -1,7 +1,7 @@
 // The room of the stream: a run's live events, pulled.
 //
-// The loop never waits for whoever reads: events go to a queue, and when the reader is slow, deltas of one part are
-// joined there, so that the queue is no longer than the transcript. Breaking off aborts the run.
+// The loop never waits for the reader: events go to a queue, and if the reader is slow, deltas of the same part are
+// joined there, so that the queue never grows longer than the transcript. Leaving the iteration early aborts the run.
 
 import type { ContextAccount } from "./context/window-usage.ts";
 import { invalidRequest } from "./errors.ts";
@@ -11,10 +11,10 @@ import { PartialJson, type Partially } from "./output/partial.ts";
 import { ThoughtSplitter } from "./prompt/thoughts.ts";
 import type { RunResult } from "./result.ts";
 
-/** More than this many waiting events, and deltas are joined. */
+/** If more events than this wait, deltas are joined. */
 const joinBeyond = 1_024;
 
-/** A queue between one who pushes and one who pulls. */
+/** A queue between a producer and one reader. */
 export class EventQueue<T> implements AsyncIterator<T, undefined> {
   readonly #items: (T | undefined)[] = [];
   readonly #join: (last: T, item: T) => T | undefined;
@@ -25,7 +25,7 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
   #ended = false;
   #failure: { error: unknown } | undefined;
 
-  /** @param onReturn called when the reader breaks off; `beyond`: how many items wait before any are joined */
+  /** @param onReturn called if the reader leaves early; `beyond`: how many items may wait before they are joined */
   constructor(
     onReturn: () => void,
     join: (last: T, item: T) => T | undefined = () => undefined,
@@ -57,14 +57,14 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
     else this.#items.push(item);
   }
 
-  /** @param last what is pushed last, if anything is */
+  /** @param last an item to push last, if any */
   end(last?: T): void {
     if (last !== undefined) this.push(last);
     this.#ended = true;
     for (const { resolve } of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
   }
 
-  /** Ends with an error, which the reader meets behind everything that was pushed before. */
+  /** Ends with an error, which the reader gets after everything that was pushed before. */
   fail(error: unknown): void {
     const reader = this.#waiting.shift();
     if (reader !== undefined) reader.reject(error);
@@ -75,7 +75,7 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.#head < this.#items.length) {
       const value = this.#items[this.#head] as T;
-      // Let go of at once: what is held here when young objects are collected is kept for long.
+      // Released at once: items held here during a minor garbage collection would be promoted to the old generation.
       this.#items[this.#head] = undefined;
       this.#head += 1;
       if (this.#head > 1024) {
@@ -105,7 +105,7 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
   }
 }
 
-/** Hands a reader out once: each item goes to one reader, so of two each would get what the other did not. */
+/** Allows one reader only: each item goes to one reader, so of two each would miss what the other gets. */
 export function once<Reader>(reader: Reader): () => Reader {
   let taken = false;
   return () => {
@@ -118,7 +118,7 @@ export function once<Reader>(reader: Reader): () => Reader {
   };
 }
 
-/** Two deltas of one part as one; undefined when they do not belong together. */
+/** Two deltas of the same part joined; undefined if they do not belong together. */
 export function joinDeltas(last: RondoEvent, item: RondoEvent): RondoEvent | undefined {
   if (item.type === "text_delta" || item.type === "reasoning_delta") {
     if (last.type !== item.type || last.index !== item.index || last.step !== item.step) return undefined;
@@ -130,8 +130,8 @@ export function joinDeltas(last: RondoEvent, item: RondoEvent): RondoEvent | und
 }
 
 /**
- * The typed output while it arrives, for whoever pulls it. The value grows in place, so that following it costs what
- * is new; whoever keeps a state of it copies it. Several pieces between two pulls are one.
+ * The typed output while it arrives. The value grows in place, so that each pull costs only what is new; copy it to keep
+ * an intermediate state. Pieces that arrive between two pulls are joined.
  */
 export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> {
   readonly #queue = new EventQueue<Partially<Output>>(
@@ -141,7 +141,7 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
   );
   readonly #schema: JsonObject | undefined;
   #json: PartialJson | undefined;
-  /** A draft in a thought that opens the text is not the value. */
+  /** Skips reasoning at the beginning of the text: a draft in it is not the value. */
   #thoughts = leadingThoughts();
   /** The part of the answer that is read. */
   #index = 0;
@@ -161,7 +161,7 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
 
   #feed({ index, text }: { index: number; text: string }): void {
     if (this.#json === undefined) return;
-    // A whole value before the part that counts was a draft.
+    // A complete value in an earlier part was a draft.
     if (index !== this.#index && this.#json.done) this.#json = new PartialJson(this.#schema);
     this.#index = index;
     for (const piece of this.#thoughts.push(text)) {
@@ -180,14 +180,14 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
 
 const leadingThoughts = (): ThoughtSplitter => new ThoughtSplitter({ blocks: "leading" });
 
-/** The text of a run's answers, out of its events. */
+/** The text of a run's answers, from its events. */
 export const textsOf = (read: () => EventQueue<RondoEvent>): AsyncIterable<string> => ({
   [Symbol.asyncIterator]() {
     const events = read();
     const texts = saidIn({ [Symbol.asyncIterator]: () => events });
     return {
       next: () => texts.next(),
-      // Told to the events themselves: a generator that waits for the next of them would hear of it with that one.
+      // Passed to the events directly: a generator that waits for the next event would notice it only then.
       return: async () => {
         await events.return();
         return texts.return(undefined);
@@ -196,7 +196,7 @@ export const textsOf = (read: () => EventQueue<RondoEvent>): AsyncIterable<strin
   },
 });
 
-/** An answer of which no delta was told comes whole. */
+/** The text of an answer without deltas is yielded in one piece. */
 async function* saidIn(events: AsyncIterable<RondoEvent>): AsyncGenerator<string, undefined> {
   let told = false;
   for await (const event of events) {
@@ -212,14 +212,14 @@ async function* saidIn(events: AsyncIterable<RondoEvent>): AsyncGenerator<string
   return undefined;
 }
 
-/** A run as a stream of live events. Iterate it once; `result` is what `run` would have resolved with. */
+/** A run as a stream of live events. Iterate it once; `result` resolves with what `run` would have returned. */
 export interface RunStream<Output = unknown> extends AsyncIterable<RondoEvent> {
   readonly result: Promise<RunResult<Output>>;
-  /** The typed output while it arrives, growing in place; it starts anew when it is asked for again. Iterate it once. */
+  /** The typed output while it arrives, growing in place; it starts again if the model is asked again. Iterate it once. */
   readonly partialOutput: AsyncIterable<Partially<Output>>;
   /**
-   * The text of its answers as it arrives, in place of the events: iterate one of the two. What was told of an answer
-   * that is asked for again cannot be taken back here, and comes again; the events say so.
+   * The text of its answers as it arrives, instead of the events: iterate one of the two. If an answer is discarded and asked
+   * for again, its text cannot be taken back here, and the new text follows; the events say so (`discard`).
    */
   readonly textStream: AsyncIterable<string>;
   /** What fills the window now, by source, in tokens. Undefined until the run has begun. */

@@ -1,9 +1,9 @@
 // The room of the sub-agent: an agent as a tool of another.
 //
-// A call of it is a session of its own, in its parent's journal, under a name made of the call's key: whoever starts the
-// call again, in this process or another, finds it and goes on with it. That is why such a call may start again after a
-// crash; what inside it may not, does not, for its own journal says so. What it may spend was taken from its parent's
-// limits before it started, and what it spent is told with its result.
+// A call of it has a session of its own, in its parent's journal, with an id made of the call's key: whoever starts the
+// call again, in this process or another, finds that session and continues it. That is why such a call may start again
+// after a crash: its own records say which calls inside it must not. Its share was taken from its parent's limits before
+// it started, and what it spent is reported with its result.
 
 import type { Agent } from "./agent.ts";
 import { permission } from "./checks/ready-made.ts";
@@ -37,15 +37,15 @@ import { type ChildStart, ChildWaits, type Tool, type ToolContext, ToolResult, t
 export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
   name: string;
-  /** What the model reads of it: when to hand it work. */
+  /** Tells the model when to call it. */
   description: string;
-  /** Who does the work. A function is asked at each call, so that an agent may be given to itself. */
+  /** The agent that does the work. A function is called at each call, so that an agent can be its own sub-agent. */
   agent: Agent | (() => Agent);
-  /** What the model gives it. Default: an object with a `task`, a text. */
+  /** Schema of the call's arguments. Default: an object with a string `task`. */
   inputSchema?: S;
   /** The sub-agent's task, made of the arguments. Default: their `task`, or all of them as JSON. */
   task?: (args: InferOutput<S>) => Input;
-  /** The most that one call may spend, with all below it; `ms` from its start. Never more than its share of what the parent has left. Default: that share. */
+  /** The most that one call may spend, including everything below it. Never more than its share of what the parent has left. Default: that share. */
   budget?: {
     /** Input and output tokens together. */
     tokens?: number;
@@ -57,17 +57,17 @@ export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
     /** Milliseconds, from its start. */
     ms?: number;
   };
-  /** How deep it may stand below a run that nobody else started; 1 is right below. Default: 3. */
+  /** How deep it may be nested; a sub-agent of a top-level run has depth 1. Default: 3. */
   maxDepth?: number;
-  /** What a call touches. Default: nothing, so that several may work at once. */
+  /** Returns names of what a call touches. Default: nothing, so that several calls may run in parallel. */
   keys?: (args: InferOutput<S>) => readonly string[];
-  /** Whether somebody is asked before it starts. Default: `allow`. */
+  /** Whether a call needs an approval before it starts. Default: `allow`. */
   permission?: Tool["permission"];
-  /** Milliseconds, for its work; the time it waits for somebody is not counted. Default: none, other than its budget and its own limits. */
+  /** Timeout for its work in milliseconds, without the time it waits for an approval. Default: none, other than its budget and its own limits. */
   timeoutMs?: number;
 }
 
-/** Longer than anything runs. A number that JSON holds. */
+/** Longer than anything runs, and a number that JSON can hold. */
 const never = 2 ** 52;
 
 const taskSchema = {
@@ -105,9 +105,9 @@ const subAgentOptions = membersOf<SubAgentOptions<SchemaLike>>(
 );
 
 /**
- * An agent as a tool. Each call is a session of its own in the parent's journal, `<session>:<call key>`, that survives
- * what its parent survives. Its answer is the call's result; a run that came to none is an error result that says why.
- * @throws RondoError `invalid_request` for a name, a schema or a number that cannot be used
+ * Makes a tool of an agent. Each call has a session of its own in the parent's journal, `<session>:<call key>`, that survives
+ * what its parent survives. Its answer is the call's result; if its run has none, the result is an error that says why.
+ * @throws RondoError `invalid_request` for an invalid name, schema or number
  */
 export function subAgent<const S extends SchemaLike = typeof taskSchema>(options: SubAgentOptions<S>): Tool {
   const { name, maxDepth = 3, budget, timeoutMs = never } = { ...options };
@@ -144,14 +144,14 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
   };
 }
 
-/** What a sub-agent is made of. `task` may throw. */
+/** The parts of a sub-agent. `task` may throw. */
 export interface SubAgentParts {
   agent(): Agent;
-  /** @param args as the tool's check gave them */
+  /** @param args as the tool's check returned them */
   task(args: unknown): Input;
 }
 
-/** Who the sub-agents of a tool are, for a driver that gives them another place than this process. Undefined: it has none. */
+/** The agent behind a tool, for a driver that runs sub-agents elsewhere than in this process. Undefined: there is none. */
 export const subAgentOf = (tool: Tool | undefined): SubAgentParts | undefined =>
   tool?.subAgent as SubAgentParts | undefined;
 
@@ -165,7 +165,7 @@ function defaultTask(args: unknown): string {
   return typeof task === "string" ? task : JSON.stringify(args);
 }
 
-/** Starts the sub-agent, or goes on with it, until it has an end or waits for somebody. */
+/** Starts or resumes the sub-agent, until it ends or parks. */
 async function work(
   agent: Agent,
   task: () => Input,
@@ -179,6 +179,7 @@ async function work(
     session = await agent.openChild(child);
   } catch (thrown) {
     if (!isA(OthersSession, thrown)) throw thrown;
+    // Nothing was spent, and the other session's run must not be ended.
     return new ToolResult(
       [{ type: "text", text: `Error: ${thrown.message}` }],
       true,
@@ -193,11 +194,11 @@ async function work(
   });
   let leaving: "soon" | "now" | undefined;
   const leave = (): void => {
-    // What is not at work yet is told once it is.
+    // Answers that come before it runs are passed on when it does.
     if (leaving !== undefined && session.status === "running")
       void session.drain({ withinMs: leaving === "now" ? 0 : longestWait }).catch(() => {});
   };
-  // Whoever leaves drops what is under way, and wants it to go on elsewhere.
+  // A drain drops what is in flight, to be continued elsewhere.
   const abort = (): void => {
     if (leaving === undefined) session.abort(reasonText(signal.reason));
   };
@@ -208,7 +209,7 @@ async function work(
   });
   const heard: Promise<unknown>[] = [];
   child.onAnswer((answer) => {
-    // One that comes when it has stopped stands in the parent's records, and is told when it goes on.
+    // An answer that comes when it has parked is in the parent's records, and is passed on when it is resumed.
     if (session.status === "running") heard.push(say(session, answer).catch(() => {}));
   });
   try {
@@ -216,7 +217,7 @@ async function work(
       if (signal.aborted) abort();
       leave();
     });
-    // Other arguments take their time to be checked, and may have set it going again.
+    // Checking edited arguments takes time, and may have resumed the run.
     while (heard.length > 0) {
       await Promise.all(heard.splice(0));
       result = session.result ?? result;
@@ -244,7 +245,7 @@ async function driven(
   ongoing: () => void,
 ): Promise<RunResult> {
   const before = session.result;
-  // It came to its end, and its parent died before it heard of it.
+  // It had ended, and its parent died before it recorded that.
   if (before?.end !== undefined) return before;
   const known = answers.filter(({ inside }) => session.pending.some(({ id }) => id === inside));
   const driving =
@@ -258,7 +259,7 @@ async function driven(
   return session.result ?? result;
 }
 
-/** What the run comes to that hears them all. One that cannot be said any more is passed over; where that is so of all, the first says why. */
+/** The result of the run after it got all these answers. One that can no longer be given is skipped; if that is so for all, the first one's error is thrown. */
 async function all(saying: readonly Promise<RunResult>[]): Promise<RunResult> {
   await Promise.allSettled(saying);
   return Promise.any(saying).catch(() => saying[0] as Promise<RunResult>);
@@ -266,7 +267,7 @@ async function all(saying: readonly Promise<RunResult>[]): Promise<RunResult> {
 
 function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResult> {
   if (said.answer === "approve") return session.approve(inside);
-  // Who gave them has heard that they were passed on.
+  // The caller who gave them has been told that they were passed on.
   if (said.answer === "edit") return session.edit(inside, said.args, { misfit: "told" });
   if (said.answer === "result") {
     const { answer: _answer, ...result } = said;
@@ -276,7 +277,7 @@ function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResul
   return session.deny(inside, reason, stop === undefined ? {} : { stop });
 }
 
-/** A call that waits in a sub-agent's session, as its parent hears of it. */
+/** A call that waits in a sub-agent's session, as its parent records it. */
 export const waitingIn =
   (session: string) =>
   ({ key: _there, child, ...waiting }: CallView): WaitingCall => ({
@@ -285,19 +286,19 @@ export const waitingIn =
     agents: child?.agents ?? [],
   });
 
-/** What the parent's model reads of a run of its sub-agent that has ended. */
+/** What the parent's model reads as the result of a sub-agent's ended run. */
 export function answerOf(
   { text, output, end: ended }: RunResult,
   name: string,
   texts: Texts,
 ): { content: string; isError: boolean } {
   const said = output === undefined ? text : JSON.stringify(output);
-  // Who landed and said nothing has come to no answer.
+  // A landing without text is not an answer.
   if (ended?.landed === true && ended.error === undefined && said.trim() !== "")
     return { content: `${said}\n\n${texts.childLanded(ended.reason)}`, isError: false };
   if (ended?.reason === "completed" || ended?.reason === "done_tool")
     return { content: said, isError: false };
-  // Whoever stopped it on purpose may have said why.
+  // Whoever stopped it on purpose may have given a reason.
   const { said: reason } = ended?.evidence ?? {};
   const why = ended?.error?.message ?? (typeof reason === "string" ? reason : undefined);
   return {

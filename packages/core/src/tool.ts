@@ -43,11 +43,11 @@ import type { Effect, Permission } from "./tool/effect.ts";
 import { outputParts, type ToolOutput } from "./tool/outputs.ts";
 
 export interface ToolContext {
-  /** Fires on abort, time-out, or when the result is no longer wanted. */
+  /** Fires on an abort, a timeout, or when the result is no longer wanted. */
   signal: AbortSignal;
-  /** Stable over crashes and resumes: the same call has the same key. `reconcile` gets the one that the call was started with, in a fork that of before the fork. */
+  /** The same for the same call after any crash or resume. `reconcile` gets the key that the call was started with; in a fork, that of the original session. */
   idempotencyKey: string;
-  /** The call's id in the conversation. */
+  /** The call's id in the history. */
   callId: string;
   /**
    * Emits a `tool_update` event. Ignored once the call has its result.
@@ -56,15 +56,15 @@ export interface ToolContext {
   update(progress: string, details?: Json): void;
   /** The agent's clock, in milliseconds since 1970. */
   now(): number;
-  /** What the agent and the run gave for keys, by the key's id. */
+  /** Values of dependencies given by the agent or the run, by the key's id. */
   readonly deps: Given;
-  /** The value of a key: what the run or the agent gave for it, else what the key makes. Made once per call. */
+  /** The value of a dependency: the one given by the run or the agent, else what the key creates, once per call. */
   resolve<T>(key: Dependency<T>): Promise<T>;
-  /** The whole text of an earlier result that was cut, by the ref in its note. Undefined: nothing is kept under that ref. */
+  /** The full text of an earlier result that was cut, by the ref in its note. Undefined: there is none under that ref. */
   output?(ref: string): Promise<string | undefined>;
-  /** Refs of all earlier results whose whole text was kept, oldest first. */
+  /** Refs of all earlier results whose full text was kept, oldest first. */
   outputs?(): readonly string[];
-  /** What a sub-agent is given by its parent. Only for tools made by `subAgent`. */
+  /** What a sub-agent gets from its parent. Only for tools made by `subAgent`. */
   readonly child?: ChildStart;
 }
 
@@ -78,7 +78,7 @@ export interface ChildPlace {
   readonly journal: Journal;
   readonly blobs?: BlobStore | undefined;
   readonly clock: Clock;
-  /** How long it may take to settle once it is aborted, in milliseconds: less than its parent's own grace. */
+  /** How long it may take to settle after an abort, in milliseconds: less than its parent's own grace. */
   readonly graceMs: number;
   /** The dependencies of its parent. Absent: none. */
   readonly passedOn?: PassedOn;
@@ -87,7 +87,7 @@ export interface ChildPlace {
 /** What a sub-agent is started or resumed with. */
 export interface ChildStart extends ChildPlace {
   readonly parent: ParentFacts;
-  /** Approvals of its calls since it last stopped. */
+  /** Answers to its calls since it last parked. */
   readonly answers: readonly PassedAnswer[];
   /** What it has reported as spent. */
   readonly told: Spent;
@@ -95,21 +95,21 @@ export interface ChildStart extends ChildPlace {
   readonly texts: Texts;
   /** Passes an event to the parent's listeners. */
   emit(event: RondoEvent): void;
-  /** Tells the parent which calls wait for an approval while others are at work. */
+  /** Tells the parent which calls wait for an approval while others are running. */
   waits(pending: WaitingCall[]): void;
-  /** Listens for approvals of its calls while it is at work. */
+  /** Listens for answers to its calls while it is running. */
   onAnswer(heard: (answer: PassedAnswer) => void): void;
-  /** Listens for a drain: the sub-agent must stop where it is, to be resumed later. `now`: without waiting for anything. */
+  /** Listens for a drain: the sub-agent must stop where it is, to be resumed later. `now`: without waiting for work in flight. */
   onLeave(heard: (now: boolean) => void): void;
-  /** The journal refused what the sub-agent did, which is no word about its call: its parent's run stops as where its own records are refused. */
+  /** The journal refused the sub-agent's records. That is not a result of its call: the parent's run stops as if its own records were refused. */
   lose(error: RondoError): void;
 }
 
-/** Returned by a sub-agent that has stopped until one of its calls is answered, or until its parent is driven again. */
+/** Returned by a sub-agent that is parked until one of its calls is answered, or until its parent is driven again. */
 export class ChildWaits {
   readonly pending: WaitingCall[];
   readonly spent: Spent;
-  /** It waits for no approval: it was drained. */
+  /** It was drained, and waits for no approval. */
   readonly left: boolean;
 
   constructor(pending: WaitingCall[], spent: Spent, left: boolean) {
@@ -119,13 +119,13 @@ export class ChildWaits {
   }
 }
 
-/** A result in full, for tools that need more than a plain value. Made by `toolResult`. */
+/** A result with more than a plain value. Made by `toolResult`. */
 export class ToolResult {
   readonly content: ContentPart[];
   readonly isError: boolean;
-  /** Ends the run with reason `done_tool`; a text becomes the run's text. */
+  /** Ends the run with reason `done_tool`; a string becomes the run's text. */
   readonly done: boolean | string;
-  /** What was done, for the ledger: entries that outlive the conversation's compaction. They are not part of what the model reads of the result. */
+  /** What was done, as entries of the ledger, which survive a compaction of the history. Not part of what the model reads as the result. */
   readonly ledger: readonly LedgerEntry[];
   /** What a sub-agent spent since it was last started or resumed. */
   readonly spent: Spent | undefined;
@@ -156,7 +156,7 @@ type ResultOptions = {
   details?: Json;
 };
 
-/** Refuses unknown options: if `done` were misspelt, the run would go on. */
+/** Refuses unknown options: if `done` were misspelt, the run would continue. */
 const resultOptions = membersOf<ResultOptions>(
   { isError: flag, done: either(text, flag), ledger: anything, details: data },
   [],
@@ -169,7 +169,7 @@ const resultGiven = membersOf<{ content: unknown }>({ content: outputs }, ["cont
 /**
  * Makes a tool result with content parts, an error mark, `done` (ends the run), entries for the ledger, or `details` for
  * programs: plain JSON in the `tool_end` event and the history, which the model does not read.
- * @param content a text, or outputs: texts, links, JSON, images, blobs, files
+ * @param content a string, or outputs: texts, links, JSON, images, blobs, files
  */
 export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
   checkGiven(resultOptions, options, "toolResult");
@@ -187,13 +187,13 @@ export function toolResult(content: string | readonly ToolOutput[], options: Res
   );
 }
 
-/** The same result with another content for the model; what is for the loop and for programs stays. */
+/** The same result with other content for the model; the members for the loop and for programs stay. */
 export function resultWith(result: ToolResult, content: ContentPart[]): ToolResult {
   const { isError, done, ledger, spent, details } = result;
   return new ToolResult(content, isError, done, ledger, spent, details);
 }
 
-/** A result as it stands in a record, which is neither rendered nor cut again. For tools that play back records. */
+/** A recorded result, which is neither rendered nor cut again. For tools that play back records. */
 export class RecordedResult {
   readonly result: CallResult;
 
@@ -202,9 +202,9 @@ export class RecordedResult {
   }
 }
 
-/** Thrown or returned in place of a result, it ends the run with reason `done_tool`: the model reads `Task complete`. */
+/** Returned or thrown in place of a result, it ends the run with reason `done_tool`; the call's result is `Task complete`. */
 export class DoneSignal {
-  /** The run's text. Absent: the text of the answer that made the call. */
+  /** Becomes the run's text. Absent: the text of the answer that made the call. */
   readonly finalMessage: string | undefined;
 
   constructor(finalMessage?: string) {
@@ -212,7 +212,7 @@ export class DoneSignal {
   }
 }
 
-/** As `DoneSignal`, for code that can only throw. */
+/** Like `DoneSignal`, for code that can only throw. */
 export class TaskComplete extends Error {
   override readonly name: string = "TaskComplete";
   readonly finalMessage: string | undefined;
@@ -225,16 +225,16 @@ export class TaskComplete extends Error {
 
 knownAcrossCopies({ ChildWaits, ToolResult, RecordedResult, DoneSignal, TaskComplete });
 
-/** The agent's options for tools that set none of their own. */
+/** The agent's options for tools without their own. */
 export interface ArgumentDefaults {
   coerce?: boolean;
   unknownKeys?: UnknownKeys;
 }
 
-/** What checking arguments against the schema came to. `args` is JSON (coerced where that was allowed); `value` is what `execute` gets. */
+/** The outcome of checking arguments against the schema. `args` is JSON (coerced if that is allowed); `value` is what `execute` gets. */
 export type ArgsCheck = { ok: true; args: JsonObject; value: unknown } | { ok: false; error: string };
 
-/** A tool without the types of its arguments: what an agent takes. */
+/** A tool without the types of its arguments, as an agent takes it. */
 export interface Tool {
   readonly name: string;
   readonly definition: ToolDefinition;
@@ -242,42 +242,42 @@ export interface Tool {
   readonly permission: Permission;
   /** Milliseconds; absent: the agent's `toolTimeoutMs`. */
   readonly timeoutMs?: number;
-  /** `capped`: offered only once the conversation holds a ref to a kept text. Default: always. */
+  /** `capped`: offered only once the history contains a ref to a kept text. Default: always. */
   readonly when?: "capped";
-  /** Names of what a call touches: two calls that share one do not run together unless both only read. */
+  /** Names of what a call touches: two calls that share one do not run in parallel unless both only read. */
   readonly keys?: (args: never) => readonly string[];
-  /** Names of the arguments that a shell reads as programs. */
+  /** Names of the arguments that are shell code. */
   readonly shellArgs?: readonly string[];
   /** Checks and coerces arguments as the model wrote them. */
   check(args: JsonObject, defaults?: ArgumentDefaults): ArgsCheck | Promise<ArgsCheck>;
   execute(args: never, context: ToolContext): unknown;
-  /** Makes what the model reads of what `execute` returned, or of what `answer` gave in its place. Presets put their wording here. What it throws counts as thrown by the tool. */
+  /** Makes the text that the model reads of what `execute` returned, or of what `answer` gave in its place. Presets put their wording here. If it throws, the tool counts as having thrown. */
   readonly tell?: (returned: unknown) => unknown;
-  /** Says what came of a write that a crash cut off. */
+  /** Finds out the outcome of a write that a crash interrupted. */
   readonly reconcile?: (key: string, args: never, context: ToolContext) => MaybeLater<Reconciled | undefined>;
-  /** Stands in the journal with each run: raise it when the tool does something else under the same definition. */
+  /** Recorded with each run: raise it if the tool does something else under the same definition. */
   readonly version?: number | string;
-  /** Runs a call whose arguments are no JSON object, with the text as the model wrote it. Asked only under `argumentErrors: "pass_raw"`. */
+  /** Runs a call whose arguments are not a JSON object, with the text as the model wrote it. Used only under `argumentErrors: "pass_raw"`. */
   readonly executeRaw?: (raw: string, context: ToolContext) => unknown;
-  /** Its calls are sub-agents. */
+  /** Set if its calls are sub-agents. */
   readonly agent?: AgentFacts;
-  /** Ends a sub-agent that waits for an approval, when its parent's run no longer wants it. Returns what it spent in all. */
+  /** Ends a sub-agent that waits for an approval and that its parent's run no longer needs. Returns what it spent in all. */
   readonly endChild?: (place: ChildPlace, reason: string) => Promise<Spent | undefined>;
   /** Invalid parts of its JSON Schema, e.g. `#/properties/city/type ("text")`: they were left out of the definition. Absent: none. */
   readonly leftOut?: readonly string[];
-  /** The agent behind it. Only `subAgentOf` reads it: a tool knows nothing of agents. */
+  /** The agent behind it. Only `subAgentOf` reads it, because tools do not depend on agents. */
   readonly subAgent?: object;
 }
 
 /** A tool with the types of its arguments: what `tool` returns. It can be executed directly: `weather.execute({ city: "Oslo" }, context)`. */
 export interface TypedTool<Args = never, Result = unknown, Input = unknown> extends Tool {
-  /** Called directly, nothing is checked, approved or kept. For a context see `toolContext` of `@rondo/testkit`. */
+  /** If you call it directly, nothing is validated, approved or recorded. For a context see `toolContext` of `@rondo/testkit`. */
   execute(args: Args, context: ToolContext): Result;
-  /** The type of what the model writes; it is never set. */
+  /** The type of the arguments as the model writes them; only a type, never set. */
   readonly input?: Input;
 }
 
-/** What came of a call that a crash cut off. `done`: what `execute` would have returned. `notDone`: it had and will have no effect, and may start again. */
+/** The outcome of a call that a crash interrupted. `done`: what `execute` would have returned. `notDone`: it had and will have no effect, and may start again. */
 export type Reconciled = { done: unknown } | { notDone: true };
 
 type MaybeLater<T> = T | Promise<T>;
@@ -285,35 +285,35 @@ type MaybeLater<T> = T | Promise<T>;
 export interface ToolOptions<S extends SchemaLike = SchemaLike, Result = unknown> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
   name: string;
-  /** What the model reads of what it does. */
+  /** What the tool does, for the model to read. */
   description: string;
   /** A Standard Schema (zod, arktype, valibot with its JSON Schema) or a JSON Schema of type object. */
   inputSchema: S;
-  /** What a call does to the world. `read`: nothing. `idempotent`: twice has the effect of once. `write`: anything else; it does not run again after a crash. Default: `write`. */
+  /** What a call does to the world. `read`: nothing. `idempotent`: it may be repeated without further effect. `write`: anything else; it does not run again after a crash. Default: `write`. */
   effect?: Effect;
-  /** What a call touches, by names of your own: two writes that share none may run together. Default: anything, so that a write runs alone. */
+  /** Returns names (of your choice) of what a call touches: two writes that share none may run in parallel. Default: a call may touch anything, so that a write runs alone. */
   keys?: (args: InferOutput<S>) => readonly string[];
   /** Milliseconds after which the model reads that the call timed out. Default: the agent's `toolTimeoutMs`, 120,000. */
   timeoutMs?: number;
-  /** `ask`: the run parks until somebody answers (`approve`, `deny`, `edit`). `deny`: the model reads that it may not. Default: `allow`. */
+  /** `ask`: the run parks until somebody answers (`approve`, `deny`, `edit`, `answer`). `deny`: the model reads that it may not. Default: `allow`. */
   permission?: Permission;
   /**
-   * Names of the arguments that a shell (`sh`, `bash`, `zsh`) reads as programs: in these a wildcard of a grant
-   * matches only words of one command, never `; rm -r x`. Default: none.
+   * Names of the arguments that are code for a shell (`sh`, `bash`, `zsh`): in these a grant's wildcard matches only words of
+   * one command, never `; rm -r x`. Default: none.
    */
   shellArgs?: readonly string[];
-  /** Coerce arguments (`"3"` to 3, JSON in a string to an object) where the schema asks for it and only when they fail as they are. Default: the agent's, true. */
+  /** Whether to coerce arguments (`"3"` to 3, JSON in a string to an object) as the schema requires, only if they are invalid as they are. Default: the agent's, true. */
   coerce?: boolean;
-  /** Keys the schema does not name. Default: the agent's, `allow`. */
+  /** What happens to argument keys that the schema does not name: `allow`, `strip` or `reject`. Default: the agent's, `allow`. */
   unknownKeys?: UnknownKeys;
-  /** Returns a text, parts, a `toolResult`, or any value (which the model reads as JSON). May be async. Whatever it throws the model reads as an error. */
+  /** Runs a call. Returns a string, outputs, a `toolResult`, or any value (which the model reads as JSON). May be async. If it throws, the model reads that as an error. */
   execute: (args: InferOutput<S>, context: ToolContext) => Result;
   /**
-   * For a `write`: called with the call's idempotency key when the run is resumed after a crash that cut the call off.
-   * If it returns nothing, throws or times out, the outcome is unknown, and the agent's `onInterrupted` decides.
+   * For a `write`: called with the call's idempotency key when the run is resumed after a crash that interrupted the call.
+   * If it returns nothing, throws or times out, the outcome is unknown, and the agent's `onInterrupted` decides. Default: none.
    */
   reconcile?: (key: string, args: InferOutput<S>, context: ToolContext) => MaybeLater<Reconciled | undefined>;
-  /** Raise it when the tool does something else under the same definition: resumed sessions then report a change. */
+  /** Raise it if the tool does something else under the same definition: resumed sessions then report a change. */
   version?: number | string;
   /** Called in place of `execute` with arguments that are not a JSON object, as the model wrote them; only with the agent's `argumentErrors: "pass_raw"`. */
   executeRaw?: (raw: string, context: ToolContext) => unknown;
@@ -337,19 +337,19 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
 };
 const toolMembers = membersOf(toolChecks, ["name", "description", "inputSchema", "execute"], "let_pass");
 
-/** Hosts may put members of their own on a tool: they are ignored and sent to no provider. Only those that look like an option are refused. */
+/** Users may put members of their own on a tool: they are ignored and not sent to a provider. Only those that look like a misspelt option are refused. */
 const toolOptions: Check = (value) => {
   const meant = object(value) === undefined ? toolWords(value as object, Object.keys(toolChecks)) : undefined;
   return meant === undefined ? toolMembers(value) : { at: `.${meant.name}`, says: meant.says };
 };
 
-// The length apart from the letters: a counted repetition is costly to compile.
+// The length is checked separately: a counted repetition is costly to compile.
 const namePattern = /^[A-Za-z0-9_-]+$/;
 const longestName = 64;
 
 /**
  * Makes a tool. The types of `execute`'s arguments come from the schema.
- * @throws RondoError `invalid_request` when the name or the schema cannot be used, naming the tool.
+ * @throws RondoError `invalid_request` naming the tool, if its name, its schema or an option is invalid
  */
 export function tool<const S extends SchemaLike, Result = unknown>(
   options: ToolOptions<S, Result>,
@@ -386,7 +386,7 @@ export function tool<const S extends SchemaLike, Result = unknown>(
   };
 }
 
-/** Refuses names in `shellArgs` that the schema lacks: a misspelt one would guard nothing. A schema made of others may name its arguments there. */
+/** Refuses names in `shellArgs` that the schema lacks: a misspelt one would protect nothing. A schema composed of others (`allOf`, …) may have its arguments there. */
 function checkShellArgs(names: readonly string[], { properties, ...rest }: JsonObject, tool: string): void {
   const isWhole = !["allOf", "anyOf", "oneOf", "$ref"].some((word) => word in rest);
   const known = Object.keys(Object(properties));
@@ -397,6 +397,6 @@ function checkShellArgs(names: readonly string[], { properties, ...rest }: JsonO
   );
 }
 
-/** The names of the tools there are, for errors about an unknown one. */
+/** The names of all tools, for errors about an unknown one. */
 export const toolsThere = (tools: ReadonlyMap<string, Tool>): string =>
   tools.size === 0 ? "there are no tools" : `there are ${[...tools.keys()].join(", ")}`;

@@ -138,7 +138,7 @@ describe("an agent's options", () => {
     [{ tools: [echo] }, "option tools[0]: a tool, as tool() makes it, is needed, not an object"],
     ...[maxSteps, budget, deadline, repeats, stopWhen].map((made): [Record<string, unknown>, string] => [
       { rules: [made] },
-      "option rules[0]: what makes a rule is none before it is called: maxSteps(20)",
+      "option rules[0]: a function that makes rules must be called: maxSteps(20)",
     ]),
     ...[
       isStepCount(5),

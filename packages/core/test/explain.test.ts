@@ -66,7 +66,7 @@ describe("an explanation", () => {
     const [, one, two] = steps;
     expect(one?.reasons.find(({ kind }) => kind === "request")).toMatchObject({
       text: "m was asked",
-      row: { when: "nothing stands against it", does: "ask the model" },
+      row: { when: "nothing else is to be done first", does: "call the model" },
     });
     expect(one?.reasons.find(({ kind }) => kind === "judged")).toMatchObject({
       rule: "by_content",
@@ -103,7 +103,7 @@ describe("an explanation", () => {
     expect(landing).toMatchObject({
       rule: "max_steps",
       evidence: { steps: 1, max: 1 },
-      row: { when: "a rule speaks" },
+      row: { when: "a rule has a decision" },
     });
     expect(explain(records, { rules, step: 1 }).end).toBeUndefined();
   });
@@ -125,7 +125,7 @@ describe("an explanation", () => {
     expect(waiting).toMatchObject({ now: { phase: "acting", does: "park" } });
     expect(waiting.steps.at(-1)?.reasons.find(({ kind }) => kind === "approval")).toMatchObject({
       text: "needs an approval",
-      row: { when: "calls need somebody's approval", does: "ask" },
+      row: { when: "calls need an approval", does: "ask for it" },
     });
     const refused = (ask: () => unknown): unknown => {
       try {

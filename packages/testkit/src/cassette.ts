@@ -1,6 +1,6 @@
-// The room of cassettes: a run's journal as a model, tools and a clock, and as a test of one line.
+// The room of cassettes: plays a run's journal as a model, tools and a clock, and as a one-line test.
 //
-// Everything else is real: the agent's rules, schemas, hooks and stages work as they do, and must come to the same
+// Everything else is real: the agent's rules, schemas, hooks and stages run as usual, and must lead to the same
 // requests and the same end. Nothing leaves the process.
 
 import {
@@ -30,23 +30,23 @@ import {
 import { Said } from "./cassette/said.ts";
 import { type Recording, Tape } from "./cassette/tape.ts";
 
-/** The main model of a recording, and what else is on it. */
+/** The main model of a recording, and its other parts. */
 export interface Cassette extends Model {
   /** The models of the recorded run, the main one first. */
   readonly models: readonly Model[];
-  /** What sums up a history, where the run had a model for that. */
+  /** The summarising model, if the run had one. */
   readonly compactor: Model | undefined;
   /** Time and chance as they were: waits that ran out in the recording run out at once, longer ones when they are over. */
   readonly clock: Clock;
   /** The recorded tools, or these of yours, which then check and are declared as they are, and give the recorded results. */
   tools(own?: readonly Tool[]): Tool[];
-  /** How many recorded model calls nobody has made yet. */
+  /** How many recorded model calls have not been made yet. */
   readonly left: number;
 }
 
 /**
- * A model that gives the recorded answers to the recorded requests, in their order. Any other request fails, and says
- * in what it differs from the nearest that was recorded.
+ * Makes a model that gives the recorded answers to the recorded requests, in order. Any other request fails with an error
+ * that says how it differs from the nearest recorded one.
  * @param recording a session's records, or a file of them
  * @param agent the texts, estimator and rules that the recorded agent had. Default: none of its own
  */
@@ -189,9 +189,9 @@ function clockOf(tape: Tape): Clock {
 }
 
 /**
- * Plays a recorded session again with an agent, offline: what people said and did is said and done again, and the
- * agent must ask the same and come to the same end. Resolves with its last result.
- * @param options those of the agent; its models and the results of its tools come from the recording
+ * Replays a recorded session with an agent, offline: messages, approvals and aborts are given again, and the agent must
+ * make the same requests and end the same way. Resolves with its last result.
+ * @param options the agent's; its models and its tools' results come from the recording
  * @throws RondoError saying what differs: the first request, the conversation, or the end
  */
 export async function replayTest<Output = unknown>(

@@ -1,4 +1,4 @@
-// The face of @rondo/testkit.
+// The exports of @rondo/testkit.
 
 export type { Recording } from "./cassette/tape.ts";
 export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.ts";

@@ -1,4 +1,4 @@
-// The face of @rondo/testkit/jest: import it once, in `setupFilesAfterEnv`, and jest's `expect` knows the matchers.
+// @rondo/testkit/jest: import it once, in `setupFilesAfterEnv`, and jest's `expect` has the matchers.
 
 import type {} from "expect";
 import { type RondoMatchers, rondoMatchers } from "./matchers/matchers.ts";

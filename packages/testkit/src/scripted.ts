@@ -1,7 +1,7 @@
-// The room of the scripted model: a model whose mind is the test's, behind the same interface as every other.
+// The room of the scripted model: a model that answers from the test's script, behind the same interface as every other.
 //
-// It answers from a script and plays it as a provider would: deltas first, then the whole answer, or a failure with
-// what had arrived. It keeps every request it saw. It never sleeps: where a test must wait, both meet at a gate.
+// It plays the script as a provider would: deltas first, then the complete answer, or a failure with what had arrived. It
+// keeps every request it got. It never sleeps: if a test must wait, both meet at a gate (`hold`).
 
 import {
   type AssistantMessage,
@@ -28,7 +28,7 @@ import { flatten, playTurn, ScriptedAnswer } from "./scripted/play.ts";
 import { fail, type Turn, usageChecks } from "./scripted/turns.ts";
 import { clipped } from "./text.ts";
 
-/** A request as it was when the model got it: plain JSON, its own copy, the messages an array. */
+/** A request as the model got it: a copy as plain JSON, with the messages as an array. */
 export interface SeenRequest {
   system?: string;
   messages: Message[];
@@ -38,7 +38,7 @@ export interface SeenRequest {
   outputSchema?: JsonObject;
 }
 
-/** Decides a turn when its call comes. `callNumber` counts from 1. */
+/** Makes a turn when its call comes. `callNumber` counts from 1. */
 export type Decide = (request: SeenRequest, callNumber: number) => Turn | Promise<Turn>;
 
 /** Turns in order, each a turn or a function of the request; or one function for all calls. */
@@ -51,15 +51,15 @@ export interface ScriptedOptions {
   origin?: Origin;
   /** Its window, limits and prices. Default: unknown. */
   facts?: ModelFacts;
-  /** Usage of each answer that does not tell its own. Default: absent, which is unknown. */
+  /** Usage of each answer without its own `usage(…)`. Default: absent, which is unknown. */
   usage?: Usage;
-  /** Characters (code points) a delta, where a part does not say. 1 streams one character at a time. Default: a part is one delta. */
+  /** Characters (code points) per delta, for parts without their own `chunk`. 1 streams one character at a time. Default: each part is one delta. */
   chunk?: number;
   /** When the script runs out: play its last turn again. Default: reject with `internal`. */
   repeatLast?: boolean;
-  /** The model never looks at its signal, in any turn. Default false. */
+  /** The model ignores its abort signal in every turn. Default: false. */
   ignoreSignal?: boolean;
-  /** Keep every request in `requests`. Default true; false for runs of thousands of steps, since each is a full copy. */
+  /** Keep every request in `requests`. Default: true; use false for runs of thousands of steps, since each is a full copy. */
   keepRequests?: boolean;
 }
 
@@ -77,15 +77,15 @@ const scriptedOptions = membersOf<ScriptedOptions>({
 export interface ScriptedModel extends Model {
   /** How many calls were made. */
   readonly calls: number;
-  /** Every request seen, in order. */
+  /** Every request, in order. */
   readonly requests: readonly SeenRequest[];
-  /** The newest request. Throws when there was none, or they are not kept. */
+  /** The last request. Throws if there was none, or if requests are not kept. */
   readonly lastRequest: SeenRequest;
-  /** How many turns of the script nobody has asked for yet. 0 where the script is a function. */
+  /** How many turns of the script have not been used yet. 0 if the script is a function. */
   readonly left: number;
   /**
-   * For the end of a test: every turn was asked for, and no call was made beyond them.
-   * @throws RondoError `internal` naming the turns that were left, or the calls that had none
+   * For the end of a test: asserts that every turn was used, and that no call was made beyond them.
+   * @throws RondoError `internal` naming the turns that are left, or the calls that had none
    */
   assertDone(): void;
   /** Resolves when every call has settled and everything `late` has been emitted. */
@@ -98,8 +98,8 @@ export interface ScriptedModel extends Model {
  *     const model = scripted([[think("Let me look."), call("read", { path: "a" })], say("It says hello.")]);
  *
  * Deltas never come before `call` has returned its promise. When the signal fires, the call rejects with `aborted`
- * and what had arrived as `partial`. A script that has run out rejects with `internal`, naming the call.
- * @throws RondoError `invalid_request` for a script that is none, and for options that cannot be used
+ * and what had arrived as `partial`. When the script has run out, it rejects with `internal`, naming the call.
+ * @throws RondoError `invalid_request` for an invalid script or option
  */
 export function scripted(script: Script, options: ScriptedOptions = {}): ScriptedModel {
   if (!Array.isArray(script) && typeof script !== "function")

@@ -6,9 +6,9 @@ import { givenBy, resolver } from "@rondo/core/driving";
 let calls = 0;
 
 /**
- * What a tool works with, for a test that executes it by hand: `await weather.execute({ city: "Oslo" }, toolContext())`.
- * Nothing of a run is behind it: its signal does not fire, and its progress is told to nobody. Each has an idempotency key of its own.
- * @param given members to have in place of these (`{ signal, update }`), and `dependencies`: what is given for keys of tools
+ * Makes a tool's context, for a test that executes the tool directly: `await weather.execute({ city: "Oslo" }, toolContext())`.
+ * There is no run behind it: its signal does not fire, and progress goes nowhere. Each context has its own idempotency key.
+ * @param given members that replace the default ones (`{ signal, update }`), and `dependencies`: values for dependencies
  */
 export function toolContext({
   dependencies,

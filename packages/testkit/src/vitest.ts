@@ -1,4 +1,4 @@
-// The face of @rondo/testkit/vitest: import it once, in a setup file, and vitest's `expect` knows the matchers.
+// @rondo/testkit/vitest: import it once, in a setup file, and vitest's `expect` has the matchers.
 
 import { expect } from "vitest";
 import { type RondoMatchers, rondoMatchers } from "./matchers/matchers.ts";

@@ -87,13 +87,13 @@ const faults: Fault[] = [
     what: "the row that delivers steering is removed",
     subject: "spoken to",
     shows: /P8/,
-    table: without("ready", "somebody wrote while the run was working"),
+    table: without("ready", "a message came while the run was working"),
   },
   {
     what: "the row that delivers follow-ups is removed",
     subject: "spoken to",
     shows: /P8: the run completed over/,
-    table: without("finishing", "more work is queued"),
+    table: without("finishing", "follow-ups are queued"),
   },
   {
     what: "the row that answers judged calls is removed",
@@ -228,7 +228,7 @@ const faults: Fault[] = [
     shows: /P2/,
     table: acting(
       "thinking",
-      "the answer is on its way",
+      "the answer is in flight",
       (action, state) => ({ ...action, until: state.now }) as Action,
     ),
   },
@@ -236,7 +236,7 @@ const faults: Fault[] = [
     what: "a run ends twice",
     subject: "by effect",
     shows: /P6: the run ended twice/,
-    table: acting("finishing", "the answer stands", (action) =>
+    table: acting("finishing", "the answer is final", (action) =>
       action.do === "record" ? { ...action, facts: [...action.facts, ...action.facts] } : action,
     ),
   },

@@ -1,7 +1,7 @@
-// The room of the cap: no single result may fill a window.
+// The room of the cap: no single result may fill the window.
 //
-// Two pure questions about a result that has just arrived: whether it is too large, and what the conversation gets in its
-// place. A result that fits is the same object.
+// Pure functions of a result that has just arrived: whether it is too large, and what enters the history in its place. A
+// result that fits is returned as the same object.
 
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
@@ -11,7 +11,7 @@ import { cutContent, joinedText, textLength, withOneText } from "./cap/content.t
 import { maxResultChars } from "./cap/head-tail.ts";
 import { firstLines, linesNote } from "./cap/lines.ts";
 
-/** The call a result is of, and the window (in tokens) it must fit into. */
+/** The call of the result, and the window (in tokens) that it must fit into. */
 export interface CapPlace {
   tool: string;
   callId: string;
@@ -20,8 +20,8 @@ export interface CapPlace {
 }
 
 /**
- * The result as the conversation gets it; the same result when it fits and nothing of it was kept. Where lines are counted and
- * every text is kept, lines end with LF in the conversation. @param ref where its whole text is kept
+ * The result as it enters the history; the same object if it fits and no text was kept. In mode `lines` with every text
+ * kept, its lines end with LF. @param ref the ref of its full text
  */
 export function capResult(
   whole: CallResult,

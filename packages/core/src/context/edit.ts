@@ -1,12 +1,12 @@
-// The room of edits: a history made another, written down as what is kept and what is put.
+// The room of edits: a change to the history, as kept ranges and new messages.
 //
-// Whoever changes a history (a hook, a compaction) says so in one form, as large as the change, and it is read in one way.
+// Hooks and compactions record their changes in this one form, which is only as large as the change.
 
 import type { HistoryEdit } from "../loop/records.ts";
 import type { Message } from "../message.ts";
 import type { MessageList } from "../model.ts";
 
-/** The edit that makes a history of these, in order: places of the old one, and new messages. Places in a row become one run. */
+/** The edit that makes a history of these, in order: indices of the old one, and new messages. Consecutive indices become one range. */
 export function editOf(places: Iterable<number | Message>): HistoryEdit {
   const edit: HistoryEdit = [];
   for (const place of places) {
@@ -18,7 +18,7 @@ export function editOf(places: Iterable<number | Message>): HistoryEdit {
   return edit;
 }
 
-/** The messages an edit makes of a history. */
+/** The history after an edit. */
 export function applyEdit(history: MessageList, edit: HistoryEdit): Message[] {
   return edit.flatMap((one) => {
     if ("put" in one) return [one.put];

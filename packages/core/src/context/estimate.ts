@@ -1,15 +1,15 @@
 // The room of the estimate: how many tokens something will take, before the provider has counted it.
 //
-// Nobody's tokenizer is in core, so characters are weighed. An estimate may be off by a quarter; what the provider counted
-// in its last answer is not, so a request is that count plus the estimate of what is new since (`estimateRequest`).
-// A message is measured once: messages never change.
+// Core has no tokenizer, so characters are weighted. An estimate may be off by a quarter; the provider's count in its last
+// answer is exact, so a request is that count plus the estimate of what is newer (`estimateRequest`).
+// A message is measured once, because messages never change.
 
 import type { AssistantMessage, FilePart, Message, Part, Usage } from "../message.ts";
 import type { MessageList, ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
 import { partsOf, sumOf } from "./stage.ts";
 
-/** Counts tokens, or what it takes for them. Its members need no `this`, and must say the same of the same thing. */
+/** Counts or estimates tokens. Its members need no `this`, and must be pure. */
 export interface Estimator {
   message(message: Message): number;
   text(text: string): number;

@@ -1,8 +1,8 @@
-// The room of the guard: the last look before a request goes out, so that none goes out that cannot fit.
+// The room of the guard: the last check before a request is sent, so that none is sent that cannot fit.
 //
-// It may shorten results that are too large by themselves; it never cuts what a person or the model said. What is still
-// too large is not sent: the caller compacts, or lands. It counts in characters, tool results twice, and so rather too
-// much than too little.
+// It may shorten results that are too large by themselves; it never cuts what a person or the model wrote. If the request is
+// still too large it is not sent: the caller compacts, or ends the run. It counts in characters, tool results twice, so it
+// rather overestimates.
 
 import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";

@@ -1,8 +1,8 @@
-// The room of incomplete turns: a history somebody cut anywhere, made one that no provider refuses.
+// The room of incomplete turns: repairs a history that a hook has cut anywhere, so that no provider refuses it.
 //
-// A cut between a call and its result is what every list of the last so many messages makes sooner or later. The answer
-// that made the call is put back, for without it the result says nothing; what else is missing or double is mended as
-// in a history from elsewhere.
+// Keeping only the last N messages sooner or later cuts between a call and its result. The answer that made the call is put
+// back, because without it the result is meaningless; whatever else is missing or doubled is repaired as in a history from
+// elsewhere.
 
 import { callsOf, type Message } from "../message.ts";
 import type { MessageList } from "../model.ts";

@@ -1,7 +1,7 @@
-// The room of the last resort: what is left to do when a request does not fit and nothing else has helped.
+// The room of the last resort: what to do if a request does not fit and nothing else has helped.
 //
-// The longest texts lose their middle, all down to the same length, so that as little as can be is lost of each.
-// Results go first; what a person wrote only if that is not enough. Calls keep their results (P1).
+// The longest texts lose their middle, all down to the same length, so that each loses as little as possible.
+// Results are cut first; what a person wrote only if that is not enough. Calls keep their results (P1).
 
 import type { Message } from "../message.ts";
 import type { MessageList } from "../model.ts";

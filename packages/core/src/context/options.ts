@@ -1,4 +1,4 @@
-// The room of the context's options: what a user may say about the window, and the facts it comes to.
+// The room of the context's options: what keeps a run inside its window, and the facts that the options become.
 //
 // One pipeline in a fixed order: cap, trim, prune, guard, and compaction; each stage is an option and may be null.
 
@@ -32,29 +32,29 @@ import { type PruneOptions, type PruneSettings, pruneSettings } from "./prune/se
 import { type TrimOptions, type TrimSettings, trimSettings } from "./trim.ts";
 
 export interface ContextOptions {
-  /** Tokens of the window, input and output together. Default: what is known of the model; stages that need it rest where nothing is. */
+  /** Size of the window in tokens, input and output together. Default: the model's known window; if it is unknown, stages that need it are off. */
   window?: number;
-  /** One result on arrival. Default: whole lines, at most 50 KiB. */
+  /** Cuts a result that is too large when it arrives. Default: whole lines, at most 50 KiB. */
   cap?: CapOptions | null;
-  /** All results together, the oldest first, for good. Default: a quarter of the window. */
+  /** Keeps all results together within a budget by replacing the oldest, for good. Default: a quarter of the window. */
   trim?: TrimOptions | null;
-  /** Old results, in a request only. Default: off. */
+  /** Leaves old results out of a request, but not out of the history. Default: off. */
   prune?: PruneOptions | null;
   /**
-   * The last look before a request goes out. `cut`: the longest texts are cut, for good; else results are, for this request
-   * only. Default: `cut`. `counts`: `messages`, and not what goes with them (system prompt, tools, notes); `cut` counts
-   * all in any case. Default: `request`, all of it.
+   * The last check before a request is sent. `results`: `cut` cuts the longest texts, for good; `truncate` and
+   * `truncate_and_replace` shorten results for this request only. Default: `cut`. `counts`: `messages` counts only those, not
+   * system prompt, tools and notes; `cut` always counts everything. Default: `request`, everything.
    */
   guard?: { results?: "cut" | GuardOptions["results"]; counts?: "request" | "messages" } | null;
-  /** The history summed up. Default: at 80 % of the window. */
+  /** Summarises the history. Default: at 80 % of the window. */
   compaction?: (Omit<CompactionOptions, "model"> & { model?: Model }) | null;
-  /** How tokens are estimated. Default: by characters. */
+  /** Estimates tokens that the provider has not counted. Default: by characters. */
   estimator?: Estimator;
   /** Shares of the window, 0 to 1, at which the model is told how much is left. Default: none. */
   tell?: readonly number[];
 }
 
-/** Every stage off: the history is sent as it is, whatever its size. */
+/** Turns every stage off: the history is sent as it is, whatever its size. */
 export const noContext: Required<Pick<ContextOptions, "cap" | "trim" | "prune" | "guard" | "compaction">> = {
   cap: null,
   trim: null,
@@ -82,7 +82,7 @@ const trimOptions = membersOf<TrimOptions>({
   keep: oneOf("last_answer", "none"),
 });
 
-/** What the options of the context must be. */
+/** The check of these options. */
 export const contextOptions: Check = membersOf<ContextOptions>({
   window: finite,
   cap: orNull(capOptions),
@@ -100,7 +100,7 @@ export const contextOptions: Check = membersOf<ContextOptions>({
   tell: listOf(share),
 });
 
-/** The facts of given options. @throws RondoError `invalid_request` naming the option that cannot be used */
+/** The facts that the given options become. @throws RondoError `invalid_request` naming the invalid option */
 export function contextFacts(given: ContextOptions = {}): ContextFacts {
   checkGiven(contextOptions, given, "context");
   const { window } = given;
@@ -122,7 +122,7 @@ function guardFacts({
   return { results, ...(counts === "messages" ? { counts } : {}) };
 }
 
-/** The settings as facts; the model that sums up is a fact of its own. */
+/** The settings as facts; the summarising model is a fact of its own. */
 function compactionFacts(given: NonNullable<ContextOptions["compaction"]> = {}): CompactionSettings {
   const { model: _model, ...settings } = given;
   return compactionSettings(settings);

@@ -1,7 +1,7 @@
-// The room of pruning: old results leave the request for once, and stay in the history.
+// The room of pruning: leaves old results out of one request, while they stay in the history.
 //
-// It waits until the provider's cache has gone cold, for only then a changed front costs nothing. What it puts in place of
-// a result is made from that result and the settings alone, so that the same edits may be used again in later requests.
+// It waits until the provider's cache has expired, because only then a changed front costs nothing. What replaces a result
+// depends only on that result and the settings, so that the same edits can be used again in later requests.
 
 import type { AssistantMessage, Message, Part, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";

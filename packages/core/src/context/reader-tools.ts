@@ -1,7 +1,7 @@
-// The room of the reader tools: how a model gets at the whole of a result that was cut.
+// The room of the reader tools: how a model reads the rest of a result that was cut.
 //
-// Two tools, both read-only, offered from the moment a text was cut and kept; before that a run's tools are its own.
-// They read through the context of their call, so they see the texts of their own session and no other.
+// Two read-only tools, offered once a text was cut and kept. They read through the context of their call, so they see only
+// the texts of their own session.
 
 import { messageOf } from "../errors.ts";
 import { safeRef } from "../journal/blobs.ts";

@@ -1,8 +1,8 @@
-// The room of repair: a history that came from elsewhere, made one that every provider accepts again.
+// The room of repair: makes a history from elsewhere acceptable to every provider.
 //
-// Repair knows no provider: what differs between them is a policy. It takes nothing away that a person or the model
-// said, unless the policy says so. Where nothing is wrong it returns what it was given, the same array and the same
-// messages: whatever was cached by their identity stays cached.
+// Repair knows no provider: what differs between them is in a policy. It removes nothing that a person or the model
+// wrote, unless the policy says so. If nothing is wrong it returns its input, the same array with the same messages, so
+// that whatever is cached by their identity stays cached.
 
 import { type AssistantMessage, type Message, type Part, type UserMessage, userText } from "../message.ts";
 import { mendMessage } from "./repair/mend.ts";

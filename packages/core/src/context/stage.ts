@@ -1,15 +1,15 @@
 // The room of the stage: what the steps between the history and the request have in common.
 //
-// A stage is a pure function of messages. It changes nothing it was given, returns the same list when it has nothing to
-// do, and makes the copy of a message once: a message that is the same object in two requests is encoded once and keeps
-// the provider's cache. It puts messages in the place of others, one for one, so that no call loses its result (P1).
+// A stage is a pure function of messages. It does not change its input, returns the same list if it has nothing to do, and
+// caches the copy of a message: a message that is the same object in two requests is encoded once and keeps the provider's
+// cache. It replaces messages one for one, so that no call loses its result (P1).
 
 import { Log } from "../loop/log.ts";
 import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
 import { oncePer } from "../once-per.ts";
 
-/** What a stage did. `before` and `after` are estimated tokens, unless the stage counts otherwise and its note says so. */
+/** What a stage did. `before` and `after` are estimated tokens, unless `note` names another unit. */
 export interface StageNote {
   stage: "cap" | "trim" | "prune" | "guard" | "compaction";
   before: number;

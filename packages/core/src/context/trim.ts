@@ -1,8 +1,8 @@
-// The room of trimming: all results together keep to a budget, the oldest giving way for good.
+// The room of trimming: keeps all results together within a budget by replacing the oldest for good.
 //
 // What is trimmed stays trimmed: the history itself changes, so that the next request has the same front as this one.
-// Each trimming breaks the provider's cache once. So by default it goes below the budget and then leaves the history
-// alone for a long time. A result that was kept elsewhere leaves its ref behind, and can be read again.
+// Each trimming breaks the provider's cache once. So by default it goes well below the budget and then leaves the history
+// alone for a long time. If a result's text was kept, its ref stays, and it can be read again.
 
 import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
@@ -27,9 +27,9 @@ export interface TrimOptions {
   budgetTokens?: number;
   /** Default: 20,000. */
   minTokens?: number;
-  /** Also the budget where the window is not known. Default: 100,000. */
+  /** Also the budget if the window is unknown. Default: 100,000. */
   maxTokens?: number;
-  /** Which fact of the model is its window where both are known. Default: `contextWindow`. */
+  /** Which size of the model counts as its window if both are known. Default: `contextWindow`. */
   window?: keyof WindowFacts;
   /** Once over the budget, results are trimmed down to this share of it, 0 to 1. Default: 0.5. */
   to?: number;

@@ -1,7 +1,7 @@
 // The room of the window's usage: what fills the window, by source.
 //
-// Each part is estimated; where the provider has counted the same messages, the estimates are scaled so that together
-// they come to its count. So the shares are ours and the sum is the provider's.
+// Each part is estimated; if the provider has counted the same messages, the estimates are scaled so that they add up to
+// its count. So the total is the provider's, and only the shares are estimated.
 
 import type { Message, Part } from "../message.ts";
 import type { Estimator } from "./estimate.ts";
@@ -20,15 +20,15 @@ export const contextSources = [
 
 export type ContextSource = (typeof contextSources)[number];
 
-/** What the next request is made of, in tokens. */
+/** What the next request consists of, in tokens. */
 export interface ContextAccount {
   /** All of it. */
   tokens: number;
-  /** Input and output together; absent when nobody knows. */
+  /** The size of the window, input and output together; absent if unknown. */
   window?: number;
-  /** What is left of the window; absent when it is not known. */
+  /** What is left of the window; absent if its size is unknown. */
   left?: number;
-  /** How many of the tokens the provider counted itself, with its last answer. 0: nobody counted, all is estimated. */
+  /** How many of the tokens the provider counted itself, with its last answer. 0: everything is estimated. */
   counted: number;
   bySource: Record<ContextSource, number>;
   /** Message by message, in the order of the conversation. */

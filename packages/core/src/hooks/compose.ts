@@ -1,7 +1,7 @@
-// The room of composed hooks: several sets of hooks as one, asked one after the other.
+// The room of composed hooks: several sets of hooks combined into one, called one after the other.
 //
-// Each sees what the hooks before it have changed. An invalid answer is returned as it is: the driver refuses it, as it refuses
-// that of a single hook.
+// Each sees what the hooks before it have changed. An invalid answer is returned unchanged: the driver refuses it, as it
+// refuses that of a single hook.
 
 import type { Hooks, PermissionAnswer, StepPlan } from "../hooks.ts";
 import { isObject } from "../json/object.ts";
@@ -9,27 +9,27 @@ import type { CallResult } from "../loop/records.ts";
 import type { ContentPart, Message } from "../message.ts";
 
 /**
- * Combines several sets of hooks into one. For each hook the sets are asked in order:
+ * Combines several sets of hooks into one. For each hook the sets are called in order:
  *
  * - `permission`: the first `deny` or `stop` wins, else an `ask`, else an `allow`;
- * - `beforeTool`: each sees the arguments as the one before left them; the first result wins;
- * - `afterTool`, `transformContext`: each sees what the one before returned;
- * - `prepareStep`: plans are merged, later over earlier, settings by name; of the tools only those that every plan names; the
- *   first `stop` wins;
- * - `onFinish`: the first that gives more work wins, and the others are not asked.
+ * - `beforeTool`: each gets the arguments as the previous one left them; the first result wins;
+ * - `afterTool`, `transformContext`: each gets what the previous one returned;
+ * - `prepareStep`: the returned objects are merged, later over earlier, settings key by key; `tools` is the intersection of all
+ *   lists; the first `stop` wins;
+ * - `onFinish`: the first that returns more work wins, and the others are not called.
  *
  * A hook that throws fails like a single one.
  */
 export function composeHooks(...all: Hooks[]): Hooks {
   const composed: Hooks = {};
   for (const name of Object.keys(ways) as (keyof Hooks)[]) {
-    // A hook that none of them has must stay undefined: the driver would ask it.
+    // A hook that none of them has must stay undefined: otherwise the driver would call it.
     if (all.some((hooks) => hooks[name] !== undefined)) Object.assign(composed, { [name]: ways[name](all) });
   }
   return composed;
 }
 
-/** How each hook is asked, of sets that may have it. */
+/** How each hook is combined, from the sets that may have it. */
 const ways: { readonly [Name in keyof Required<Hooks>]: (all: readonly Hooks[]) => Required<Hooks>[Name] } = {
   permission: (all) => async (call, context) => {
     let said: Said<"permission">;
@@ -103,13 +103,13 @@ const ways: { readonly [Name in keyof Required<Hooks>]: (all: readonly Hooks[]) 
   },
 };
 
-/** What a hook may have said. */
+/** What a hook may return. */
 type Said<Name extends keyof Hooks> = Awaited<ReturnType<Required<Hooks>[Name]>>;
 
-/** Answers that wait for what the others say, and then those that do not. */
+/** From the mildest to the strictest. */
 const strictness: readonly PermissionAnswer[] = ["allow", "ask", "deny", "stop"];
 
-/** A result's content as parts; undefined for what is none. */
+/** A result's content as parts; undefined for anything else. */
 function partsOf(content: string | ContentPart[]): ContentPart[] | undefined {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content : undefined;

@@ -40,7 +40,7 @@ export interface MemoryJournalOptions {
 
 const optionChecks = membersOf<MemoryJournalOptions>({ leases: flag, now: callable });
 
-/** @throws RondoError `invalid_request` naming the option that cannot be used */
+/** @throws RondoError `invalid_request` naming the invalid option */
 export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal {
   checkGiven(optionChecks, options);
   const { leases: leasing = false, now = Date.now } = options;

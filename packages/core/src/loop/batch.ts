@@ -1,13 +1,13 @@
 // The room of the batch: which calls may start now.
 //
-// A pure question about the open turn. Nothing here remembers a batch: whatever may start is started, completions
-// arrive as records, and the question is asked again. Sequential, parallel and keyed are this one question.
+// A pure function of the open turn. No batch is stored: whatever may start is started, results arrive as records, and the
+// function is called again. Sequential, parallel and keyed execution all follow from it.
 
 import type { CallKey } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
 import { type Call, isRunning } from "./state.ts";
 
-/** The calls that may start: cleared to run, free of conflicts with all that run or come before, within the cap. */
+/** The calls that may start: cleared to run, without a conflict with running or earlier calls, within `maxConcurrentTools`. */
 export function startable(calls: readonly Call[], options: RunOptions): CallKey[] {
   const keys: CallKey[] = [];
   let free = options.maxConcurrentTools - calls.filter(isRunning).length;
@@ -24,7 +24,7 @@ export function startable(calls: readonly Call[], options: RunOptions): CallKey[
   return keys;
 }
 
-/** The calls that hooks and humans are to be asked about now: all of them, or the first that is not done. */
+/** The calls that hooks and people may be asked about now: all open ones, or under `sequential` the first. */
 export function inTurn(calls: readonly Call[], options: RunOptions): readonly Call[] {
   const open = calls.filter((call) => !isDone(call));
   if (options.toolOrder !== "sequential") return open;
@@ -32,26 +32,26 @@ export function inTurn(calls: readonly Call[], options: RunOptions): readonly Ca
   return first === undefined ? open.slice(0, 1) : [first];
 }
 
-/** A call that asks somebody and touches nothing holds nobody up: what else there is to do is done meanwhile. */
+/** A call that only asks a person, and touches nothing, does not block others: they run meanwhile. */
 const isQuestion = (call: Call): boolean =>
   call.tool?.permission === "ask" && call.tool.effect === "read" && keysOf(call)?.length === 0;
 
-/** Whether everything that must be said before a call may run has been said. */
+/** Whether everything that must be decided before a call may run has been decided. */
 function isCleared(call: Call, options: RunOptions): boolean {
   if (call.result !== undefined || isRunning(call)) return false;
   if (call.interrupted && !call.again) return false;
-  // A child that has stopped goes on when there is something new to tell it.
+  // A parked child is resumed when there is a new answer for it.
   if (call.child?.parked && call.child.answers.length <= call.child.told) return false;
   if (call.verdict?.do !== "run") return false;
   if (permissionOf(call, options) !== "allow") return false;
   return call.prepared || !options.hooks.includes("beforeTool");
 }
 
-/** What is known about permission to run: an answer, or that the hook has yet to be asked. */
+/** A call's permission to run: the answer, or `unasked` if the hook must be asked first. */
 export function permissionOf(call: Call, options: RunOptions): "allow" | "deny" | "ask" | "stop" | "unasked" {
   if (call.permission !== undefined) return call.permission.answer;
   if (call.tool?.permission === "deny") return "deny";
-  // Somebody was asked already, under a process that had no hook: it is theirs to answer.
+  // An approval was already requested, by a process without a permission hook: a person must answer it.
   if (call.asked) return "ask";
   if (options.hooks.includes("permission")) return "unasked";
   return call.tool?.permission ?? "allow";
@@ -62,7 +62,7 @@ const isDone = (call: Call): boolean => call.result !== undefined && call.settle
 function conflict(one: Call, other: Call, order: RunOptions["toolOrder"]): boolean {
   if (isQuestion(one) || isQuestion(other)) return false;
   if (order === "sequential") return true;
-  // What will be answered without running stands in nobody's way.
+  // A call that will be answered without running blocks no other.
   if (other.verdict?.do === "answer") return false;
   const bothRead = one.tool?.effect === "read" && other.tool?.effect === "read";
   if (bothRead) return false;

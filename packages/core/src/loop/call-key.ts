@@ -1,6 +1,6 @@
-// The room of a call's name.
+// The room of the call key: a call's unique name in its session.
 
-/** A call's key: the sequence number of the answer it stands in, and its position there. Ids of providers repeat; keys do not. */
+/** A call's key: the `seq` of its answer, and its position there. Providers' ids may repeat; keys do not. */
 export type CallKey = `${number}.${number}`;
 
 /** The position of a call in its answer, from 0. */

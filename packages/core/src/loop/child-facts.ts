@@ -1,84 +1,84 @@
-// The room of the facts about sub-agents: what stands in records and in states.
+// The room of the facts about sub-agents: their types in records and in the state.
 
 import type { LedgerEntry } from "../context/compact/ledger.ts";
 import type { Thrown } from "../errors.ts";
 import type { ContentPart, Json, JsonObject, Usage } from "../message.ts";
 import type { CallKey } from "./call-key.ts";
 
-/** What may be spent. What is absent has no limit. */
+/** How much may be spent. An absent member means no limit. */
 export interface Amounts {
   /** Input and output tokens together. */
   tokens?: number;
   /** US dollars. */
   usd?: number;
   modelCalls?: number;
-  /** Sub-agents; in what is reserved for one, those below it. */
+  /** Sub-agents; in the share of a sub-agent, those below it. */
   agents?: number;
   /** Milliseconds since 1970. */
   until?: number;
 }
 
-/** What the loop knows of a tool whose calls are sub-agents. */
+/** The loop's facts about a tool whose calls are sub-agents. */
 export interface AgentFacts {
-  /** How deep it may stand: 1 is right below a run that nobody else started. */
+  /** How deep it may be nested: a sub-agent of a top-level run has depth 1. */
   maxDepth: number;
-  /** The most that one call is given, `ms` from its start. Default: its share of what is left. */
+  /** The most that one call gets; `ms` counts from its start. Default: its share of what is left. */
   most?: Omit<Amounts, "until"> & { ms?: number };
 }
 
-/** Whose sub-agent a run is. */
+/** The parent of a sub-agent's run. */
 export interface ParentFacts {
   session: string;
   call: CallKey;
-  /** 1: right below a run that nobody else started. */
+  /** 1: directly below a top-level run. */
   depth: number;
-  /** What the run may spend, with all it starts. */
+  /** What the run may spend, including everything below it. */
   budget: Amounts;
 }
 
-/** What a sub-agent spent, with all it started. */
+/** What a sub-agent spent, including everything below it. */
 export interface Spent {
   usage: Usage;
   /** Input and output tokens together. */
   tokens: number;
   /** Absent: unknown. */
   usd?: number;
-  /** Model calls whose tokens nobody counted. */
+  /** Model calls without reported usage. */
   uncounted: number;
   modelCalls: number;
-  /** Sub-agents it started, and they did. */
+  /** Sub-agents started by it and below it. */
   agents: number;
 }
 
-/** A call inside a sub-agent that waits for somebody. `id` is the one it has there; `agents`: the tools it stands under, from the outermost in. */
+/** A call inside a sub-agent that waits for an approval. `id` is its id there; `agents`: the sub-agents' tools above it, outermost first. */
 export interface WaitingCall {
   id: string;
   name: string;
   args: JsonObject;
   session: string;
   agents: string[];
-  /** A crash cut it off: its outcome is unknown. */
+  /** A crash interrupted it: its outcome is unknown. */
   interrupted?: true;
 }
 
-/** A result that somebody brings for a call: what its tool would have come to. */
+/** A result that `answer` gives for a call, in place of running its tool. */
 export interface BroughtResult {
   content: ContentPart[];
   isError: boolean;
-  /** It ends the run; a text is the run's text. */
+  /** It ends the run; a string becomes the run's text. */
   done?: boolean | string;
   ledger?: LedgerEntry[];
-  /** For programs alone: the model does not read it. */
+  /** For programs only: the model does not read it. */
   details?: Json;
-  /** As it was brought, where that is told by the call's own tool, and JSON. Absent: `content` says it all. */
+  /** The given value as JSON, if the call's own tool renders it. Absent: `content` is complete. */
   value?: Json;
-  /** It was recorded elsewhere, and told then. */
+  /** It was recorded, and rendered, elsewhere. */
   recorded?: true;
-  /** It is an error that was brought. What the model reads of it is decided where the call is, whose agent may mask it. */
+  /** An `Error` was given. The agent of the call decides what the model reads of it, because it may mask errors. */
   threw?: Thrown;
 }
 
-/** What somebody said to a call inside a sub-agent. */
+/** An answer to a call inside a sub-agent. */
 export interface PassedAnswer {
   /** The call's id in the sub-agent's session. */
   inside: string;
@@ -90,32 +90,32 @@ export interface PassedAnswer {
     | ({ answer: "result" } & BroughtResult);
 }
 
-/** A sub-agent whose call got its result from somebody else, and that has not come to its end. */
+/** An abandoned sub-agent: its call got a result without it, and it has not ended. */
 export interface LeftChild {
   readonly call: CallKey;
-  /** The tool that it is a call of. */
+  /** Name of its tool. */
   readonly name: string;
   readonly session: string;
-  /** What it has told of its spending. */
+  /** What it has reported of its spending. */
   readonly told: Spent;
-  /** How long its run waits for its end, in milliseconds since 1970. */
+  /** Until when its parent's run waits for its end, in milliseconds since 1970. */
   readonly until: number;
-  /** How often it could not be ended, and when that is tried again, in milliseconds since 1970. */
+  /** How often ending it has failed, and when it is tried again, in milliseconds since 1970. */
   readonly failures?: number;
   readonly notBefore?: number;
 }
 
-/** A call that is a sub-agent, since it first started. */
+/** The state of a call that is a sub-agent, since it first started. */
 export interface ChildCall {
   readonly session: string;
   /** What it may spend. */
   readonly reserved: Amounts;
-  /** What it has told of that. */
+  /** What it has reported of its spending. */
   readonly spent: Spent;
-  /** It has stopped until somebody answers. */
+  /** It is parked until a call of it is answered. */
   readonly parked: boolean;
   readonly waiting: readonly WaitingCall[];
-  /** What was said to its calls since it last stopped, and how many of them it was started with. */
+  /** The answers to its calls since it last parked, and how many of them it got when it was resumed. */
   readonly answers: readonly PassedAnswer[];
   readonly told: number;
 }

@@ -1,8 +1,8 @@
-// The room of children: what a run knows of its sub-agents, and what it gives them to spend.
+// The room of children: what sub-agents may spend, and what they have spent.
 //
-// A sub-agent is a call of a tool, and a session of its own. What it may spend is taken from what its parent has left
-// before it starts, as a fact, so that children at work at the same time cannot spend the same thing twice; what it
-// really spent is told with its result, once. All of it is computed here from the state: no clock, no counter beside it.
+// A sub-agent is a call of a tool, with a session of its own. Its share of what the parent has left is reserved before it
+// starts, as a fact, so that children running in parallel cannot spend the same tokens twice; what it really spent is
+// reported with its result, once. All of it is computed here from the state.
 
 import { addUsage, type Usage } from "../message.ts";
 import { type Rules, ruleFailed, speakersIn } from "../rules/rule.ts";
@@ -13,7 +13,7 @@ import { type Call, isOpen, type State, withRun } from "./state.ts";
 
 export const nothingSpent: Spent = { usage: {}, tokens: 0, usd: 0, uncounted: 0, modelCalls: 0, agents: 0 };
 
-/** Two sums as one. */
+/** The sum of two spendings. */
 export function addSpent(one: Spent, more: Spent): Spent {
   return {
     usage: addUsage(one.usage, more.usage),
@@ -25,7 +25,7 @@ export function addSpent(one: Spent, more: Spent): Spent {
   };
 }
 
-/** What has been spent beyond what was told already. */
+/** What has been spent beyond what was reported already. */
 export function spentSince(now: Spent, told: Spent): Spent {
   const usage: Usage = {};
   for (const [name, value] of Object.entries(now.usage) as [keyof Usage, number][])
@@ -40,7 +40,7 @@ export function spentSince(now: Spent, told: Spent): Spent {
   };
 }
 
-/** What a run has spent with all it started. */
+/** What a run has spent, including everything below it. */
 export function spentBy(state: State): Spent {
   const { spend, modelCalls, below } = withRun(state).run;
   return {
@@ -55,18 +55,18 @@ export function spentBy(state: State): Spent {
 
 const counted = ["tokens", "usd", "modelCalls", "agents"] as const;
 
-/** The tighter of two limits, each by each. */
+/** The tighter of two limits, member by member. */
 export function tighter(one: Amounts, other: Amounts): Amounts {
   const least: Amounts = { ...one };
   for (const name of [...counted, "until"] as const) {
     const limit = other[name];
-    // What has no end is no limit, and no number that a record holds.
+    // Infinity is no limit, and not a number that JSON can hold.
     if (limit !== undefined && Number.isFinite(limit)) least[name] = Math.min(limit, least[name] ?? limit);
   }
   return least;
 }
 
-/** What a budget leaves after what was spent; of money nothing, where nobody knows what was spent of it. */
+/** What is left of a budget; no money if it is unknown how much was spent. */
 export function leftOf(budget: Amounts, spent: Spent): Amounts {
   const left: Amounts = { ...budget };
   for (const name of counted) {
@@ -76,7 +76,7 @@ export function leftOf(budget: Amounts, spent: Spent): Amounts {
   return left;
 }
 
-/** What the run may still give: what its rules leave, less what is held for the children that have no result yet. */
+/** What the run may still give away: what its rules leave, minus what is reserved for children without a result. */
 export function freeAmounts(state: State, rules: Rules): Amounts {
   let free: Amounts = {};
   for (const { rule, place } of speakersIn(rules.list).left) {
@@ -93,7 +93,7 @@ export function freeAmounts(state: State, rules: Rules): Amounts {
   return free;
 }
 
-/** What is held for a child: what it was given, less what it has told of that. Where it was given no limit, it holds nothing. */
+/** What is still reserved for a child: its share minus its reported spending. Without a limit nothing is reserved. */
 function heldFor({ reserved, spent }: ChildCall): Spent {
   const held = { ...nothingSpent };
   for (const name of counted) {
@@ -103,12 +103,12 @@ function heldFor({ reserved, spent }: ChildCall): Spent {
   return held;
 }
 
-/** What a sub-agent is given, or why it is not started. */
+/** A sub-agent's share, or why it may not start. */
 export type Share = { reserved: Amounts } | { refused: string };
 
 /**
- * What each call of the open turn that is a sub-agent and has not begun would be given: an equal share of what is
- * free, at most what its tool asks for. Together they are never given more than is free.
+ * The share of each sub-agent of the open turn that has not begun: an equal part of what is
+ * free, at most what its tool asks for. Together the shares never exceed what is free.
  */
 export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share> {
   const { options, run } = withRun(state);
@@ -154,7 +154,7 @@ function shareOf(free: Amounts, among: number, most: AgentFacts["most"] = {}, no
       if (wish !== undefined) reserved[name] = wish;
       continue;
     }
-    // A sub-agent is one of those that are counted, and needs a model call to say anything.
+    // Each takes one from the number of sub-agents, and needs at least one model call.
     const whole = name !== "usd";
     const least = whole && there >= 1 ? 1 : 0;
     const share = Math.max(least, whole ? Math.floor(there / among) : there / among);
@@ -184,7 +184,7 @@ function without(free: Amounts, reserved: Amounts): Amounts {
   return left;
 }
 
-/** The calls inside sub-agents that wait for an answer and have none, with the call they stand under. */
+/** The calls inside sub-agents that wait for an answer, with the parent's call above them. */
 export function waitingInside(state: State): { call: Call; inside: WaitingCall }[] {
   const { run } = state;
   if (!isOpen(run)) return [];

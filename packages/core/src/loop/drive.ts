@@ -1,9 +1,9 @@
-// The driver: a plain async task that performs what `next` names and appends what comes of it.
+// The driver: an async loop that performs the action `next` returns and appends the outcome as records.
 //
-// There is no policy in it. It alone stamps records; it appends before it acts, and flushes before anything leaves
-// the process or waits; it tells listeners what happened. What comes from outside (messages, approvals, aborts) and
-// what comes back (answers, results) enters by one mailbox. When the loop stops waiting for a model or a tool, the driver
-// fires its signal; a result that still comes is recorded as late.
+// It has no policy. Only the driver stamps records. It appends before it acts, and flushes the journal before anything
+// leaves the process and before it waits. Input from outside (messages, approvals, aborts) and outcomes (answers,
+// results) both enter through one mailbox. When the loop stops waiting for a model or a tool, the driver fires its
+// abort signal; a result that still arrives is recorded as late.
 
 import { longestWait, SteadyClock } from "../clock.ts";
 import { RondoError, toRondoError } from "../errors.ts";
@@ -33,7 +33,7 @@ export class Driver {
   #state: State;
   readonly #mailbox: Arriving[] = [];
   #wake: (() => void) | undefined;
-  /** Something came after `next` was last asked: the loop must not begin to wait before it asks again. */
+  /** Something arrived after `next` was last called: the loop must call it again before it waits. */
   #stirred = false;
   #running = false;
   readonly #telling: Telling;
@@ -41,10 +41,13 @@ export class Driver {
   #unheard: Fact[] = [];
   readonly #prefix: Prefix;
   readonly #ongoing: OngoingWork;
-  /** Set by a drain: stop driving `soon`, at the next safe point, or `now`, whatever is under way. */
+  /** Set by a drain: stop driving `soon`, at the next safe point, or `now`, whatever is in flight. */
   #leaving: "soon" | "now" | undefined;
 
-  /** @param late is given what comes back while nobody drives, to `post` it when it can be written. Default: it is posted at once; `prefix`: what was sent before */
+  /**
+   * @param late gets outcomes that arrive while the driver does not run, to `post` them when they can be written; by default they are posted at once
+   * @param prefix what was sent before, by another driver of the session
+   */
   constructor(
     shell: Shell,
     listeners: ListenerList,
@@ -78,37 +81,37 @@ export class Driver {
     return this.#running;
   }
 
-  /** Facts that were handed in, and are appended at the next turn of the loop. */
+  /** Facts that were posted, and are appended at the next turn of the loop. */
   get mail(): readonly Fact[] {
     return this.#mailbox;
   }
 
-  /** Goes on from what the journal has, whoever wrote it. Facts of this driver that the journal lacks are dropped. */
+  /** Continues from the journal's state, whoever wrote it. Facts of this driver that the journal lacks are dropped. */
   startFrom(state: State): void {
     this.#state = state;
     this.#groups.startAt(state.seq);
   }
 
-  /** Facts said to the session that were lost when a `run` failed: the journal has none of them. Returns them once. */
+  /** Messages, approvals and the like that were lost when a `run` failed: the journal has none of them. Returns them once. */
   takeUnheard(): Fact[] {
     const words = this.#unheard;
     this.#unheard = [];
     return words;
   }
 
-  /** A result that `answer` gives for a call, rendered and cut as the conversation gets it. */
+  /** A result given with `session.answer`, rendered and capped as it enters the history. */
   brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
     return this.#ongoing.brought(call, result);
   }
 
-  /** Why nothing can be kept here any more, for callers after the first that was told. Undefined: it can. */
+  /** Why this driver can write no more; undefined if it can. */
   get failed(): RondoError | undefined {
     return this.#groups.refusal;
   }
 
   /**
-   * Hands in a fact. While the driver runs it is taken up at the next turn of the loop; otherwise it is appended at
-   * once, and durable when the journal says so (see `settled`).
+   * Hands in a fact. While the driver runs, it is appended at the next turn of the loop; otherwise at
+   * once, and is durable when `settled` resolves.
    */
   post(fact: Arriving): void {
     if (this.#running) {
@@ -126,22 +129,22 @@ export class Driver {
     this.#groups.flushInTurn();
   }
 
-  /** The last record that was made here and that the journal took. */
+  /** The last record of this driver that the journal has acknowledged. */
   get written(): LogRecord | undefined {
     return this.#groups.kept;
   }
 
-  /** The write of what was posted while nobody drove, while it is under way. Undefined: there is none. */
+  /** The pending write of what was posted while the driver did not run; undefined if there is none. */
   get writing(): Promise<void> | undefined {
     return this.#groups.writing;
   }
 
-  /** Resolves when everything posted while nobody drove is durable. */
+  /** Resolves when everything posted while the driver did not run is durable. */
   settled(): Promise<void> {
     return this.#groups.settled();
   }
 
-  /** Writes down what comes when nobody drives any more, if it still can be: there is nobody to reject to. */
+  /** Writes a result that arrives when the driver no longer runs, if that is still possible: nobody would see a rejection. */
   #keepLate(fact: Arriving): void {
     if (this.#groups.failed !== undefined) return;
     this.#take(fact);
@@ -153,8 +156,8 @@ export class Driver {
   }
 
   /**
-   * Drives until the run has ended or waits for somebody outside.
-   * @throws RondoError when the journal refused a record: nothing more is done then
+   * Drives until the run has ended, is parked, or was drained.
+   * @throws RondoError if the journal refused a record: nothing more is done then
    */
   async run(): Promise<"done" | "parked" | "left"> {
     if (this.#running)
@@ -168,7 +171,7 @@ export class Driver {
         const action = nextOrEnd(this.#state, this.#shell.rules);
         if (action.do === "done" || action.do === "park") {
           await this.#groups.flush();
-          // What was said while the journal wrote is appended before the driver stops.
+          // What was posted during the flush is appended before the driver stops.
           if (this.#mailbox.length > 0) continue;
           return action.do === "done" ? "done" : "parked";
         }
@@ -183,7 +186,7 @@ export class Driver {
     } catch (thrown) {
       this.#abandon(toRondoError(thrown));
       this.#unheard = [...this.#groups.unkept, ...this.#mailbox].filter(isOutsideFact);
-      // All else that came was about this run, which goes on elsewhere, if at all.
+      // The rest was about this run, which continues elsewhere, if at all.
       this.#mailbox.length = 0;
       throw thrown;
     } finally {
@@ -193,8 +196,8 @@ export class Driver {
   }
 
   /**
-   * Starts nothing more: `run` resolves once what is under way has come back, and the run stays open. Also holds for
-   * a `run` that is about to begin, until `stay` is called.
+   * Starts nothing more: `run` resolves once everything in flight has come back, and the run stays open. Also applies to
+   * later calls of `run`, until `stay` is called.
    */
   leave(): void {
     this.#leaving ??= "soon";
@@ -202,28 +205,28 @@ export class Driver {
     this.#stir();
   }
 
-  /** Gives up what is under way: it is lost as in a crash, and `run` resolves. */
+  /** Abandons what is in flight: it is lost as in a crash, and `run` resolves. */
   leaveNow(): void {
     this.#leaving = "now";
     this.#ongoing.leave("now");
     this.#stir();
   }
 
-  /** Another writer has taken the session, or a sub-agent's records were refused: results of what is under way could not be kept, so it is stopped here. */
+  /** Another writer has taken the session, or a sub-agent's records were refused: results could not be stored any more, so everything in flight is stopped. */
   lose(error: RondoError): void {
-    // If nothing is driven there is nothing to stop: the next write is refused.
+    // If the driver does not run there is nothing to stop: the next write is refused.
     if (!this.#running) return;
     this.#abandon(error);
     this.#stir();
   }
 
-  /** Takes a `leave` back. */
+  /** Revokes a `leave`. */
   stay(): void {
     this.#leaving = undefined;
     this.#ongoing.stay();
   }
 
-  /** Whether a drain may stop here: nothing is under way, and another process can do what comes next. */
+  /** Whether a drain may stop here: nothing is in flight, and another process can do what comes next. */
   #leaves(action: Action): boolean {
     if (this.#leaving === "now") return true;
     const { run } = this.#state;
@@ -258,7 +261,7 @@ export class Driver {
     }
   }
 
-  /** Tells listeners of an event that comes of no record. */
+  /** Emits an event that does not come from a record. */
   tell(event: RondoEvent): void {
     this.#telling.tell(event);
   }
@@ -317,7 +320,7 @@ export class Driver {
     return this.#onceDurable(() => this.#ongoing.summarise(action));
   }
 
-  /** Does something once the records before it are durable. What came meanwhile is appended first: nothing starts after an abort. */
+  /** Starts work once the records before it are durable. What arrived meanwhile is appended first, so that nothing starts after an abort. */
   #onceDurable(start: () => void): Promise<void> | undefined {
     const go = (): void => {
       this.#takeMail();
@@ -336,7 +339,7 @@ export class Driver {
   }
 
   /**
-   * The journal failed: nothing that happens now could be kept, so everything is stopped. The run goes on elsewhere
+   * The journal failed: nothing that happens now could be stored, so everything is stopped. The run may be resumed elsewhere
    * from its records, and its sub-agents with it: they are left as they are, and not ended.
    */
   #abandon(error: RondoError): void {
@@ -351,7 +354,7 @@ export class Driver {
     this.#wake?.();
   }
 
-  /** Asks once the records before it are durable, and waits for the answer. What came meanwhile is appended first. */
+  /** Calls user code once the records before it are durable, and waits for its answer. What arrived meanwhile is appended first. */
   async #ask<What>(what: readonly What[], ask: (one: What) => void, until?: number): Promise<void> {
     await this.#groups.flush();
     if (this.#stirred) return;
@@ -359,9 +362,9 @@ export class Driver {
     await this.#wait(until);
   }
 
-  /** Waits for mail, for `until`, or for `ready`. That `until` was reached is a record (`woke`). */
+  /** Waits for mail, for `until`, or for `ready`. If `until` is reached, that is a record (`woke`). */
   async #wait(until: number | undefined, ready?: () => boolean): Promise<void> {
-    // Also where nothing is to be written: what is about to come comes before a simulated clock jumps to its alarm.
+    // Awaited even if there is nothing to write: what is about to arrive must arrive before a simulated clock jumps to its alarm.
     await this.#groups.flush();
     if (this.#stirred || ready?.()) return;
     const { clock } = this.#shell;
@@ -379,7 +382,7 @@ export class Driver {
   }
 }
 
-/** During a drain nothing is started: what is under way is waited for instead. */
+/** During a drain nothing is started: the driver waits for what is in flight instead. */
 function held(action: Running): Running {
   if (!starting.has(action.do)) return action;
   return { do: "wait", ...("until" in action ? { until: action.until } : {}) };

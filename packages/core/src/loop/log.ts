@@ -1,11 +1,11 @@
-// The room of shared growth: lists, sets and counts that only grow, shared by every version of the state.
+// The room of append-only collections: lists, sets and counts that all versions of the state share.
 //
-// A version knows its own length and never looks past it, so that adding one thing costs one thing, however long the
-// list is, and an older version stays what it was. Adding to a version that is no longer the newest copies first.
+// Each version knows its own length and never looks past it. So appending costs O(1), however long the list is, and older
+// versions do not change. Appending to a version that is not the newest copies first.
 
 import { oncePer } from "../once-per.ts";
 
-/** The sums of a backing list's first items, by what is summed: at n is that of the first n. Shared like the items are. */
+/** Prefix sums of a backing list, by measure: index n has the sum of the first n items. Shared like the items. */
 const sumsOf = oncePer((_items: readonly unknown[]) =>
   oncePer((_measure: (item: never) => number): number[] => [0]),
 );
@@ -36,7 +36,7 @@ export class Log<T> implements Iterable<T> {
     return new Log(items, items.length);
   }
 
-  /** True when the other list is a prefix of this one, as far as that can be told without looking at every item. */
+  /** True if the other list is known to be a prefix of this one, without comparing every item. */
   extends(other: { readonly length: number }): boolean {
     return #items in other && this.#items === (other as Log<T>).#items && this.length >= other.length;
   }
@@ -46,8 +46,8 @@ export class Log<T> implements Iterable<T> {
   }
 
   /**
-   * The sum of a measure over the items from `from` up to `to`. Each item is measured once, for all versions: asking
-   * again costs what is new since. `measure` must be the same function each time, and say the same of the same item.
+   * The sum of a measure over the items from `from` up to `to`. Each item is measured once, for all versions: calling it
+   * again costs only what is new. `measure` must be the same function each time, and pure.
    */
   sum(measure: (item: T) => number, from: number = 0, to: number = this.length): number {
     const start = Math.max(0, Math.min(from, this.length));
@@ -92,13 +92,13 @@ export class Names {
     return new Names(places, this.size + 1);
   }
 
-  /** All there are, in the order in which they were added. */
+  /** All items, in the order in which they were added. */
   toJSON(): string[] {
     return [...this.#places.keys()].slice(0, this.size);
   }
 }
 
-/** Texts of which each may be added any number of times, with the same sharing: how often it was. */
+/** An append-only multiset of texts, with the same sharing: how often each was added. */
 export class Tally {
   readonly #added: Additions;
   readonly #size: number;
@@ -114,7 +114,7 @@ export class Tally {
 
   /** How often a text was added. */
   of(text: string): number {
-    // The newest version finds its own at the end; only an older one looks further.
+    // In the newest version the count is at the end; only an older one searches further.
     return (this.#added.places.get(text)?.findLastIndex((place) => place < this.#size) ?? -1) + 1;
   }
 
@@ -142,7 +142,7 @@ export class Tally {
   }
 }
 
-/** What the newest of some versions has added: of each text when it was, and how much in all. */
+/** The backing of several versions: the positions at which each text was added, and how many there are in all. */
 interface Additions {
   readonly places: Map<string, number[]>;
   size: number;

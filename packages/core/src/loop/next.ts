@@ -1,11 +1,11 @@
 // The one place that decides.
 //
-// `next` looks at the state and the rules and names the one thing to do now. It is pure: no I/O, no clock, no
-// randomness, no await; time and chance come in with the records. It is total: every state has exactly one action.
+// `next` takes the state and the rules and returns the next action. It is pure: no I/O, no clock, no randomness, no
+// await; time and random numbers come in with the records. It is total: every state has exactly one action.
 //
-// The decisions are a table that can be read aloud: in each phase the rows are tried from the top, and the first that
-// applies names the action. `to` says which phases may follow; the model checker holds the code to it, and the
-// documentation's diagram is drawn from it.
+// The decisions are a table in plain words: in each phase the rows are tried from the top, and the first that applies
+// gives the action. `to` lists the phases that may follow; the model checker verifies them, and the diagram in the
+// documentation is drawn from them.
 
 import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -74,7 +74,7 @@ import {
 
 /** One row of the table. */
 export interface Row {
-  /** When this row applies, in words. */
+  /** When this row applies, in words: `rondo explain` shows them. */
   when: string;
   /** What is done then, in words. */
   does: string;
@@ -100,11 +100,11 @@ export const table: Table = {
         return inFlight(state.run) && state.now < until ? { do: "wait", until } : undefined;
       },
     ),
-    row("the model's answer is still in flight", "give it up", ["cancelling", "ready"], (state) =>
+    row("the model's answer is still in flight", "abandon it", ["cancelling", "ready"], (state) =>
       isThinking(state.run) ? record(givenUpModel(state.run)) : undefined,
     ),
     row(
-      "an answer came that nobody judged",
+      "an answer has not been judged",
       "judge it: none of its calls runs",
       ["cancelling"],
       unjudgedAfterAbort,
@@ -122,17 +122,17 @@ export const table: Table = {
   ready: [
     leftBehind(["ready", "cancelling"]),
     row("a hook of the run failed", "end the run with its error", ["idle"], endBroken),
-    row("the answer of a landing was to be typed", "check it", ["ready", "cancelling"], checkLanded),
+    row("a landing's typed answer is unchecked", "check it", ["ready", "cancelling"], checkLanded),
     row(
-      "a judged turn said that all is done, and more is queued",
-      "deliver it and go on",
+      "a turn was judged to complete the run, and more messages are queued",
+      "deliver them and continue",
       ["ready"],
       (state) => (state.run.stopping?.reason === "completed" ? deliverAll(state) : undefined),
     ),
-    row("a judged turn said stop", "end the run", ["idle"], endStopped),
+    row("a turn was judged to stop the run", "end the run", ["idle"], endStopped),
     row(
-      "a compaction was all that was asked for, or a clearing",
-      "end the run, unless somebody wrote during a compaction",
+      "the run was only to compact or clear the history",
+      "end the run, unless a message came during the compaction",
       ["ready", "idle"],
       (state, rules) => {
         const { only } = state.run;
@@ -141,18 +141,18 @@ export const table: Table = {
       },
     ),
     row(
-      "a run was to go on without a new message, and the model has nothing to answer",
-      "deliver what waits, or end the run",
+      "the run was started without a message, and the model has nothing to answer",
+      "deliver queued messages, or end the run",
       ["ready", "idle"],
       (state) => (hasNothingToAnswer(state) ? (deliverAll(state) ?? endGoingOn()) : undefined),
     ),
-    row("a rule's time has come", "record what it decided", ["ready", "idle"], timedDecision),
-    row("a retry waits for its time", "wait", ["ready", "cancelling"], waitForRetry),
-    row("somebody wrote while the run was working", "deliver the messages", ["ready"], (state) =>
+    row("a rule's time has come", "record its decision", ["ready", "idle"], timedDecision),
+    row("a retry is waiting", "wait", ["ready", "cancelling"], waitForRetry),
+    row("a message came while the run was working", "deliver the messages", ["ready"], (state) =>
       state.run.paused ? undefined : deliver(state, "steer"),
     ),
-    row("a rule speaks", "record what it decided", ["ready", "idle"], ruleDecision),
-    row("results are over their budget", "cut the oldest for good", ["ready"], trimmed),
+    row("a rule has a decision", "record its decision", ["ready", "idle"], ruleDecision),
+    row("results are over their budget", "trim the oldest for good", ["ready"], trimmed),
     row("the history fills its share of the window", "decide to compact it", ["compacting"], compactionDue),
     row(
       "the request would not fit into the window",
@@ -179,41 +179,41 @@ export const table: Table = {
           : runHook(state, { hook: "transformContext", step: stepOf(state) }, rules),
     ),
     row(
-      "the request does not fit, as it was made for this once",
+      "the request does not fit as shaped for this one time",
       "compact, or end the run",
       ["compacting", "idle"],
       tooLarge,
     ),
-    row("nothing stands against it", "ask the model", ["thinking"], callModel),
+    row("nothing else is to be done first", "call the model", ["thinking"], callModel),
   ],
 
   compacting: [
     leftBehind(["compacting", "cancelling"]),
     row(
       "a rule's time has come",
-      "record what it decided",
+      "record its decision",
       ["compacting", "cancelling", "ready", "finishing", "idle"],
       timedDecision,
     ),
     row(
-      "a summary is on its way",
+      "a summary is in flight",
       "wait for it",
       ["compacting", "cancelling", "ready", "finishing"],
       (state, rules) => (state.run.compacting?.call === undefined ? undefined : wait(state, rules)),
     ),
-    row("a summary waits to be tried again", "wait", ["compacting", "cancelling"], waitForSummary),
-    row("a part of the history has no summary yet", "ask a model for it", ["compacting"], askForSummary),
+    row("a summary waits for its retry", "wait", ["compacting", "cancelling"], waitForSummary),
+    row("a part of the history has no summary yet", "call a model for it", ["compacting"], askForSummary),
     row(
-      "the summaries are there, or cannot be had",
-      "put them in place of what they sum up",
+      "all summaries are there, or have failed",
+      "replace the summarised messages, or keep them",
       ["ready", "finishing"],
       (state, rules) => record(compactionOf(state, rules)),
     ),
   ],
 
   thinking: [
-    row("a rule's time has come", "record what it decided", ["thinking", "cancelling"], timedDecision),
-    row("the answer is on its way", "wait for it", ["thinking", "judging", "cancelling", "ready"], wait),
+    row("a rule's time has come", "record its decision", ["thinking", "cancelling"], timedDecision),
+    row("the answer is in flight", "wait for it", ["thinking", "judging", "cancelling", "ready"], wait),
   ],
 
   judging: [
@@ -228,7 +228,7 @@ export const table: Table = {
   acting: [
     row(
       "a rule's time has come",
-      "record what it decided",
+      "record its decision",
       ["acting", "compacting", "cancelling", "ready"],
       timedDecision,
     ),
@@ -239,14 +239,14 @@ export const table: Table = {
       closing(judgedResult),
     ),
     row(
-      "a write was interrupted by a crash, and its tool has not said what came of it",
-      "ask the tool, where it has a way to find out",
+      "a write was interrupted by a crash, and its tool has not reported the outcome",
+      "ask the tool, if it can find out",
       ["acting", "cancelling", "compacting", "ready", "finishing"],
       reconcileCalls,
     ),
     row(
       "a write was interrupted by a crash",
-      "answer what came of it, or that its outcome is unknown, unless somebody is to be asked",
+      "answer with its outcome, or that it is unknown, unless a person is to be asked",
       ["acting", "compacting", "ready"],
       closing(interruptedResult),
     ),
@@ -272,8 +272,8 @@ export const table: Table = {
           : closing(endedResult)(state, rules),
     ),
     row(
-      "somebody wrote between two calls in sequence",
-      "skip those behind the first that have not started, and any that needs an approval",
+      "a message came between two sequential calls",
+      "skip those after the first that have not started, and any that needs an approval",
       ["acting", "compacting", "ready"],
       (state, rules) => {
         const { toolOrder, steering } = state.options;
@@ -284,26 +284,26 @@ export const table: Table = {
       },
     ),
     row(
-      "a call has run past its time",
+      "a call has exceeded its timeout",
       "answer that it timed out",
       ["acting", "compacting", "ready"],
       closing(timedOutResult),
     ),
     row(
-      "a rule speaks against calls that have not started",
-      "answer them with what it says",
+      "a rule answers calls that have not started",
+      "answer them with its text",
       ["acting", "compacting", "ready", "finishing"],
       closing(opposedResult),
     ),
     row(
-      "there is nothing to start a sub-agent with",
-      "answer with what is missing",
+      "a sub-agent may not start",
+      "answer with the limit that prevents it",
       ["acting", "compacting", "ready", "finishing"],
       refuseChildren,
     ),
     row("calls may start", "start them", ["acting"], startCalls),
-    row("a grant covers a call", "let it run, and count that", ["acting"], useGrant),
-    row("calls need somebody's approval", "ask", ["acting"], askApprovals),
+    row("a grant covers a call", "let it run, and count the use", ["acting"], useGrant),
+    row("calls need an approval", "ask for it", ["acting"], askApprovals),
     row(
       "hooks have not been asked about calls",
       "ask them",
@@ -312,13 +312,13 @@ export const table: Table = {
     ),
     leftBehind(["acting", "compacting", "cancelling", "ready", "finishing"]),
     row(
-      "tools are at work",
+      "tools are running",
       "wait for them",
       ["acting", "compacting", "cancelling", "ready", "finishing"],
       (state, rules) => (openCalls(state).some(isRunning) ? wait(state, rules) : undefined),
     ),
     row(
-      "somebody's approval is all that is missing",
+      "only approvals are missing",
       "park",
       ["acting", "compacting", "cancelling", "ready"],
       (state, rules) => ({ do: "park", ...untilWake(state, rules) }),
@@ -328,10 +328,10 @@ export const table: Table = {
   finishing: [
     leftBehind(["finishing", "cancelling"]),
     row("a hook of the run failed", "end the run with its error", ["idle"], endBroken),
-    row("somebody wrote while the answer was made", "deliver the messages and go on", ["ready"], (state) =>
+    row("a message came during the last answer", "deliver the messages and continue", ["ready"], (state) =>
       deliver(state, "steer"),
     ),
-    row("typed output is wanted and tools were in the way so far", "ask for it", ["ready"], (state, rules) =>
+    row("the typed output was not asked for yet", "ask for it", ["ready"], (state, rules) =>
       state.options.output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
     ),
     row("typed output has not been checked", "check it", ["finishing", "cancelling"], (state) => {
@@ -351,8 +351,8 @@ export const table: Table = {
       ["finishing", "ready", "cancelling"],
       (state) => (state.run.finishAsked ? undefined : runHook(state, { hook: "onFinish" })),
     ),
-    row("more work is queued", "deliver it and go on", ["ready"], (state) => deliver(state, "follow_up")),
-    row("results are over their budget at the end", "cut the oldest for good", ["finishing"], (state) =>
+    row("follow-ups are queued", "deliver and continue", ["ready"], (state) => deliver(state, "follow_up")),
+    row("results are over their budget at the end", "trim the oldest for good", ["finishing"], (state) =>
       compactsAtEnd(state) ? trimmed(state) : undefined,
     ),
     row(
@@ -361,24 +361,24 @@ export const table: Table = {
       ["compacting"],
       (state, rules) => (compactsAtEnd(state) ? compactionDue(state, rules) : undefined),
     ),
-    row("the answer stands", "end the run as completed", ["idle"], (state) =>
+    row("the answer is final", "end the run as completed", ["idle"], (state) =>
       end(state, { reason: "completed", rule: "answer", evidence: { steps: state.run.steps } }),
     ),
   ],
 };
 
-/** The one thing to do now. */
+/** The next action. */
 export function next(state: State, rules: Rules): Action {
   return decide(state, rules).action;
 }
 
-/** The one thing to do now, and the row that says so. */
+/** The next action, and the row of the table that gave it. */
 export function decide(state: State, rules: Rules, rows: Table = table): { action: Action; row: Row } {
   const phase = phaseOf(state);
   const tried = rows[phase];
   for (let at = 0; at < tried.length; at += 1) {
     const one = tried[at] as Row;
-    // Without a run there is one row, which looks at nothing.
+    // Without a run the phase is `idle`, whose only row does not look at the state.
     const action = one.act(state as RunState, rules);
     if (action !== undefined) return { action, row: one };
   }
@@ -390,6 +390,6 @@ function row(when: string, does: string, to: readonly Phase[], act: Row["act"]):
 }
 
 function leftBehind(to: readonly Phase[]): Row {
-  const when = "a sub-agent was left behind that nobody waits for any more";
-  return row(when, "see to it that it ends", to, endChildren);
+  const when = "a sub-agent was abandoned and has not ended";
+  return row(when, "end it", to, endChildren);
 }

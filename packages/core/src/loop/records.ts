@@ -1,7 +1,7 @@
 // The room of records: every fact a run is made of.
 //
 // A record says what happened, never what to do. It is plain JSON and is never changed once appended.
-// State is a fold of records and nothing else, so whatever a decision needs must stand in one of these.
+// State is computed from records alone, so whatever a decision needs must be in one of them.
 // One decision is one record: if it took two, a crash could lose half of it. Deltas are never records.
 
 import type { LedgerEntry } from "../context/compact/ledger.ts";
@@ -54,7 +54,7 @@ const otherReasons = [
 
 export type EndReason = (typeof doneReasons | typeof limitReasons | typeof otherReasons)[number];
 
-/** Why a run ended: every reason there is. */
+/** All reasons why a run may end. */
 export const endReasons: readonly EndReason[] = [...doneReasons, ...limitReasons, ...otherReasons];
 
 /** Why a decision was made: the rule that made it, and what it saw. */
@@ -68,27 +68,27 @@ export interface Because {
 /** How a run ended, and why. */
 export interface RunEnd extends Because {
   reason: EndReason;
-  /** Whether it makes sense to send another message: false if that would send again what was refused. Advice: `send` takes one all the same. */
+  /** Whether it makes sense to send another message: false if that would send again what was refused. Only advice: `send` accepts one all the same. */
   resumable: boolean;
-  /** What failed, when the reason is a failure. */
+  /** What failed, if the reason is a failure. */
   error?: ErrorData;
-  /** The run landed: the model was asked once more without tools, and the run's text is its answer; if that was empty, its last text before. */
+  /** The run landed: the model was asked once more without tools, and the run's text is that answer, or the last text before it if that was empty. */
   landed: boolean;
 }
 
-/** What of the code has changed since the run began. */
+/** One difference between the code a run began with and the current code. */
 export interface CodeChange {
   what: "rule" | "tool" | "model" | "hook" | "option";
   name: string;
   how: "gone" | "new" | "changed" | "moved";
 }
 
-/** A change to the history, as a list of ranges of kept messages and new messages: its size is that of the change. */
+/** A change to the history, as a list of kept ranges and new messages: so it is only as large as the change. */
 export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message })[];
 
-/** The outcome of checking a call's arguments, in the order of the calls. Made by the driver when the answer arrives, because schemas are user code. */
+/** The outcome of checking one call's arguments. Made by the driver when the answer arrives, because schemas are user code. */
 export type CallCheck =
-  /** `raw`: the arguments are not a JSON object, and the tool takes them as text (`executeRaw`). */
+  /** `keys`: what the tool's `keys` returned; `null`: it may touch anything. `raw`: the arguments are not a JSON object, and the tool takes them as text (`executeRaw`). */
   | { ok: true; args: JsonObject; keys: string[] | null; raw?: true }
   | { ok: false; error: string; code: "unknown_tool" | "invalid_args" };
 
@@ -113,7 +113,7 @@ export type ResultCode =
   | "timeout"
   | "aborted"
   | "outcome_unknown"
-  /** A crash cut it off, and the tool found out later what came of it (`reconcile`). */
+  /** A crash interrupted it, and the tool found out the result later (`reconcile`). */
   | "reconciled"
   /** Somebody gave the result (`answer`), and the tool did not run. */
   | "answered"
@@ -122,19 +122,19 @@ export type ResultCode =
 export interface CallResult {
   content: ContentPart[];
   isError: boolean;
-  /** Absent when the tool returned. */
+  /** Absent if the tool simply returned. */
   code?: ResultCode;
-  /** The tool wants the run to end; a text is the run's text. */
+  /** The tool wants the run to end; a string becomes the run's text. */
   done?: boolean | string;
-  /** Where its whole text is kept. */
+  /** Identifies its full text in the blob store. */
   ref?: string;
-  /** For programs alone: the model does not read it. */
+  /** For programs only: the model does not read it. */
   details?: Json;
-  /** What the cap did: the sizes of the whole text and of what is left of it, in bytes (UTF-8), and how many lines it had. */
+  /** What the cap did: the sizes of the full and of the remaining text in UTF-8 bytes, and how many lines the full text had. */
   capped?: { bytes: number; keptBytes: number; lines: number };
   /** What the tool did, for the ledger. */
   ledger?: LedgerEntry[];
-  /** What a sub-agent has spent since it was last started: counted with the run's own. */
+  /** What a sub-agent has spent since it was last started; added to the run's own spending. */
   spent?: Spent;
 }
 
@@ -142,7 +142,7 @@ export interface CallResult {
 export type Follows =
   /** Settle the calls, then ask the model again. */
   | { do: "act" }
-  /** Ask again, once `until` has passed. `note` is shown once and not stored; `model` is an index; `maxOutputTokens` holds from now on, and what is in `drop` is left out of all requests from now on. */
+  /** Ask again, once `until` has passed. `note` is part of one request and not stored; `model` is an index; `maxOutputTokens` applies from now on, and what `drop` names is left out of all requests from now on. */
   | {
       do: "ask_again";
       until?: number;
@@ -150,21 +150,21 @@ export type Follows =
       model?: number;
       maxOutputTokens?: number;
       drop?: Repair;
-      /** Make the history smaller first: sum it up, or only cut its longest texts. */
+      /** Make the history smaller first: summarise it, or only cut its longest texts. */
       reduce?: "compact" | "cut";
     }
-  /** This is the answer. `text`: what it says, where that is not its own text. */
+  /** This is the final answer. `text` replaces its own text as the run's text. */
   | { do: "finish"; text?: string }
   /** Settle the calls, then one last turn without tools. */
   | { do: "land"; reason: EndReason }
-  /** Settle the calls (closing those that did not run), then end. */
+  /** Settle the calls (answering those that did not run), then end. */
   | { do: "stop"; reason: EndReason; text?: string; error?: ErrorData };
 
-/** How a queued message is delivered: at the start of a run, before its next model call, or when it would end. */
+/** When a queued message is delivered. `steer`: before the next model call. `follow_up`: when the run would end. */
 export type Lane = "steer" | "follow_up";
 
 export type Approval =
-  /** `grant`: nobody was asked, because this grant covers the call. `always`: also makes a grant for later calls. */
+  /** `grant`: no person was asked, because this grant covers the call. `always`: also makes a grant for later calls. */
   | { answer: "approve"; grant?: string; always?: Grant }
   | { answer: "deny"; reason?: string; stop?: boolean }
   | { answer: "edit"; args: JsonObject; check: CallCheck };
@@ -193,13 +193,13 @@ export type HookAnswer =
   | { hook: "transformContext"; step: number; edit?: HistoryEdit }
   | { hook: "onFinish"; messages: UserMessage[] };
 
-/** Fields the driver stamps on every record when it appends it. */
+/** Fields that the driver adds to every record when it appends it. */
 export interface Stamp {
   /** Position in the session, from 0. */
   seq: number;
   /** Milliseconds since 1970. */
   at: number;
-  /** A random number in [0, 1), for jitter and the like. */
+  /** A random number in [0, 1), e.g. for the jitter of a retry. */
   rand: number;
 }
 
@@ -208,31 +208,31 @@ export interface Origins {
   session: string;
   /** How many of that session's records it shares. */
   seq: number;
-  /** The step it was taken at, where it was named by one. */
+  /** The step it was taken at, if it was given as a step. */
   step?: number;
   /** The call whose result was replaced. */
   edited?: CallKey;
 }
 
-/** A fact, as it is before the driver stamps it. */
+/** A record before the driver stamps it. */
 export type Fact =
-  /** `options` is absent when they are those of the session's last run. `history` replaces what the session held (a run over a given history). */
+  /** `options` is absent if they are those of the session's last run. `history` replaces the session's history. */
   | {
       type: "run_started";
       format: number;
       input: Message[];
       history?: Message[];
       options?: RunOptions;
-      /** The caller's own data about the run: kept, never looked at by the loop. */
+      /** The caller's own data about the run: stored, never read by the loop. */
       about?: JsonObject;
-      /** The run only does this, and ends with it. */
+      /** The run does only this, and then ends. */
       only?: "compaction" | "clearing";
-      /** Whose sub-agent the run is, and what it may spend. */
+      /** For a sub-agent's run: its parent, and what it may spend. */
       parent?: ParentFacts;
     }
   /**
-   * A process took the session over: whatever was in flight is lost, and is not counted as an attempt. `options` hold
-   * from here on, also in the run that is open. `changed`: what of the code has changed since the run began.
+   * A process took the session over: whatever was in flight is lost, and is not counted as an attempt. `options` apply
+   * from here on, also in the open run. `changed`: what in the code has changed since the run began.
    */
   | {
       type: "opened";
@@ -244,18 +244,18 @@ export type Fact =
     }
   | { type: "queued"; id: string; lane: Lane; message: UserMessage }
   | { type: "delivered"; lane: Lane; ids: string[] }
-  /** Somebody took a queued message back. What was delivered by then stays. */
+  /** A queued message was taken back. If it had been delivered by then, it stays. */
   | { type: "withdrawn"; id: string }
   /** A rule's note to the model: part of the next request, not stored in the history. */
   | ({ type: "noted"; text: string } & Because)
   /** From here on the run lands, stops, asks for its typed output or compacts, or a tool is hidden. `cancel`: what is in flight is cancelled. */
   | ({ type: "mode"; mode: "landing"; reason: EndReason; cancel: boolean } & Because)
   | ({ type: "mode"; mode: "stopping"; reason: EndReason; error?: ErrorData; cancel: boolean } & Because)
-  /** `message`: the words that ask for the output, where they enter the history. */
+  /** `message`: the request for the output, if it enters the history (`outputRequest: "stored"`). */
   | ({ type: "mode"; mode: "output"; attempt: number; message?: UserMessage } & Because)
   | ({ type: "mode"; mode: "hide_tool"; tool: string } & Because)
   | ({ type: "mode"; mode: "compacting" } & Because)
-  /** `stages`: what the stages of the context left out of this request only. */
+  /** `broke`: what changed the front of the request. `stages`: what the stages of the context left out of this request only. */
   | {
       type: "model_started";
       step: number;
@@ -266,7 +266,7 @@ export type Fact =
       stages?: StageNote[];
     }
   | { type: "model_finished"; message: AssistantMessage; checks: CallCheck[] }
-  /** `shown`: events showed some of what came (reasoning, or the beginning of a call) that `partial` does not keep. */
+  /** `partial`: the text that had arrived. `shown`: events showed something (reasoning, or the beginning of a call) that `partial` does not contain. */
   | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage; shown?: true }
   /** A model's turn is judged once: one verdict per call, and what follows. `store`: whether the answer enters the history. */
   | ({ type: "turn_judged"; verdicts: Verdict[]; follows: Follows; store: boolean } & Because)
@@ -278,10 +278,10 @@ export type Fact =
   /** A grant: approval given in advance. A second one with the same id changes nothing. */
   | { type: "allowed"; grant: Grant; by?: string }
   | { type: "revoked"; id: string; by?: string }
-  /** What the tool found out about a write that a crash cut off. `not_done`: it may start again. */
+  /** What the tool found out about a write that a crash interrupted. `not_done`: it may start again. */
   | { type: "reconciled"; call: CallKey; found: "done"; result: CallResult }
   | { type: "reconciled"; call: CallKey; found: "not_done" | "unknown"; error?: string }
-  /** Calls of a sub-agent wait for approval. `parked`: it has stopped until they are answered, and has spent this since it was last started. `left`: it was drained, and will be resumed. */
+  /** Calls of a sub-agent wait for an approval. `parked`: it does nothing until they are answered. `spent`: since it was last started. `left`: it was drained, and will be resumed. */
   | {
       type: "child_waits";
       call: CallKey;
@@ -290,31 +290,31 @@ export type Fact =
       left?: true;
       spent?: Spent;
     }
-  /** Somebody answered a call of a sub-agent; `inside` is the call's id there. The sub-agent is told now, or when it is resumed. */
+  /** A call of a sub-agent was answered; `inside` is the call's id there. The answer is passed on now, or when the sub-agent is resumed. */
   | { type: "approval_passed"; call: CallKey; inside: string; said: PassedAnswer["said"]; by?: string }
   | { type: "output_checked"; ok: boolean; value?: Json; error?: string }
   | ({ type: "hook_answered"; error?: string } & HookAnswer)
-  /** Results in the history were cut to make room: for good. */
+  /** Results in the history were cut for good, to make room. */
   | ({ type: "trimmed"; edits: Replacement[] } & StageNote)
-  /** A model is asked to summarise a part of the history. */
+  /** A model was called to summarise part `part` of `of` of the history. */
   | { type: "summary_started"; part: number; of: number; attempt: number; digest: string }
   | { type: "summary_finished"; message: AssistantMessage }
   | { type: "summary_failed"; error: ErrorData; usage?: Usage }
-  /** The history as it is from here on; without `edit` it stays as it was, and `note` says why. */
+  /** The end of a compaction: the history changes by `edit`; without it the history stays, and `note` says why. */
   | ({ type: "compacted"; edit?: HistoryEdit } & StageNote)
   /**
-   * `error` is set if a failure asked for it and not a person; `rule` then says what failed: the rule that threw, `listener`,
-   * or `texts`. An `error` without a `rule`: the driver (the end's rule is `driver`).
+   * `error` is set if a failure and not a person caused the abort; `rule` then says what failed: the rule that threw, `listener`,
+   * or `texts`. An `error` without a `rule`: the driver failed (the end's rule is `driver`).
    */
   | { type: "abort_asked"; reason: string; error?: ErrorData; rule?: string }
-  /** A wait ran out. */
+  /** The time that a wait was for has come. */
   | { type: "woke" }
   /**
-   * A result that came after its call already had one. It is kept; the fold takes from it only what a sub-agent spent, and
-   * that it is over. `open`: the sub-agent is not over, it has only stopped; with an `error`, it could not be ended this time.
+   * A result that came after its call already had one. It is stored but not used; only what a sub-agent spent counts, and
+   * that it has ended. `open`: the sub-agent has not ended, only stopped; with an `error`, it could not be ended this time.
    */
   | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string; open?: true }
-  /** `keep` is what had arrived of an answer that will not be finished. */
+  /** `keep`: the part of an unfinished answer that had arrived; it enters the history. */
   | { type: "run_ended"; end: RunEnd; text?: string; keep?: AssistantMessage };
 
 export type LogRecord = Fact & Stamp;

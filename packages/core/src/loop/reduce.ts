@@ -1,7 +1,7 @@
 // The room of the fold: how a record changes the state.
 //
-// `reduce` is total (a record that does not fit the state changes nothing), pure to its callers, and its cost does not grow
-// with the history: no record is looked at twice, no history is copied.
+// `reduce` is total: a record that does not fit the state changes nothing. To its callers it is pure. Its cost does not
+// grow with the history: no record is read twice, no history is copied.
 
 import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -45,7 +45,7 @@ export function reduce(state: State, record: LogRecord, rules: Rules): State {
   return folded.run === state.run ? folded : beginMemories(folded, rules);
 }
 
-/** After the history was replaced: notes when, and drops what the transformContext hook made of the old one. */
+/** After the history was replaced: remembers when, and drops what the transformContext hook returned for the old one. */
 function withOtherHistory(state: State): State {
   const { run, seq } = state;
   return { ...state, changedSeq: seq, ...(run === undefined ? {} : { run: untransformed(run) }) };
@@ -58,7 +58,7 @@ export function reduceAll(records: Iterable<LogRecord>, rules: Rules, from: Stat
   return state;
 }
 
-/** @param last the time of the record before it */
+/** @param last the time of the previous record */
 function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "run_started") return startRun(state, record);
   if (record.type === "queued") return queue(state, record);
@@ -66,7 +66,7 @@ function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "allowed") return allow(state, record.grant);
   if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
-  // What a sub-agent spent counts, also if it is reported after the run's end.
+  // What a sub-agent spent counts even if it is reported after the run's end.
   if (record.type === "late_result")
     return run === undefined ? state : { ...hearLeft(state, record), run: rollUp(run, record.result?.spent) };
   if (record.type === "opened") return reopen(state, record, last);
@@ -220,7 +220,7 @@ function queue(state: State, record: RecordOf<"queued">): State {
   return { ...state, seen: state.seen.add(id), inbox: [...state.inbox, { id, lane, message }] };
 }
 
-/** Its id stays known: if a client that has not heard sends it again, the double is dropped as before. */
+/** Its id stays known: if a client that does not know of the withdrawal sends the message again, it is dropped. */
 function withdraw(state: State, id: string): State {
   const inbox = state.inbox.filter((one) => one.id !== id);
   return inbox.length === state.inbox.length ? state : { ...state, inbox };

@@ -1,4 +1,4 @@
-// The room of the request: what the model is sent, made from the state alone (P7).
+// The room of the request: what the model is sent, a function of the state alone (P7).
 
 import { applyEdit } from "../context/edit.ts";
 import { guard } from "../context/guard.ts";
@@ -18,7 +18,7 @@ import { frontOf, outputThatFits, windowOf } from "./request/window.ts";
 import type { RunOptions } from "./run-options.ts";
 import { preparedOf, type RunState, transformedOf } from "./state.ts";
 
-/** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */
+/** The request to send now. @param shape its messages, if they are computed already */
 export function requestOf(state: RunState, rules: Rules, shape: Shaped = shaped(state, rules)): ModelRequest {
   const { options, run } = state;
   const toolless = run.landing !== undefined || run.output !== undefined;
@@ -29,9 +29,9 @@ export function requestOf(state: RunState, rules: Rules, shape: Shaped = shaped(
   const notes = notesOf(state, rules);
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
-    // What rules and modes have to say follows the history.
+    // Notes of rules and modes come after the history.
     messages: notes.length === 0 ? messages : Log.of<Message>([...messages, ...notes]),
-    // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
+    // The tools stay declared even when they must not be called: their calls are in the history, and the prefix stays the same.
     ...toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), asked, way, {
       toolless,
       toolChoice: preparedOf(run)?.toolChoice ?? options.toolChoice,
@@ -47,7 +47,7 @@ function settingsOf(state: RunState, { context }: RunOptions, rules: Rules): Set
   const asked = run.maxOutputTokens ?? settings.maxOutputTokens;
   const fitting = context?.guard === undefined ? asked : outputThatFits(state, rules, asked);
   const maxOutputTokens = fitting === settings.maxOutputTokens ? undefined : fitting;
-  // Reasoning that was not asked for is not switched off: models without any refuse the very word.
+  // Reasoning that was not asked for is not sent as `off`: models without reasoning refuse the parameter.
   const off = run.dropped.includes("reasoning") && settings.reasoning !== undefined;
   if (maxOutputTokens === undefined && run.dropped.length === 0) return settings;
   return withoutSettings(run.dropped, {
@@ -57,17 +57,17 @@ function settingsOf(state: RunState, { context }: RunOptions, rules: Rules): Set
   });
 }
 
-/** The messages of the coming request, and what was left out of them for this once. */
+/** The messages of the next request, and what was left out of them for this one time. */
 export interface Shaped {
   messages: MessageList;
   stages: StageNote[];
-  /** What makes them other than the history, for this request only. */
+  /** What makes them differ from the history, for this request only. */
   by: string[];
-  /** Why they must not be sent. */
+  /** Set if they must not be sent: why. */
   overflow?: string;
 }
 
-/** The history as this request has it: edited by the hook, pruned, guarded, without what was refused. */
+/** The history as it is sent with this request: edited by the hook, pruned, guarded, without what was refused. */
 export function shaped(state: RunState, rules: Rules): Shaped {
   const { run } = state;
   const { prune: pruning, guard: guarding } = state.options.context ?? {};
@@ -83,7 +83,7 @@ export function shaped(state: RunState, rules: Rules): Shaped {
     ...(state.touchedAt === undefined ? {} : { lastTouch: state.touchedAt }),
     ...(window === undefined ? {} : { contextWindow: window }),
   });
-  // The notes of what was taken out can be longer than that. The request was found to fit as it is.
+  // Notes that replace what was taken out can be longer than it. The request was already found to fit.
   const pruned: Pick<Staged, "messages" | "note"> = isSmaller(smaller) ? smaller : { messages: whole };
   const guarded =
     results === undefined || window === undefined
@@ -101,7 +101,7 @@ export function shaped(state: RunState, rules: Rules): Shaped {
   };
 }
 
-/** Tokens of what goes with the messages, as the guard of requests counts it. */
+/** Tokens of what is sent besides the messages, as the guard counts it. */
 function besideMessages(state: RunState, rules: Rules): number {
   if (state.options.context?.guard?.counts === "messages") return 0;
   return frontOf(state, rules) + besideOf(state, rules);

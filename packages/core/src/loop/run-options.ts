@@ -1,7 +1,7 @@
-// The room of a run's options, as facts: all that a run was begun under, and all that `next` decides from beside the records.
+// The room of a run's options, as facts: what `next` decides from besides the records.
 //
-// They stand in `run_started`, and in `opened` where they change. So they are plain JSON: what of them is code, the tools,
-// the models, the hooks and the rules themselves, is known here by name, and held by whoever drives.
+// They are stored in `run_started`, and in `opened` if they change. So they are plain JSON: code (tools, models, hooks,
+// rules) is represented by name here, and held by the driver.
 
 import type { ContextFacts } from "../context/options.ts";
 import type { JsonObject, Origin } from "../message.ts";
@@ -9,25 +9,25 @@ import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.
 import type { Effect, Permission } from "../tool/effect.ts";
 import type { AgentFacts } from "./child-facts.ts";
 
-/** The tool as the loop knows it: what the model sees and what rules decide from. */
+/** A tool as the loop knows it: what the model sees, and what decisions depend on. */
 export interface ToolFacts {
   definition: ToolDefinition;
   effect: Effect;
   permission: Permission;
   timeoutMs: number;
-  /** Offered only once the conversation holds a ref to a kept text. Default: always. */
+  /** Offered only once the history contains a ref to a kept text. Default: always. */
   when?: "capped";
-  /** The tool's own word on which it is, beside its definition. */
+  /** The tool's own `version`. */
   version?: number | string;
-  /** It can find out what became of a call that was cut off. */
+  /** It has `reconcile`: it can find out what became of an interrupted call. */
   reconciles?: true;
-  /** Arguments that are programs for a shell: what a wildcard of a grant stands for in them begins no other command. */
+  /** Arguments that are shell code: in them a grant's wildcard does not match a second command. */
   shellArgs?: string[];
-  /** A call of it is a sub-agent: a session of its own, paid from what this run has left. */
+  /** A call of it is a sub-agent: it has a session of its own, and spends from what this run has left. */
   agent?: AgentFacts;
 }
 
-/** The model as the loop knows it. The first of a run's models is the main one, the rest are fall-backs in order. */
+/** A model as the loop knows it. The first of a run's models is the main one; fallbacks follow in order, then those only a hook may choose. */
 export interface ModelRef {
   id: string;
   origin: Origin;
@@ -42,39 +42,39 @@ export type HookName =
   | "transformContext"
   | "onFinish";
 
-/** The options of a run, as facts: all that `next` decides from, and all a request is made of. */
+/** The options of a run as facts: what `next` decides from, and what a request is made of. */
 export interface RunOptions {
   system?: string;
   tools: ToolFacts[];
-  /** The agent's, those it falls back to, and those that are there to be chosen for a step. */
+  /** The agent's model, its fallbacks, and those that a hook may choose for a step. */
   models: ModelRef[];
-  /** How many of the models behind the first are fallen back to. Absent: all. */
+  /** How many of the models after the first are fallbacks. Absent: all. */
   fallbacks?: number;
   settings: Settings;
   toolChoice: ToolChoice;
   hooks: HookName[];
-  /** Name and version of each rule, in the order they are asked. */
+  /** Name and version of each rule, in the order in which they are asked. */
   rules: { name: string; version: number }[];
-  /** The digest of what the loop itself says to the model. */
+  /** Digest of the loop's own texts to the model. */
   texts?: string;
   toolOrder: "by_effect" | "sequential" | "parallel";
-  /** When a word from outside is heard while calls run one after another. Absent: between two of them. */
+  /** When a steering message is delivered while calls run one after another. Absent: between two of them. */
   steering?: "after_calls";
   maxConcurrentTools: number;
   maxCallsPerTurn: number;
   autoExecuteTools: boolean;
-  /** What becomes of a write that was cut off, where nobody can find out whether it had its effect. Absent: the model is told so. */
+  /** What happens to an interrupted write whose outcome cannot be found out. Absent: the model is told so. */
   onInterrupted?: "ask";
-  /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
+  /** How long everything may take to settle after an abort or a cancellation, in milliseconds. */
   abortGraceMs: number;
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
-  /** How the last turn of a landing differs from the others. Absent: tools stay declared, the answer is stored. */
+  /** Changes to the last turn of a landing. Absent: tools stay declared, and the answer is stored. */
   landing?: { omitTools: boolean; keepOut: boolean };
-  /** What keeps the run inside its window: the stages that are on, as facts. */
+  /** The stages of the context that are on, as facts. */
   context?: ContextFacts;
-  /** The model that sums up what is compacted. Absent: the one in use. */
+  /** The model that summarises. Absent: the run's own. */
   compactor?: ModelRef;
-  /** The typed output: its JSON Schema, how often a failed decoding is asked for again, and how it is asked for. */
+  /** The typed output: its JSON Schema, how often it is asked for again if it does not fit, and how it is asked for. */
   output?: OutputOptions;
 }
 
@@ -84,11 +84,11 @@ export interface OutputOptions {
   decodeRetries: number;
   /** Default: `auto`. */
   way?: OutputWay;
-  /** Whether the tools stay declared, though not callable, when the output is asked for. Default: `declared`. */
+  /** Whether tools stay declared, though not callable, in the request for the output. Default: `declared`. */
   tools?: "declared" | "none";
-  /** Whether the words that ask for it are shown in that request only, or stand in the history. Default: `noted`. */
+  /** Whether the message that asks for the output is only in that request (`noted`), or also in the history (`stored`). Default: `noted`. */
   request?: "noted" | "stored";
 }
 
-/** `native`: the provider holds the model to the schema. `tool`: a call of a tool made for it is the answer. `prompted`: the schema is told in words. `auto`: by what is known of the model. */
+/** `native`: the provider enforces the schema. `tool`: a call of a tool made for this is the answer. `prompted`: the schema is part of the prompt. `auto`: chosen by the model's facts. */
 export type OutputWay = "auto" | "native" | "tool" | "prompted";

@@ -1,4 +1,4 @@
-// The room of an agent's options: what may be said of one, and of a single run; each is looked at before anything is made of it.
+// The room of an agent's options: the options of an agent and of a single run, and the check of each.
 
 import { agentWords, hookWords, overrideWords } from "../checks/other-words.ts";
 import {
@@ -64,163 +64,163 @@ import type { Tool } from "../tool.ts";
 import { type Adapt, adaptOption } from "./wrappers.ts";
 
 export interface AgentOptions<Output = unknown> {
-  /** The model that is asked, e.g. `anthropic("claude-sonnet-5")` of `@rondo/models`. */
+  /** The model, e.g. `anthropic("claude-sonnet-5")` of `@rondo/models`. */
   model: Model;
-  /** Models to fall back to, in order, when the one before fails for good. Default: none. */
+  /** Models to fall back to, in order, if the previous one fails for good. Default: none. */
   fallback?: readonly Model[];
-  /** More models that `hooks.prepareStep` may choose for a step; they are no fall-backs. Default: none. */
+  /** More models that `hooks.prepareStep` may choose for a step; they are not fallbacks. Default: none. */
   models?: readonly Model[];
   /** The system prompt. Default: none. */
   system?: string;
-  /** What the model may call, each under a name of its own. Default: none. */
+  /** The tools that the model may call, each with a unique name. Default: none. */
   tools?: readonly Tool[];
   /**
-   * Functions that wrap each model and each tool: `model`, `fallback`, `models`, `compaction.model` and `tools`, and what a fork or
-   * a single run puts in their place. Presets set it: yours beside a preset replaces the preset's.
+   * Functions that wrap each model and each tool: `model`, `fallback`, `models`, `compaction.model` and `tools`, and those that a
+   * fork or a single run replaces them with. Presets set this option: if you set it as well, yours replaces the preset's.
    * Default: none.
    */
   adapt?: Adapt;
-  /** Rules of the run: stop rules, limits, your own. A plain function is a stop rule. They come before the built-in ones. */
+  /** Limits, stop rules and rules of your own; a plain function is a stop rule. Default: only the built-in rules, each set by an option below. */
   rules?: readonly (Rule | StopRule)[];
   /** The rule that decides whether an answer is final. Default: `byContent()`. */
   continueRule?: Rule;
-  /** Model answers that a run may have. Default: 100. A `maxSteps` among the rules wins. */
+  /** How many model answers a run may have. Default: 100. A `maxSteps` among the rules overrides it. */
   maxSteps?: number;
-  /** What happens at the step limit, unless a `maxSteps` among the rules says so itself. Default: `land`. */
+  /** What happens at the step limit, unless a `maxSteps` among the rules has its own `onLimit`. `land`: one more turn without tools. `stop`: the run ends with the text so far. `error`: it ends with an error. `refuse_tools`: the last answer's calls do not run. Default: `land`. */
   onLimit?: OnLimit;
-  /** The last turn of a landing. `tools`: whether they stay declared (they cannot be used either way); `store`: whether its answer enters the history. Default: `declared`, true. */
+  /** The last turn of a landing. `tools`: whether tools stay declared (they cannot be called either way); `store`: whether its answer enters the history. Default: `declared`, true. */
   landing?: { tools?: "declared" | "omitted"; store?: boolean };
   /** Limits on tokens, money, time and model calls, for the run and all its sub-agents together. Default: none. */
   budget?: Budget;
-  /** How many sub-agents a run may start, including those that its sub-agents start. Default: 64. */
+  /** How many sub-agents a run may start, including those started by its sub-agents. Default: 64. */
   maxSubAgents?: number;
-  /** How a failed model call is retried. Default: 4 attempts, 500 ms doubled up to 30 s, or the provider's own wait up to 60 s. `null`: never; a `fallback` is asked at once. */
+  /** How a failed model call is retried. Default: 4 attempts, waiting 500 ms, doubled up to 30 s, or as long as the provider asks, up to 60 s. `null`: no retries; a `fallback` is asked at once. */
   retry?: Retry | null;
-  /** Time-outs of a model call in milliseconds. Default: `connectMs` 10,000, `firstByteMs` 120,000, `idleMs` 60,000, `totalMs` 600,000. */
+  /** Timeouts of a model call in milliseconds. Default: `connectMs` 10,000, `firstByteMs` 120,000, `idleMs` (silence in the stream) 60,000, `totalMs` 600,000. */
   clocks?: Partial<RunOptions["clocks"]>;
-  /** What happens to a call whose arguments are not a JSON object. `fail_closed`: it does not run. `pass_raw`: the tool's `executeRaw` gets the text, except from an answer that was cut off. Default: `fail_closed`. */
+  /** What happens to a call whose arguments are not a JSON object. `fail_closed`: it does not run. `pass_raw`: the tool's `executeRaw` gets them as text, unless the answer was cut off. Default: `fail_closed`. */
   argumentErrors?: "fail_closed" | "pass_raw";
-  /** Convert arguments that do not fit the schema, if that loses nothing. A tool's own option wins. Default: true. */
+  /** Whether arguments that do not fit the schema are converted, if that loses nothing (`"3"` to 3). A tool's own option overrides it. Default: true. */
   coerce?: boolean;
-  /** What happens to keys of arguments that the schema does not name. A tool's own option wins. Default: `allow`. */
+  /** What happens to argument keys that the schema does not name: `allow`, `strip`, or `reject` the call. A tool's own option overrides it. Default: `allow`. */
   unknownKeys?: UnknownKeys;
-  /** `masked`: where a tool throws, the model reads a fixed text, and only a `warning` event and the logger hear why. Default: `message`. */
+  /** What the model reads if a tool throws. `message`: the error's message. `masked`: a fixed text; only a `warning` event and the logger get the reason. Default: `message`. */
   toolErrors?: "message" | "masked";
-  /** Values for the dependencies of tools and hooks: `dependency(…).as(value)`. Default: each key makes its own. */
+  /** Values for the dependencies of tools and hooks: `dependency(…).as(value)`. Default: each key creates its own. */
   dependencies?: readonly Provided[];
-  /** The time-out of tools that set none of their own, in milliseconds. Default: 120,000. */
+  /** The timeout of tools without their own `timeoutMs`, in milliseconds. Default: 120,000. */
   toolTimeoutMs?: number;
   /** How many calls may run at the same time. Default: 8. */
   maxConcurrentTools?: number;
   /** How many calls of one answer are run; the rest are answered as skipped. Default: 32. */
   maxCallsPerTurn?: number;
-  /** In which order calls of an answer run. `by_effect`: together unless what they do or touch conflicts. `sequential`: one after another. Default: `by_effect`. */
+  /** How the calls of an answer run. `by_effect`: in parallel, unless their effects or keys conflict. `sequential`: one after another. Default: `by_effect`. */
   toolOrder?: RunOptions["toolOrder"];
   /**
    * When a steering message is delivered while calls run one after another (`toolOrder: "sequential"`). `between_calls`:
    * after the first call at the earliest; calls that have not started are then skipped, also one that waits for an approval, but
-   * none that somebody approved. `after_calls`: when all have run. Default: `between_calls`.
+   * not one that was approved. `after_calls`: when all have run. Default: `between_calls`.
    */
   steering?: "between_calls" | "after_calls";
   /**
-   * What happens to a `write` that a crash cut off, if its tool cannot find out (`reconcile`). `tell`: the model is told
-   * that its outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
+   * What happens to a `write` that a crash interrupted, if its tool cannot find out the outcome (`reconcile`). `tell`: the model
+   * reads that the outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
    */
   onInterrupted?: "tell" | "ask";
   /**
-   * What happens when a session is opened whose open run began under other rules, tools, models, hooks or options. `continue`: what
-   * the model was told stays, code is today's, and a warning says what changed. `refuse`: `open` throws. Default: `continue`.
+   * What happens if a session is opened whose open run began under other rules, tools, models, hooks or options. `continue`: what
+   * the model was told stays, the current code is used, and a warning says what changed. `refuse`: `open` rejects. Default: `continue`.
    */
   onChanged?: "continue" | "refuse";
-  /** How long what is in flight may take to settle after an abort, in milliseconds; ending sub-agents may take at least 1,000. Default: 2,000. */
+  /** How long work in flight may take to settle after an abort, in milliseconds; ending sub-agents may always take 1,000. Default: 2,000. */
   abortGraceMs?: number;
   /** What happens to calls of an answer that was cut off at the output limit. Default: `fail_calls`. */
   onTruncated?: OnTruncated;
-  /** How many answers whose calls were cut off a run may have. Default: 2. `null`: the continue rule decides. */
+  /** How many answers with cut-off calls a run may have before it lands. Default: 2. `null`: the continue rule decides. */
   maxTruncations?: number | null;
-  /** How often an answer with unreadable calls is asked for again. Default: 2. `null`: the continue rule decides. */
+  /** How often in a row the model is asked again after calls that cannot be parsed. Default: 2. `null`: the continue rule decides. */
   malformedRetries?: number | null;
   /** How often in a row a paused answer is continued. Default: 5. `null`: the continue rule decides. */
   pauseResumes?: number | null;
-  /** How often an empty answer is asked for again. Default: 1. `null`: the continue rule decides. */
+  /** How often per run the model is asked again after an empty answer. Default: 1. `null`: the continue rule decides. */
   emptyNudges?: number | null;
-  /** Default: a refused answer ends the run. `null`: it is an answer like any other, its words are a text, and the continue rule decides. */
+  /** Default: a refusal ends the run. `null`: a refusal is an answer like any other, with its words as text, and the continue rule decides. */
   refusals?: null;
-  /** Default: if a request is refused for something that can be left out, that is left out for the rest of the run, and an output limit that does not fit is lowered. `null`: such a request fails. */
+  /** Default: if a provider refuses a request because of something that can be left out, that is left out for the rest of the run, and an output limit that does not fit is lowered. `null`: such a request fails. */
   repairs?: null;
-  /** How often an answer that repeats itself until it is cut off, or repeats one sentence over and over, is asked for again. Default: 1. `null`: it is an answer like any other. */
+  /** How often per run the model is asked again after an answer that repeats itself until it is cut off, or repeats one sentence over and over. Default: 1. `null`: it is an answer like any other. */
   degenerateRetries?: number | null;
-  /** What happens when calls repeat and bring nothing new. Default: a note at 3, the tool hidden at 4, landing at 5. `null`: off. */
+  /** What happens if calls are repeated and bring nothing new. Default: a note at 3 repeats, the tool hidden at 4, landing at 5. `null`: off. */
   repeats?: Repeats | null;
-  /** Schema of the typed output: a Standard Schema or a JSON Schema. */
+  /** Schema of the typed output: a Standard Schema or a JSON Schema. Default: none, the result is text. */
   output?: SchemaLike & OutputOf<Output>;
-  /** How often an output that does not fit is asked for again; `afterTools`: never where a run has no tools. Default: 2, which makes 3 attempts. */
+  /** How often an output that does not fit is asked for again; `{ afterTools }`: only in a run with tools. Default: 2, which makes 3 attempts. */
   decodeRetries?: number | { afterTools: number };
-  /** How the model is made to follow the schema. Default: `auto`: natively if it can, else by a tool made for this, else in words. */
+  /** How the model is held to the schema. `native`: by the provider. `tool`: the answer is a call of a tool made for this. `prompted`: the schema is part of the prompt. `auto`: the first of these that the model supports. Default: `auto`. */
   outputWay?: OutputWay;
-  /** Whether tools stay declared, not callable, when the output is asked for: that keeps the provider's cache. Default: `declared`. */
+  /** Whether tools stay declared, though not callable, in the request for the output, which keeps the provider's cache. Default: `declared`. */
   outputTools?: "declared" | "none";
-  /** Whether the words that ask for the output are only in that request (`noted`), or stay in the history (`stored`). Default: `noted`. */
+  /** Whether the message that asks for the output is only in that request (`noted`), or stays in the history (`stored`). Default: `noted`. */
   outputRequest?: "noted" | "stored";
   /** How the output is read from the text. Default: any value in it that fits, its keys as written. */
   outputReading?: OutputReading;
-  /** `false`: calls are not run but returned as `pending`. Default: true. */
+  /** `false`: calls do not run; the run ends as `requires_action`, with the calls as `pending`. Default: true. */
   autoExecuteTools?: boolean;
-  /** Reject when a run ends with an error; a function makes the thrown error from the end. Default: false. */
+  /** Whether `run` rejects if the run ends with an error; a function makes the error to throw from the end. Default: false. */
   throwOnError?: boolean | ((end: RunEnd) => Error);
-  /** What keeps a run inside its window, stage by stage; each may be `null`. Default: all but `prune` and `tell` are on. */
+  /** What keeps a run inside the model's context window, stage by stage; `null` turns a stage off. Default: all stages except `prune` and `tell` are on. */
   context?: ContextOptions;
-  /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: they are not kept. */
+  /** The store for the full texts of cut results. Default: the journal's own, else memory. `null`: they are not kept. */
   blobs?: BlobStore | null;
-  /** Temperature, output limit, reasoning, …: of every request of the run. Default: the provider's own. */
+  /** Temperature, output limit, reasoning, …, for every request of a run. Default: the provider's. */
   settings?: Settings;
   /** Default: `auto`. */
   toolChoice?: ToolChoice;
-  /** Functions of yours that may change the course of a run. Default: none. */
+  /** Callbacks that may change the course of a run. Default: none. */
   hooks?: Hooks;
-  /** The loop's own texts for the model, each replaceable. One that throws, or does not return a text, ends its run, and the error names it. */
+  /** Functions that replace the loop's own texts to the model. If one throws, or does not return a string, the run ends with an error that names it. Default: the built-in texts. */
   texts?: Partial<Texts>;
   /** Default: silent. */
   logger?: Logger;
-  /** Your own data about the program or its user, kept with the record that starts a run or takes one over. The loop never looks at it. */
+  /** Your own data about the program or its user (plain JSON), stored with the record that starts a run or takes one over. The loop never reads it. Default: none. */
   about?: JsonObject;
-  /** Takes secrets out of whatever enters a run, before the model or the journal gets it. Default: off. */
+  /** Removes secrets from everything that enters a run, before the model or the journal gets it. Default: off. */
   redact?: RedactOptions;
-  /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
+  /** Where sessions are stored, unless `open` gives another journal. Default: memory, for the life of the agent object. */
   journal?: Journal;
-  /** How a session is held while it is driven, if the journal has leases. Default: as `an agent`; another may take it after 15 s without renewal. */
+  /** How a session is held while it is driven, if the journal has leases: `owner` names the holder in errors, `ttlMs` is how long the lease lasts without renewal. Default: `an agent`, 15,000. */
   lease?: LeaseOptions;
   /** The source of time and random numbers. Default: the host's. */
   clock?: Clock;
 }
 
-/** Only carries the type of the output. A conditional type here would give a plain JSON Schema's own type as the output's. */
+/** Only carries the type of the output. With a conditional type here, a plain JSON Schema would give its own type. */
 type OutputOf<Output> = {
   readonly "~standard"?: { readonly types?: { readonly output: Output } | undefined };
-  /** As TypeBox before 1.0 says it. */
+  /** The form of TypeBox before 1.0. */
   readonly static?: Output;
 };
 
 export interface RunOverrides {
-  /** Aborts the run: `run` then rejects, the stream ends. */
+  /** Aborts the run when it fires: `run` and the stream's `result` then reject. */
   signal?: AbortSignal;
   /** The session to run in. Default: a new one. */
   session?: string;
-  /** Where to keep it. Default: the agent's. */
+  /** The journal. Default: the agent's. */
   journal?: Journal;
-  /** Hears every live event. */
+  /** Called with every live event. */
   onEvent?: (event: RondoEvent) => void;
-  /** What is given for keys of tools, before what the agent gives. */
+  /** Values for dependencies; they override the agent's. */
   dependencies?: readonly Provided[];
-  /** In place of the agent's. */
+  /** Replaces the agent's. */
   tools?: readonly Tool[];
-  /** In place of the agent's. */
+  /** Replaces the agent's. */
   toolChoice?: ToolChoice;
-  /** Compact the session now, whatever its size, instead of running a task: the input is not looked at. Needs a compaction stage. */
+  /** Compact the session now, whatever its size, instead of running a task: the input is ignored. Needs the compaction stage. */
   forceCompaction?: boolean;
 }
 
-/** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
+/** @throws RondoError `invalid_request` naming the first invalid option, and what is needed */
 export const checkOptions = (given: AgentOptions): void => {
   checkGiven(agentOptions, given);
   checkGiven(membersOf({ maxSteps: stepsUnder(given.onLimit) }, [], "let_pass"), given);
@@ -246,7 +246,7 @@ const hooksCheck = membersOf<Hooks>(
   hookWords,
 );
 
-/** What each option of an agent must be; presets look at theirs by the same. */
+/** The check of each option; presets use the same for theirs. */
 export const agentChecks: ChecksOf<AgentOptions> = {
   model,
   fallback: listOf(model),
@@ -265,7 +265,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   budget: budgetAmounts,
   maxSubAgents: whole,
   retry: orNull(retryOptions),
-  // None is needed for connecting; of the others 0 would be the end of every call.
+  // 0 means no timeout for connecting; for the others it would end every call.
   clocks: membersOf<NonNullable<AgentOptions["clocks"]>>({
     connectMs: finite0,
     firstByteMs: finite,
@@ -334,7 +334,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
 
 const agentOptions = membersOf(agentChecks, ["model"], agentWords);
 
-/** @throws RondoError `invalid_request` naming the first option of a single run that cannot be used */
+/** @throws RondoError `invalid_request` naming the first invalid option of a single run */
 export const checkOverrides = (given: RunOverrides & { takeOver?: boolean }): void =>
   checkGiven(overrides, given);
 

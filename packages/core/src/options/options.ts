@@ -1,7 +1,7 @@
-// The room of options resolved: what comes of what a user says about an agent (`agent-options.ts`).
+// The room of options resolved: how the options of an agent (`agent-options.ts`) become facts and rules.
 //
-// Every option has one default, and it stands here. Options become two things: facts that are journaled with the run,
-// and rules. A wrong option is a programming error and is thrown at once, naming the option.
+// Every option has one default, and it is here. Options become two things: facts that are journaled with the run,
+// and rules. A wrong option is a programming error and throws at once, naming the option.
 
 import { wrong } from "../checks.ts";
 import { readerNames } from "../context/cap/cap-options.ts";
@@ -48,13 +48,13 @@ import { type AgentOptions, checkOptions } from "./agent-options.ts";
 import { speaking } from "./spoken-refusals.ts";
 import { adaptedModel, adaptedTool } from "./wrappers.ts";
 
-/** Options, resolved. */
+/** An agent's options, resolved. */
 export interface Resolved {
   options: RunOptions;
   rules: Rules;
   tools: ReadonlyMap<string, Tool>;
   models: readonly Model[];
-  /** Sums up what is compacted, when it is not the model in use. */
+  /** Summarises in a compaction. Absent: the run's own model does. */
   compactor: Model | undefined;
   hooks: Hooks;
   dependencies: readonly Provided[];
@@ -75,8 +75,8 @@ const hookNames = [
 ] as const;
 
 /**
- * Options as facts and rules.
- * @throws RondoError `invalid_request` naming the option that cannot be used
+ * Resolves an agent's options to facts and rules.
+ * @throws RondoError `invalid_request` naming the invalid option
  */
 export function resolve(given: AgentOptions): Resolved {
   checkOptions(given);
@@ -174,13 +174,13 @@ function outputFacts(given: AgentOptions, schema: JsonObject, hasTools: boolean)
 
 let own: string | undefined;
 
-/** The digest of our own texts, which never change while we live. */
+/** The digest of the built-in texts, which never change within a process. */
 function ownTexts(): string {
   own ??= textsDigest(defaultTexts);
   return own;
 }
 
-/** The options as the records of a run have them: whoever compares the two finds no change where a secret was taken out. */
+/** The options as they are recorded, without secrets: so comparing them with the records finds no false change. */
 function asKept(options: RunOptions, redact: (fact: Fact) => Fact): RunOptions {
   const kept = redact({ type: "opened", by: "", options }) as Fact & { type: "opened" };
   return kept.options ?? options;
@@ -206,7 +206,7 @@ function toolMap(given: AgentOptions, texts: Texts): Map<string, Tool> {
   return map;
 }
 
-/** A tool that cannot take unreadable arguments says what is wrong with them, as a result of its own. */
+/** For a tool without `executeRaw`, invalid arguments lead to an error result that says what is wrong. */
 function rawWay(tool: Tool, texts: Texts): NonNullable<Tool["executeRaw"]> {
   if (tool.executeRaw !== undefined) return (raw, context) => tool.executeRaw?.(raw, context);
   return (raw) => toolResult(texts.badJson(tool.name, argumentsProblem(raw), raw), { isError: true });
@@ -221,7 +221,7 @@ function argumentsProblem(raw: string): string {
   }
 }
 
-/** Where there are tools there may be results to cut, and then something must be able to read them. A tool of the user's own wins over ours. */
+/** The tools, plus those that read cut results if there may be any. A user's tool of the same name replaces ours. */
 function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions): void {
   const { cap } = context ?? {};
   if (tools.size === 0 || cap === null || cap?.readers === null || blobs === null) return;
@@ -231,7 +231,7 @@ function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions):
 
 let madeReaders: readonly Tool[] | undefined;
 
-/** The reader tools under their own names. They hold nothing, so one pair serves every agent. */
+/** The reader tools under their default names. They have no state, so one pair serves every agent. */
 function ownReaders(): readonly Tool[] {
   madeReaders ??= readerTools(readerNames({}));
   return madeReaders;
@@ -264,7 +264,7 @@ function truncationsOf(max: number | undefined, onTruncated: OnTruncated | undef
   }) as Rule;
 }
 
-/** Each would pass for a stop rule, and fail at the first step: of a view of the run it makes no rule. */
+/** Functions that make rules, such as `maxSteps` itself: given uncalled they would pass for stop rules, and fail at the first step. */
 const makers: ReadonlySet<unknown> = new Set([
   maxSteps,
   budget,
@@ -274,11 +274,11 @@ const makers: ReadonlySet<unknown> = new Set([
   stopWhen,
 ]);
 
-/** The rules in the order they are asked: failures and odd answers first, then yours, then limits, then the content. */
+/** The rules in the order they are asked: failures and unusual answers first, then the user's, then limits, then the continue rule. */
 function rulesOf(given: AgentOptions): Rules {
   const own = (given.rules ?? []).map((rule, at) => {
     if (makers.has(rule))
-      throw wrong(`rules[${at}]`, "what makes a rule is none before it is called: maxSteps(20)");
+      throw wrong(`rules[${at}]`, "a function that makes rules must be called: maxSteps(20)");
     return typeof rule === "function" ? stopWhen(rule) : underWord(rule, given.onLimit);
   });
   const limited = own.some((rule) => rule.name === "max_steps");
@@ -295,7 +295,7 @@ function rulesOf(given: AgentOptions): Rules {
     ...(given.malformedRetries === null ? [] : [malformedCalls(given.malformedRetries) as Rule]),
     ...(given.emptyNudges === null ? [] : [emptyAnswers(given.emptyNudges) as Rule]),
     ...own,
-    // Whoever never tries a model again may still have another one.
+    // Without retries there may still be a fallback.
     ...(given.retry === null && [...(given.fallback ?? []), ...(given.models ?? [])].length > 0
       ? [fallback()]
       : []),
@@ -314,7 +314,7 @@ function rulesOf(given: AgentOptions): Rules {
   return { list, texts: textsWith(given.texts), estimator };
 }
 
-/** Built-in rules that an option sets, by their names: who comes from `rules: [maxSteps(…)]` gives the others there as well. */
+/** The option that sets each built-in rule, by the rule's name. */
 const settingOf: { readonly [rule: string]: string } = {
   repairs: "repairs",
   retry: "retry",

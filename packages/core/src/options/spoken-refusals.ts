@@ -1,8 +1,8 @@
-// The room of refusals that count for nothing: where no rule hears of them, what they say is a text like any other.
+// The room of refusals as text: if the rule `refusals` is off, a refusal is text like any other.
 
 import { isAnswerLike, type Model, modelFace } from "../model.ts";
 
-/** The model, whose refusals are texts: an answer of nothing else would have no words. */
+/** The model, with refusals turned into text parts: otherwise an answer that is only a refusal would have no text. */
 export function speaking(model: Model): Model {
   return {
     ...modelFace(model),

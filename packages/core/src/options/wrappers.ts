@@ -1,6 +1,6 @@
-// The room of wrappers: what is put around each of them, whoever brings it.
+// The room of wrappers: the option `adapt`, applied to every model and tool of an agent.
 //
-// A fall-back, the model of a fork, the tools of a single run: they are given at several places, and all of them come by here.
+// Fallbacks, the model of a fork, the tools of a single run: they are given in several places, and all pass through here.
 
 import { model as modelCheck, tools as toolsCheck } from "../checks/ready-made.ts";
 import { type Check, callable, membersOf, wrong } from "../checks.ts";
@@ -8,18 +8,18 @@ import { isSameOrigin } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { Tool } from "../tool.ts";
 
-/** Each gives the same one with something around it: what it is known by (a model's `id` and `origin`, a tool's name) stays as it is. */
+/** Each function returns a wrapper of what it gets; a model's `id` and `origin`, and a tool's name, must stay the same. */
 export interface Adapt {
-  /** Asked for `model`, those of `fallback` and `models`, and `compaction.model`, also where a fork puts others in their place. */
+  /** Called for `model`, each of `fallback` and `models`, and `compaction.model`, also for those of a fork. */
   model?: (model: Model) => Model;
-  /** Asked for each of `tools`, also where a run, a session or a fork puts others in their place. */
+  /** Called for each of `tools`, also for those of a run, a session or a fork. */
   tool?: (tool: Tool) => Tool;
 }
 
-/** What the option must be. */
+/** The check of the option. */
 export const adaptOption: Check = membersOf<Adapt>({ model: callable, tool: callable });
 
-/** @throws RondoError `invalid_request` where it became none, or another one */
+/** @throws RondoError `invalid_request` if it returned something else, or changed the identity */
 export function adaptedModel(one: Model, adapt: Adapt["model"]): Model {
   if (adapt === undefined) return one;
   const own = adapt(one);
@@ -33,7 +33,7 @@ export function adaptedModel(one: Model, adapt: Adapt["model"]): Model {
   return own;
 }
 
-/** @throws RondoError `invalid_request` where it became none, or another one */
+/** @throws RondoError `invalid_request` if it returned something else, or changed the identity */
 export function adaptedTool(one: Tool, adapt: Adapt["tool"]): Tool {
   if (adapt === undefined) return one;
   const own = adapt(one);

@@ -1,9 +1,8 @@
-// The room of the answer at the model's edge: a call of the output tool, or an object around the value, read as the text it
-// stands for.
+// The room of the answer at the model's edge: turns a call of the output tool, or an object around the value, into text.
 //
-// The translation happens here, deltas and all, so that neither the loop nor a history ever sees a call that is none (it
-// would need a result, and another provider would be shown a tool that does not exist), or a value in another one. What is
-// said beside the call is no part of the answer, though it may hold a draft of it: it is kept as a thought.
+// The conversion happens here, including deltas, so that neither the loop nor a history ever sees that call (it would need a
+// result, and another provider would see a tool that does not exist) or that object. What the model says next to the call
+// is not part of the answer, though it may contain a draft of it: it is kept as reasoning.
 
 import type { AssistantMessage, Part, ToolCallPart } from "../message.ts";
 import {
@@ -17,7 +16,7 @@ import {
 import { outputToolOf } from "./ways.ts";
 import { isWrapped, Unwrapping, unwrappedText } from "./wrapped.ts";
 
-/** The model, whose answer is the value as a text; the model itself where it answers so anyway. */
+/** The model, wrapped so that its answer is the value as text; the model itself if it answers so anyway. */
 export function answeringInText(model: Model, request: ModelRequest): Model {
   const tool = outputToolOf(request.tools);
   const wrapped = isWrapped(tool?.inputSchema ?? request.outputSchema);

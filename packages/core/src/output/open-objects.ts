@@ -1,4 +1,4 @@
-// The room of open objects: those that are maps, whose members nobody has named.
+// The room of open objects: objects that are maps, with arbitrary keys.
 
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";

@@ -1,12 +1,12 @@
-// The room of the unfinished value: JSON as far as it has come.
+// The room of the unfinished value: JSON as far as it has arrived.
 //
 // One pass, character by character, into a value that grows in place: no part is ever read or copied twice, so the
-// work is linear in the text however it is cut. What is shown is always right so far: a text may still grow, a number,
-// `true` or a key appears only when it is whole. What stands before the first bracket is taken for prose.
+// work is linear in the text however it is cut. What is shown is always right so far: a string may still grow; a number,
+// `true` or a key appears only when it is complete. Text before the first bracket is taken for prose.
 
 import type { Json, JsonObject } from "../message.ts";
 
-/** What a value looks like while it arrives: every member may be missing, every text and list may be short. */
+/** The type of a value while it arrives: any member may be missing, any string or list incomplete. */
 export type Partially<T> = T extends readonly (infer Item)[]
   ? Partially<Item>[]
   : T extends object

@@ -1,4 +1,4 @@
-// The room of typed output: a value read out of a text.
+// The room of typed output: reads a value from a text.
 //
 // The whole text first; then each complete JSON value in it, found by a scanner that knows strings, so that a
 // fence inside a string or prose around the value does no harm. What was cut off is never completed by guessing.
@@ -14,9 +14,9 @@ import { splitThoughts } from "../prompt/thoughts.ts";
 import type { CompiledSchema } from "../schema.ts";
 import { unwrapped } from "./wrapped.ts";
 
-/** How an output is read out of a text. */
+/** How an output is read from a text. */
 export interface OutputReading {
-  /** The whole text must be the value; else any complete value in it that fits will do. Default: false. */
+  /** The whole text must be the value; otherwise any complete value in it that fits. Default: false. */
   wholeText?: boolean;
   /** Keys in snake_case are also tried in camelCase. Default: false. */
   camelCaseKeys?: boolean;

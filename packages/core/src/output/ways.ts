@@ -1,7 +1,7 @@
-// The room of the ways to a typed output: how a model is held to a schema, by what it can do.
+// The room of the ways to a typed output: how a model is held to a schema, depending on what it supports.
 //
-// Natively, by a schema on the request. By a tool made for it, whose call is the answer. Or in words alone. The way
-// changes what the request carries, never what the loop does: what comes back is a text, and is checked as one.
+// Natively, with a schema in the request. With a tool made for this, whose call is the answer. Or by the prompt alone. The way
+// changes what the request contains, never what the loop does: the answer is always a text, and is checked as one.
 
 import type { OutputOptions } from "../loop/run-options.ts";
 import { modelInUse, type RunState } from "../loop/state.ts";

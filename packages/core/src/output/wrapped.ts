@@ -1,7 +1,7 @@
-// The room of the wrapped value: an output that is no object, as the one member of an object.
+// The room of the wrapped value: an output that is not an object, as the only member of one.
 //
-// Arguments of a tool are objects, and most providers hold a model to nothing else: a list or alternatives at the top of a
-// schema are refused. So such a schema is asked for inside an object, and the object taken off again where the answer arrives.
+// A tool's arguments are objects, and most providers support nothing else: they refuse a list or a union at the top of a
+// schema. So such a value is asked for inside an object, and the object is removed again when the answer arrives.
 
 import { jsonIn } from "../json/in-text.ts";
 import { isObject } from "../json/object.ts";

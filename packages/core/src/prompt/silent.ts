@@ -1,8 +1,7 @@
-// The room of silence: replies that are a token and nothing else are not for anybody to see.
+// The room of silence: replies that consist only of a silent token are not shown.
 //
-// A model that may have nothing to say is given a word for it. Only the whole reply is that word: the same word inside
-// or at the end of real text is text, though at the end it can be taken off. Nothing here ends a run: whoever shows
-// replies asks.
+// A model that may have nothing to say gets a token for that. Only a whole reply counts: the same token inside or at the end
+// of other text is text, though at the end it can be removed. Nothing here ends a run; programs that show replies use it.
 
 import { type AssistantMessage, textOf } from "../message.ts";
 

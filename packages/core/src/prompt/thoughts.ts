@@ -1,7 +1,7 @@
-// The room of thoughts: `<think>…</think>` in a model's text, told apart from the answer.
+// The room of thoughts: separates `<think>…</think>` in a model's text from the answer.
 //
-// A tag may come in pieces, so what could still become one is held back, never more than a tag's length. Every text is
-// looked at once: an unclosed tag, or sixty thousand beginnings of one, cost no more than their length (F113, F243).
+// A tag may arrive in pieces, so what could still become one is held back, never more than a tag's length. Every text is
+// read once: an unclosed tag, or sixty thousand beginnings of one, cost no more than their length (F113, F243).
 
 import type { ReasoningPart, TextPart } from "../message.ts";
 

@@ -1,4 +1,4 @@
-// The room of odd answers: refused, paused, cut off, malformed, empty.
+// The room of unusual answers: refused, paused, cut off, malformed, empty.
 //
 // Each is a small rule with its own bound, asked in this order before the continue rule looks at the content.
 // An answer that is asked for again is not stored; no call of a cut-off or malformed answer runs.
@@ -10,7 +10,7 @@ import { modelInUse, type State, withRun } from "../loop/state.ts";
 import { type AssistantMessage, type Stop, textOf } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
-/** A rule that counts its own judgements in a run. */
+/** A rule whose memory is the number of its own judgements in the run. */
 export function counting(name: string, judge: NonNullable<Rule<number>["judge"]>): Rule<number> {
   return {
     name,
@@ -21,7 +21,7 @@ export function counting(name: string, judge: NonNullable<Rule<number>["judge"]>
   };
 }
 
-/** A refused answer ends the run with the provider's words. It is not stored: sent again with the history, it would be refused again. */
+/** Ends the run if the answer is a refusal, with the refusal's text. The answer is not stored: sent again with the history, it would be refused again. */
 export function refusals(): Rule {
   return {
     name: "refusals",
@@ -40,7 +40,7 @@ export function refusals(): Rule {
   };
 }
 
-/** What the provider said about why an answer ended. */
+/** The provider's explanation of why an answer ended, as evidence. */
 function providersWords({ raw, detail }: Stop): { raw?: string; detail?: string } {
   return { ...(raw === undefined ? {} : { raw }), ...(detail === undefined ? {} : { detail }) };
 }
@@ -50,13 +50,13 @@ export function isRefused({ stop }: AssistantMessage): boolean {
   return stop.kind === "refusal" || stop.kind === "content_filter";
 }
 
-/** The words of a refusal: the refusal part, the text, or the provider's explanation. */
+/** The text of a refusal: the refusal part, the answer's text, or the provider's explanation. */
 export function wordsOf(message: AssistantMessage): string {
   const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
   return refusal || textOf(message) || message.stop.detail || "";
 }
 
-/** A paused answer is sent back as it is, so that the model continues it. @param max how often in a row. Default: 5 */
+/** Sends a paused answer back unchanged, so that the model continues it. @param max how often in a row. Default: 5 */
 export function pauses(max: number = 5): Rule<number> {
   checkMax(max, "pauses");
   return {
@@ -85,8 +85,8 @@ const truncationsOptions: Check = membersOf<{ max?: number; onTruncated?: OnTrun
 });
 
 /**
- * An answer cut off at the output limit. Text alone ends the run as `truncated`, with the text so far. Calls do not
- * run: the limit is raised once where the model allows it, then they are answered with what happened, and after
+ * Judges an answer that was cut off at the output limit. Text alone ends the run as `truncated`, with the text so far. Calls
+ * do not run: first the limit is raised once, if the model allows it; then they are answered with what happened; after
  * `max` such answers the run lands.
  */
 export function truncations(options: { max?: number; onTruncated?: OnTruncated } = {}): Rule<number> {
@@ -145,7 +145,7 @@ function raisedLimit(state: State): number | undefined {
   return limit === undefined || asked === undefined || asked >= limit ? undefined : limit;
 }
 
-/** An answer whose calls could not be parsed is not stored and is asked for again, at most `max` times in a row. */
+/** Asks again if an answer's calls could not be parsed, at most `max` times in a row (default 2); then the run ends as `error`. Such an answer is not stored. */
 export function malformedCalls(max: number = 2): Rule<number> {
   checkMax(max, "malformedCalls");
   const name = "malformed_calls";
@@ -173,8 +173,8 @@ export function malformedCalls(max: number = 2): Rule<number> {
         ...providersWords(stop),
       };
       if (count < max) {
-        // What the provider itself calls malformed is mostly an accident: the first retry is the same request. The model is told
-        // where it happens again, and at once of a call that it wrote where none is read: it would write it there again.
+        // A call that the provider itself reports as malformed is mostly an accident: the first retry is the same request. The model
+        // gets a note if it happens again, and at once if it wrote a call into its text, because it would do so again.
         const accident = announced || stop.wire === "malformed_call";
         const note = accident && count === 0 ? {} : { note: texts.malformedCall(stop.detail) };
         return { follows: { do: "ask_again", ...note }, evidence };
@@ -186,7 +186,7 @@ export function malformedCalls(max: number = 2): Rule<number> {
   };
 }
 
-/** An answer without text and calls (reasoning alone is not an answer) is asked for again with a note, at most `max` times a run; then the run ends. */
+/** Asks again, with a note, if an answer has neither text nor calls (reasoning alone is not an answer): at most `max` times per run (default 1), then the run ends as `empty_response`. */
 export function emptyAnswers(max: number = 1): Rule<number> {
   checkMax(max, "emptyAnswers");
   return counting("empty_answers", (count, state, texts) => {

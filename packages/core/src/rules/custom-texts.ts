@@ -1,20 +1,20 @@
-// The room of custom texts: what somebody gave for what the loop says, held to being texts.
+// The room of custom texts: the user's functions for the loop's texts, checked to return strings.
 //
-// They are somebody's code, asked in the middle of a run. One that fails, or gives what is no text, is named, and the run
-// ends with that. While a run is being closed nobody is left to tell: our own words are said then.
+// They are user code, called during a run. If one throws, or returns anything but a string, the run ends with an error
+// that names it. While a run is being closed, the built-in texts are used instead.
 
 import { text } from "../checks.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { Rules } from "./rule.ts";
 import { defaultTexts, type Texts } from "./texts.ts";
 
-/** What failing words threw: they are told from whatever else throws around them. */
+/** Errors thrown by custom texts, to tell them from other errors. */
 const failures = new WeakSet<object>();
 
-/** Whether words of somebody's own failed. */
+/** Whether this error was thrown by a custom text. */
 export const areWordsMissing = (thrown: unknown): thrown is RondoError => failures.has(thrown as RondoError);
 
-/** Everything the loop says, some of it in somebody's own words. */
+/** All of the loop's texts, some of them replaced by the user's. */
 export function textsWith(own: Partial<Texts> = {}): Texts {
   const held = Object.entries(own).flatMap(([name, say]) =>
     say === undefined ? [] : [[name, heldToText(name, say as Say)]],
@@ -22,7 +22,7 @@ export function textsWith(own: Partial<Texts> = {}): Texts {
   return { ...defaultTexts, ...Object.fromEntries(held) };
 }
 
-/** Does something in whatever words there are: our own, where somebody's fail. For what has to be said, whoever could. */
+/** Calls `act` with the given texts, or with the built-in ones if that throws: for what must be done in any case. */
 export function inAnyWords<Result>(rules: Rules, act: (rules: Rules) => Result): Result {
   try {
     return act(rules);
@@ -42,9 +42,9 @@ function heldToText(name: string, say: Say): Say {
       throw missing(name, messageOf(thrown), thrown);
     }
     const fault = text(said);
-    // What the run's text would be without it is known.
+    // Without this text the run's text is known anyway.
     if (fault === undefined || (said === undefined && name === "landed")) return said;
-    // Nobody waits for words; how they fail later is nobody's business either.
+    // A promise is refused, and its later rejection ignored.
     const later = said as { catch?(heard: () => void): unknown } | null | undefined;
     if (typeof later?.catch === "function") later.catch(() => {});
     throw missing(name, fault.says);

@@ -1,8 +1,8 @@
-// The room of degenerate answers: a model that says the same thing until it is stopped.
+// The room of degenerate answers: a model that repeats itself until it is stopped.
 //
-// An answer that ran into the output limit is suspected. Where it ended by itself, somebody may have asked for repetition:
-// then only a sentence counts that comes again and again and that nobody said before. Stored, such text teaches the model to
-// go on with it, so it is not.
+// An answer that ran into the output limit is suspect. If it ended by itself, repetition may have been asked for: then only
+// a sentence counts that is repeated over and over and does not occur in the conversation before. Such an answer is not
+// stored, because it would lead the model to continue it.
 
 import { checkMax } from "../checks.ts";
 import type { State } from "../loop/state.ts";
@@ -10,21 +10,21 @@ import { textOf } from "../message.ts";
 import { counting } from "./answers.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
-/** Repeats that are too many, and how long they must be together, in characters. */
+/** From how many repeats on an answer is degenerate, and how long they must be together, in characters. */
 const bound = { times: 10, length: 300 };
-/** The same of an answer that ended by itself. */
+/** The same for an answer that ended by itself. */
 const endedBound = { times: 20, length: 500 };
-/** Of one sentence, or a few. What is longer is a text of its own. */
+/** The longest unit that counts as prose, in characters: a sentence or a few. */
 const proseChars = 200;
 const proseWords = 3;
 const sentenceEnd: RegExp = /[.!?…。！？](?:\s|$)/;
-/** The beginning of an item of a list, of a cell, of code. */
+/** The beginning of a list item, a table cell or code. */
 const listed: RegExp = /^\s*(?:[-*+•>|#]|\d+[.)])|[|{};=<>`\t]/m;
 
-/** Looked at from the end of a text: what repeats itself does so to the end. */
+/** How many characters at the end of a text are checked: a repetition goes on to the end. */
 const window = 20_000;
 
-/** An answer that repeats itself until it is cut off, or one sentence of its own over and over, is asked for again with a word, at most `max` times a run; then the run ends. It is never stored. */
+/** Asks again, with a note, if an answer repeats itself until it is cut off, or repeats one sentence of its own over and over: at most `max` times per run (default 1), then the run ends as `no_progress`. Such an answer is never stored. */
 export function degenerateAnswers(max: number = 1): Rule<number> {
   checkMax(max, "degenerateAnswers");
   return {
@@ -47,7 +47,7 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
           retries: count,
           max,
         };
-        // The same request may well bring the same answer.
+        // The same request would probably give the same answer.
         if (count < max) return { follows: { do: "ask_again", note: texts.degenerateAnswer() }, evidence };
         const message = `the model repeated ${JSON.stringify(evidence.unit)} ${found.times} times`;
         const error = { kind: "loop_detected" as const, message, retryable: false };
@@ -59,13 +59,13 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
   };
 }
 
-/** Whether the end of a text stands a second time within a unit of prose before it. Most answers cost no more than this look. */
+/** Whether the end of a text occurs a second time within one unit before it: a cheap test that settles most answers. */
 export function endsTwice(text: string): boolean {
   const end = text.trimEnd().slice(-2 * proseChars);
   return end.length === 2 * proseChars && end.lastIndexOf(end.slice(proseChars), proseChars - 1) >= 0;
 }
 
-/** Whether a unit is prose that nobody but the model came up with: what somebody said may be what is to be repeated. */
+/** Whether a unit is prose that does not occur in the conversation: otherwise its repetition may have been asked for. */
 export function isOwnSentence(unit: string, { history }: State): boolean {
   if (unit.length > proseChars || !sentenceEnd.test(unit) || listed.test(unit)) return false;
   if ([...unit.matchAll(/\p{L}{2,}/gu)].length < proseWords) return false;
@@ -75,10 +75,10 @@ export function isOwnSentence(unit: string, { history }: State): boolean {
   return true;
 }
 
-/** Neither quotes nor the end of a sentence tell two apart. */
+/** Only the letters of a text, lower-cased: quotes and punctuation do not count in a comparison. */
 const lettersOf = (text: string): string => text.toLowerCase().replace(/[^\p{L}]/gu, "");
 
-/** The unit that the end of a text repeats, how often, and how long that is; undefined when it repeats none. In linear time. */
+/** The unit that the end of a text repeats, how often, and how long that is together; undefined if there is none. Linear time. */
 export function repetition(text: string): { unit: string; times: number; length: number } | undefined {
   const tail = text.slice(-window).trimEnd();
   // The borders of each suffix: a suffix of length n with border b repeats its last n - b characters.
@@ -96,8 +96,8 @@ export function repetition(text: string): { unit: string; times: number; length:
   }
   if (best === undefined) return undefined;
   const unit = tail.slice(-best.period);
-  // Rulers, empty cells and numbers repeat in tables and drawings; words do not. The text may be cut off within a word:
-  // its letters are then at both ends of the unit.
+  // Rulers, empty cells and numbers repeat in tables and drawings, so a unit must contain a word. The text may be cut off
+  // within a word, whose letters are then at both ends of the unit.
   if (!/\p{L}{2}/u.test(best.period > 1 ? unit + unit[0] : unit)) return undefined;
   return { unit, times: Math.floor(best.length / best.period), length: best.length };
 }

@@ -1,29 +1,28 @@
-// The room of globs: whether a text is one of those that a pattern means.
+// The room of globs: whether a pattern matches a text.
 //
-// `*` stands for any text without `/`, `\` and control characters, `**` for any text, `?` for one character as of `*`,
-// and a backslash takes the meaning from the star, question mark or backslash behind it. The whole text must match.
-// What wildcards match never climbs: a text with a `..` segment, also as URLs may write it, is matched only where no
-// wildcard is in the pattern. Nor do they end the host of an address early, which would make another host of it.
-// In a program for a shell they match nothing by which the shell would do more than the pattern says (`isWords`).
-// All places in the pattern are followed at once, so that no text makes it slow.
+// `*` matches any text without `/`, `\` and control characters, `**` any text, `?` one character that `*` may match. A
+// backslash escapes a star, question mark or backslash. The whole text must match. Wildcards never match a `..` segment,
+// also URL-encoded; they do not match what would end the host of a URL early, which would make it another host; and in
+// shell code they match nothing that would make the shell do more than the pattern says (`isWords`).
+// All positions in the pattern are followed at once, so that no text makes matching slow.
 
-/** A longer pattern is refused where it is given: time grows with both lengths. */
+/** The longest allowed pattern, in characters: matching time grows with both lengths. */
 export const maxGlobLength = 1_000;
 
 type Token = { char: string } | { wild: "some" | "all" | "one" };
 
 /**
- * Whether the whole text matches. Time: at most the product of both lengths.
- * @param isProgram the text is one for a shell: wildcards stand for words of the command, and never for another one
+ * Whether the whole text matches. Time: at most proportional to the product of both lengths.
+ * @param isProgram the text is shell code: wildcards match words of the command, and never another command
  */
 export function matchesGlob(pattern: string, text: string, isProgram: boolean = false): boolean {
   const tokens = tokensOf(pattern);
   if (tokens.every((token) => "char" in token)) return tokens.map(({ char }) => char).join("") === text;
-  // A program is covered by what its pattern says itself.
+  // What the pattern of a shell command spells out is allowed.
   if (climbs(text, isProgram) > (isProgram ? climbs(pattern, true) : 0)) return false;
   const ends = hostEnds(text, isProgram);
   const end = tokens.findLastIndex((token) => "char" in token);
-  // Every place of the pattern that the text so far may have come to.
+  // All positions in the pattern that the text so far may have reached.
   let places = reached(new Set([0]), tokens);
   let at = 0;
   for (const char of text) {
@@ -48,8 +47,8 @@ export function matchesGlob(pattern: string, text: string, isProgram: boolean = 
 }
 
 /**
- * How many `..` segments a text has, for a URL too: in one dots may be coded, tabs and line breaks are not there, and a
- * path ends at `?` and `#`. In a program any word may be a path.
+ * How many `..` segments a text has, also read as a URL: there dots may be encoded, tabs and line breaks are ignored, and a
+ * path ends at `?` and `#`. In shell code any word may be a path.
  */
 const climbs = (text: string, isProgram: boolean): number =>
   text
@@ -59,8 +58,8 @@ const climbs = (text: string, isProgram: boolean): number =>
     .filter((segment) => segment.trim() === "..").length;
 
 /**
- * Where `?`, `#` and `@` stand up to the end of a host: of a text that is an address, also without slashes as URLs take it,
- * and of those in a program.
+ * The positions of `?`, `#` and `@` before the end of a host: in a text that is a URL, also one without slashes, and in the
+ * URLs of shell code.
  */
 function hostEnds(text: string, isProgram: boolean): ReadonlySet<number> {
   const hosts = isProgram
@@ -72,11 +71,11 @@ function hostEnds(text: string, isProgram: boolean): ReadonlySet<number> {
   return ends;
 }
 
-/** The places, and those that a star which stands for nothing leads to. */
+/** The positions, and those that are reached by a star that matches nothing. */
 function reached(places: Set<number>, tokens: readonly Token[]): Set<number> {
   for (const place of places) {
     const token = tokens[place];
-    // A set that grows while it is walked is walked to its end.
+    // Iterating a set also visits what is added meanwhile.
     if (token !== undefined && "wild" in token && token.wild !== "one") places.add(place + 1);
   }
   return places;
@@ -107,8 +106,8 @@ function isPlain(char: string): boolean {
 }
 
 /**
- * Whether a character joins, substitutes, redirects or ends nothing for a shell, in quotes or not. Where more of the
- * pattern follows (`isLast` is false), it takes that not into quotes or a comment either, nor out of its own quotes.
+ * Whether a character is harmless in shell code: it starts no other command, substitution or redirection, quoted or not. If
+ * more of the pattern follows (`isLast` is false), it must not put that into or out of quotes, or into a comment, either.
  */
 function isWords(char: string, isLast: boolean): boolean {
   if (/[;&|<>()$`\p{Cc}\u2028\u2029]/u.test(char)) return false;

@@ -1,9 +1,8 @@
-// The room of grants: permission that was given in advance, and which call it covers.
+// The room of grants: approvals given in advance, and which calls they cover.
 //
-// Closed by default: a grant covers what it says and nothing else. It is held against the checked arguments a call
-// would run with, never against what the model wrote; against whole values, never against parts; and in time that
-// grows with their size alone, whatever stands in them. A grant never stands over a denial, and never lets an
-// interrupted call run again: that is another question.
+// Closed by default: a grant covers what it says and nothing else. It is compared with the validated arguments that a call
+// would run with, never with what the model wrote, and with whole values, never with parts. The time depends only on their
+// size, whatever they contain. A grant never overrides a denial, and never lets an interrupted call run again.
 
 import { anything, type Check, checkGiven, count, membersOf, name, needed } from "../checks.ts";
 import { invalidRequest, messageOf, type RondoError } from "../errors.ts";
@@ -14,43 +13,42 @@ import type { Json, JsonObject } from "../message.ts";
 import { matchesGlob, maxGlobLength } from "./glob.ts";
 
 /**
- * Which arguments a grant is for. `exact`: these, whatever the order of their keys. `like`: the same keys, each value
- * equal, or a text that its glob matches (`*` within a path segment or line, `**` anything, `?` one character, `\*` a
- * star); in an argument that its tool names in `shellArgs` no wildcard stands for what would be another command.
- * `others: "any"` lets keys be there that are not named.
+ * Which arguments a grant covers. `exact`: these, in any order of keys. `like`: the same keys, each value equal, or a string
+ * that its glob matches (`*` within a path segment or line, `**` anything, `?` one character, `\*` a star); in an argument
+ * listed in the tool's `shellArgs`, no wildcard matches another command. `others: "any"` allows keys that are not named.
  */
 export type ArgsPattern = { exact: JsonObject } | { like: JsonObject; others?: "any" };
 
-/** Permission to call a tool without being asked. */
+/** An approval given in advance: calls that it covers run without a request for approval. */
 export interface Grant {
   id: string;
   tool: string;
   /** Absent: any arguments. */
   args?: ArgsPattern;
-  /** It holds before this time, in milliseconds since 1970. Absent: for the life of the session. */
+  /** When it expires, in milliseconds since 1970. Absent: never, within its session. */
   until?: number;
-  /** How many calls it lets run. Absent: any number. */
+  /** How many calls it may let run. Absent: any number. */
   uses?: number;
 }
 
-/** A grant, and what has become of it. */
+/** A grant and its use so far. */
 export interface HeldGrant extends Grant {
   /** How many calls it has let run. */
   used: number;
   revoked?: true;
 }
 
-/** What is held against grants. */
+/** What of a call is compared with grants. */
 interface Asking {
   readonly name: string;
   readonly args: JsonObject;
-  /** Whether its arguments fit; `raw`: they could not be read. */
+  /** Whether its arguments are valid; `raw`: they could not be parsed. */
   readonly check: { readonly ok: boolean; readonly raw?: unknown };
   /** The tool as it was when the call was made. */
   readonly tool?: ShellFacts;
 }
 
-/** Which arguments of a tool are programs for a shell. */
+/** Which arguments of a tool are shell code. */
 interface ShellFacts {
   readonly shellArgs?: readonly string[];
 }
@@ -72,14 +70,14 @@ export function isLiveGrant(grant: HeldGrant, now: number): boolean {
 }
 
 /**
- * Whether a grant says that this call may run; whether it still holds is another question.
- * @param today the call's tool as it is now, where that is other than it was: what either takes for a program is one
+ * Whether a grant covers this call; not whether it is still in force.
+ * @param today the call's tool as it is now, if it has changed: what either of them takes for shell code is treated as such
  */
 export function covers({ tool, args: pattern }: Grant, call: Asking, today?: ShellFacts): boolean {
   const { name, args, check } = call;
   if (name !== tool || !check.ok) return false;
   if (pattern === undefined) return true;
-  // Arguments taken as they are written have no parts that could be told from each other.
+  // Raw arguments cannot be compared member by member.
   if (check.raw) return false;
   if ("exact" in pattern) return canonical(pattern.exact) === canonical(args);
   const isProgram = (key: string): boolean =>
@@ -119,7 +117,7 @@ const grantMembers: Check = membersOf<HeldGrant>(
     args: anything,
     until: needed("a time in milliseconds since 1970", Number.isFinite),
     uses: count,
-    // One that is held elsewhere may be given here as it is shown.
+    // A grant as another session shows it (with `used`) is accepted.
     used: anything,
     revoked: anything,
   },
@@ -127,12 +125,12 @@ const grantMembers: Check = membersOf<HeldGrant>(
 );
 
 /**
- * Checks a grant as it comes from a user.
+ * Checks a grant given by the user.
  * @throws RondoError `invalid_request` saying what is wrong
  */
 export function checkGrant(grant: Grant): Grant {
   const wrong = (message: string): RondoError => invalidRequest(`allow: ${message}`);
-  // A limit that is misspelt would be none.
+  // If a limit were misspelt and ignored, there would be none.
   checkGiven(grantMembers, grant, "allow");
   const { id, tool, until, uses } = grant;
   const args = ownPattern(grant.args, wrong);
@@ -157,7 +155,7 @@ export function checkGrant(grant: Grant): Grant {
   };
 }
 
-/** A copy as plain JSON: what is changed afterwards, or is no data, is not what was allowed. */
+/** A copy as plain JSON: later changes to the given object, or values that are not data, must not change the grant. */
 function ownPattern(args: Grant["args"], wrong: (message: string) => RondoError): Grant["args"] {
   try {
     return jsonCopy(args, "args");
@@ -166,7 +164,7 @@ function ownPattern(args: Grant["args"], wrong: (message: string) => RondoError)
   }
 }
 
-/** Characters of the longest text in a value. */
+/** Length of the longest string in a value, in characters. */
 function longest(value: Json): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;

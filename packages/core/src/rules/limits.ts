@@ -1,7 +1,7 @@
 // The room of limits: steps, tokens, money, time.
 //
-// A limit is checked before the model call that would pass it, and lands the run unless told otherwise. Tokens that no
-// provider counted are unknown, never zero: the evidence says so.
+// A limit is checked before the model call that would exceed it, and by default lands the run. Usage that a provider did
+// not report is unknown, never zero: the evidence says so.
 
 import { budgetWords } from "../checks/other-words.ts";
 import {
@@ -45,7 +45,7 @@ const maxStepsOptions = (max: Check): Check =>
   membersOf<StepLimit & { max: number }>({ max, onLimit: limitWords, message: text }, ["max"]);
 
 /**
- * Ends a run that has used its model calls.
+ * Ends a run that has had `max` model answers.
  * @param max answers allowed, each with its tools run; a paused answer and its continuation count as one. 0 only with `onLimit` `error` or `stop`
  * @param options.onLimit default: the agent's `onLimit`, else `land`: one more call without tools for a best-effort answer
  * @param options.message text of the error if `onLimit` is `error`. Default: that the limit was reached
@@ -57,10 +57,10 @@ export function maxSteps(max: number, options: StepLimit = {}): Rule {
   return rule;
 }
 
-/** Step limits without an `onLimit` of their own, and what they were made from. */
+/** Step limits without their own `onLimit`, and the arguments they were made with. */
 const wordless = new WeakMap<Rule, StepLimit & { max: number }>();
 
-/** The same rule with the agent's `onLimit`; a rule that has its own keeps that. */
+/** The same rule with the agent's `onLimit`; a rule with its own keeps that. */
 export function underWord(rule: Rule, onLimit: OnLimit | undefined): Rule {
   if (onLimit === undefined) return rule;
   const made = wordless.get(rule);
@@ -115,7 +115,7 @@ export interface Budget {
 
 const amounts = { tokens: above0, usd: above0 };
 
-/** What the amounts of a budget must be. */
+/** Checks the amounts of a budget. */
 export const budgetAmounts: Check = some(
   membersOf<Budget>(
     {
@@ -130,7 +130,7 @@ export const budgetAmounts: Check = some(
   "tokens, usd, ms, modelCalls or own",
 );
 
-/** Lands a run that has spent its tokens, its money, its time or its model calls. */
+/** Lands a run that has used up its tokens, money, time or model calls. */
 export function budget(limits: Budget): Rule {
   checkGiven(budgetAmounts, limits, "budget");
   const { own = {}, ...whole } = limits;

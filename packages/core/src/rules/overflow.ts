@@ -1,7 +1,8 @@
-// The room of overflow: the provider says that the request is too large, or its output limit.
+// The room of overflow: the provider refuses a request as too large, or its output limit.
 //
-// It is made smaller and sent again, once until an answer comes: a second refusal is the end, or a conversation whose
-// fixed parts do not fit would be compacted for ever. What is too large is said by the error's kind, never by its text.
+// The request is made smaller and sent again, once until an answer comes: a second refusal ends the run, because otherwise a
+// conversation whose fixed parts do not fit would be compacted for ever. The error's kind says what is too large, never its
+// text.
 
 import type { ErrorData } from "../errors.ts";
 import { countFiles } from "../loop/request/omissions.ts";
@@ -10,7 +11,7 @@ import { type RunState, withRun } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /**
- * Makes the request smaller that was too large: files go first where bytes are the matter, and the output limit where it alone did not fit; else the history is compacted, or its longest texts are cut.
+ * Makes a request smaller that was refused as too large: if it had too many bytes, files are left out first; if only the output limit did not fit, that is lowered; else the history is compacted, or its longest texts are cut.
  * @param mends whether files may be left out, and the limit lowered
  */
 export function overflow(mends: boolean = true): Rule {
@@ -36,7 +37,7 @@ export function overflow(mends: boolean = true): Rule {
         return { follows: { do: "ask_again", maxOutputTokens }, evidence: { ...evidence, maxOutputTokens } };
       if (!isTooLarge) return undefined;
       const { compaction, guard } = withRun(state).options.context ?? {};
-      // A paused answer goes back as it is: there is nothing in that request to make smaller.
+      // A paused answer must be sent back unchanged: nothing in that request can be made smaller.
       if (run.paused || run.reduced !== undefined || (compaction === undefined && guard === undefined))
         return undefined;
       return { follows: { do: "ask_again", reduce: compaction === undefined ? "cut" : "compact" }, evidence };
@@ -44,7 +45,7 @@ export function overflow(mends: boolean = true): Rule {
   };
 }
 
-/** The output limit that fits beside the input, where that is a lower one. A few times in a row at most: each time it must be lower. */
+/** A lower output limit that fits after the input, if there is one. At most a few times in a row, each time lower. */
 function lowerLimit(state: RunState, { maxOutputTokens }: ErrorData): number | undefined {
   const { run } = state;
   if (maxOutputTokens === undefined || run.failures >= 3) return undefined;

@@ -1,8 +1,8 @@
-// The room of repairs: a request was refused for something in it that can be left out.
+// The room of repairs: a request was refused because of something in it that can be left out.
 //
-// It is left out and asked again, once for each kind in a run: a second refusal is the end, or a server that refuses
-// everything would be asked for ever. Of files that are refused one by one, or as too many, there may be a few, before all are left out.
-// What can be repaired is said by the error's own field, never read from its text.
+// The request is sent again without it, once for each kind per run: a second refusal ends the run, because a server that
+// refuses everything would be asked for ever. Files may be refused a few times, one by one or as too many, before all are
+// left out. A field of the error says what can be left out; its text is never read.
 
 import type { Repair } from "../errors.ts";
 import {
@@ -18,10 +18,10 @@ import { type RunState, withRun } from "../loop/state.ts";
 import { hasSpareSchema } from "../output/ways.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
-/** Each costs a request: a history with more broken files than that, or in which ever fewer are too many, goes on without any. */
+/** After so many refusals because of single files, or of too many, all files are left out: each refusal costs a request. */
 const mostPartings = 4;
 
-/** Leaves out what the provider refuses, reasoning or files in a history, a setting or a schema, and asks again without it; once in a run. */
+/** Sends a refused request again without what the provider refused: reasoning or files in the history, a setting, or a schema; each once per run. */
 export function repairs(): Rule {
   return {
     name: "repairs",
@@ -40,13 +40,13 @@ export function repairs(): Rule {
   };
 }
 
-/** Some files; all of them, where some were refused too often. */
+/** The repair for refused files: some of them, or all if some were refused too often. */
 function bounded(repair: Repair, dropped: readonly Repair[]): Repair {
   const some = (one: Repair): boolean => isOfOneFile(one) || isOfOldFiles(one);
   return some(repair) && dropped.filter(some).length >= mostPartings ? "files" : repair;
 }
 
-/** Whether leaving it out makes another request of it. */
+/** Whether leaving it out changes the request. */
 function changes(repair: Repair, state: RunState): boolean {
   if (repair === "reasoning") return hasReasoning(state);
   if (repair === "schema") return hasSpareSchema(state);
@@ -61,10 +61,10 @@ function changes(repair: Repair, state: RunState): boolean {
   return setting !== undefined;
 }
 
-/** To how many files what was refused before has brought it. */
+/** How many files earlier refusals have left. */
 const keptOf = (dropped: readonly Repair[]): number[] => dropped.filter(isOfOldFiles).map(keptFiles);
 
-/** Whether leaving reasoning out makes another request of it. Looks at the history, but only after a refusal. */
+/** Whether leaving reasoning out changes the request. Walks the history, but only after a refusal. */
 function hasReasoning(state: RunState): boolean {
   const { reasoning = "off" } = stepSettings(state);
   if (reasoning !== "off") return true;

@@ -1,8 +1,8 @@
-// The room of repeated failures: a call that threw once is not made again in the same run.
+// The room of repeated failures: a call that threw does not run again in the same run.
 //
-// The same tool with the same arguments, whatever the order of their keys. Only what a tool throws counts: arguments
-// that did not fit and errors a tool returned are words to the model, which may well try again. There is no way back
-// within a run; with one argument changed it is another call.
+// Calls are equal if they have the same tool and the same arguments, in any order of keys. Only what a tool throws counts:
+// after invalid arguments or a returned error the model may well try again. This holds until the run ends; with one
+// argument changed it is another call.
 
 import { type Check, checkGiven, text as isText, membersOf, object, recordOf } from "../checks.ts";
 import { canonical } from "../json/digest.ts";
@@ -12,7 +12,7 @@ import type { JsonObject } from "../message.ts";
 import type { Rule } from "./rule.ts";
 
 export interface SkipRepeatedFailures {
-  /** Parameters that a tool gets beside the call's arguments, by the tool's name: they belong to what was tried. */
+  /** Parameters that a tool gets besides the call's arguments, by the tool's name: two calls with different ones are not equal. */
   runtimeParameters?: Readonly<Record<string, JsonObject>>;
   /** What the model reads. */
   text?: string;
@@ -25,7 +25,7 @@ const ownOptions: Check = membersOf<SkipRepeatedFailures>({
 
 const defaultText = "tool invoke error: repeated failure detected; skipped duplicate call";
 
-/** Answers calls that failed before in this run, instead of making them again. Two equal calls of one answer are told apart only when they run one after the other (`toolOrder: "sequential"`). */
+/** Answers calls that threw before in this run, instead of running them again. Of two equal calls in one answer, the second is answered only if they run one after the other (`toolOrder: "sequential"`). */
 export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule {
   checkGiven(ownOptions, options, "skipRepeatedFailures");
   const { runtimeParameters = {}, text = defaultText } = options;

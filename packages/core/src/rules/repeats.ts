@@ -2,9 +2,9 @@
 //
 // A repeat is the same call with the same outcome, and nothing new in between: any outcome not seen before in the run
 // resets the counts, so that polling and re-reading after a change are not repeats, while A-B-A-B is one.
-// All calls of a tool whose arguments do not fit count as one outcome, whatever the arguments: the model was told each time
-// what is wrong, and learnt nothing from it. So do calls of tools that do not exist, whatever their names.
-// The steps are: a note, then the tool is hidden, then the run lands.
+// All calls of a tool with invalid arguments count as one outcome, whatever the arguments: the model was told each time
+// what is wrong, and did not learn from it. So do calls of tools that do not exist, whatever their names.
+// The reactions are: a note, then the tool is hidden, then the run lands.
 
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
 import { canonical, digest } from "../json/digest.ts";
@@ -14,15 +14,15 @@ import { type Call, callIn, type State, withRun } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
-  /** Repeats at which the model is told, the tool is hidden, the run lands; a step with the same number as the next is skipped. Default: 3, 4, 5. */
+  /** Number of repeats at which the model gets a note, the tool is hidden, the run lands; a reaction with the same number as the next is skipped. Default: 3, 4, 5. */
   nudgeAt?: number;
   hideAt?: number;
   landAt?: number;
-  /** Names of tools that may repeat for ever, e.g. one that waits. Default: none. */
+  /** Names of tools that may be repeated without limit, e.g. one that waits. Default: none. */
   exempt?: readonly string[];
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 interface Outcome {
   readonly call: CallKey;
   readonly result: CallResult;
@@ -33,7 +33,7 @@ interface Repeat {
   /** What the repeated calls have in common: the tool and its arguments, only the tool, or that the tool does not exist. */
   readonly call: string;
   readonly times: number;
-  /** For calls that did not fit, or of unknown tools: the answer with the last of them. Those of one answer count once. */
+  /** For invalid calls, or those of unknown tools: the answer with the last of them. Those of one answer count once. */
   readonly unfitIn: string | undefined;
 }
 
@@ -45,20 +45,20 @@ export interface RepeatsMemory {
   readonly nudged: readonly string[];
 }
 
-/** What the options of repeats must be. */
+/** Checks the options of `repeats`. */
 export const repeatsOptions: Check = rising(
   membersOf<Repeats>({ nudgeAt: count, hideAt: count, landAt: count, exempt: listOf(text) }),
   { nudgeAt: 3, hideAt: 4, landAt: 5 },
 );
 
-/** Watches for calls that repeat without bringing anything new. */
+/** Detects calls that are repeated without bringing anything new. */
 export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   checkGiven(repeatsOptions, options, "repeats");
   const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
   const came = (memory: RepeatsMemory, { call: key, result }: Outcome, { run }: State): RepeatsMemory => {
     const call = callIn(run, key);
     if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
-    // Several sub-agents may well get the same task; their number is limited by the rule `tree`.
+    // Several sub-agents may get the same task; their number is limited by the rule `tree`.
     if (call.tool?.agent !== undefined) return memory;
     return counted(memory, call, result, run?.hidden.includes(call.name) === true);
   };
@@ -70,7 +70,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       noted: (memory, { rule, evidence }) =>
         rule === "repeats" ? { ...memory, nudged: [...memory.nudged, String(evidence.outcome)] } : memory,
       tool_finished: came,
-      // The result that a hook gives in place of running the call.
+      // A hook's result in place of running the call.
       hook_answered: (memory, record, before) =>
         record.hook === "beforeTool" && record.result !== undefined
           ? came(memory, { call: record.call, result: record.result }, before)
@@ -105,7 +105,7 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
   const isUnfit = isUnknown || result.code === "invalid_args";
   const args = call.argsError === undefined ? canonical(call.args) : call.rawArgs;
   const name = isUnknown ? anyUnknown : isUnfit ? call.name : `${call.name}:${digest(args)}`;
-  // If a hidden tool is called all the same, its count goes on from where it was.
+  // If a hidden tool is called all the same, its count continues.
   const known = hidden
     ? [...memory.repeats].find(([, one]) => one.call === name || one.call === call.name)?.[0]
     : undefined;
@@ -128,7 +128,7 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
 /** No tool has such a name. */
 const anyUnknown = "(no tool)";
 
-/** A schema longer than this, in characters, is not repeated in the note: the request holds it anyway. */
+/** A schema longer than this, in characters, is not repeated in the note: the request contains it anyway. */
 const mostSchemaChars = 2_000;
 
 function schemaOf(tool: string, state: State): string {

@@ -1,4 +1,4 @@
-// The room of retries: what follows when a model call failed.
+// The room of retries: what follows if a model call failed.
 //
 // The same request is sent again, after a wait, as often as allowed; then the next model is asked; then the run ends. The wait
 // is computed from the failure's record (its time and its random number), so that a replay computes the same. Nothing is
@@ -28,7 +28,7 @@ export interface Retry {
   capMs?: number;
   /** The longest wait in milliseconds that a provider may ask for; if it asks for more, the call has failed for good. Default: 60,000. */
   longestRetryAfterMs?: number;
-  /** The largest share of a wait that is added to it at random. Default: 0.5; for a wait the provider asks for, 0.1. */
+  /** Jitter: the largest share of a wait that is added to it at random. Default: 0.5; for a wait the provider asks for, 0.1. */
   jitter?: number;
   /** Retry only these kinds of the retryable errors. Default: all of them. */
   kinds?: readonly ErrorKind[];
@@ -40,7 +40,7 @@ export const fewerAttempts: { readonly [kind in ErrorKind]?: number } = {
   empty_response: 3,
 };
 
-/** Failures that another model would meet as well: no fall-back. */
+/** Failures that another model would have as well: no fallback. */
 export const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "aborted",
   "internal",
@@ -48,7 +48,7 @@ export const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "content_filter",
 ]);
 
-/** What the options of retries must be. */
+/** Checks the options of `retry`. */
 export const retryOptions: Check = rising(
   membersOf<Retry>({
     attempts: count,

@@ -1,9 +1,9 @@
-// The room of the rule: what a rule is, and what it may say.
+// The room of the rule: what a rule is, and what it may decide.
 //
-// A rule is pure. It remembers what it needs by folding records (so it never looks back over the history), and is asked
-// at five moments: before a model call (`decide`), about an answer (`judge`), about one call of it (`judgeCall`), before
-// that call starts (`judgeStart`), and at a time that it names (`wakeAt`, upon which `decide` is asked).
-// What it decides becomes a record that carries its name and its evidence.
+// A rule is pure. It remembers what it needs by folding records (so it never scans the history), and is asked at five
+// moments: before a model call (`decide`), about an answer (`judge`), about one call of it (`judgeCall`), before that call
+// starts (`judgeStart`), and at a time that it sets (`wakeAt`, when `decide` is called again).
+// Each decision becomes a record with the rule's name and its evidence.
 
 import { hint, nearest } from "../checks/nearest.ts";
 import { type Check, callable, either, having, membersOf, name } from "../checks.ts";
@@ -22,9 +22,9 @@ import { heard } from "./verdicts.ts";
 
 /** What a rule may decide about the run as a whole. */
 export type Decision =
-  /** One last turn without tools, then the end. `cancel`: without waiting for what is in flight. */
+  /** One last turn without tools, then the run ends. `cancel`: what is in flight is cancelled first. */
   | { do: "land"; reason: EndReason; evidence: JsonObject; cancel?: boolean }
-  /** The end, now. */
+  /** The run ends now. */
   | { do: "stop"; reason: EndReason; evidence: JsonObject; error?: ErrorData }
   /** A note to the model in the next request; not stored in the history. */
   | { do: "nudge"; text: string; evidence: JsonObject }
@@ -37,7 +37,7 @@ export interface Judgement {
   evidence: JsonObject;
   /** Whether the answer enters the history. Default: true, unless the model is asked again. */
   store?: boolean;
-  /** A verdict for every call that is not to run. Absent: by the call's own checks. */
+  /** Answers all calls of the answer, so that none runs. Absent: each call's own checks decide. */
   answerAll?: { code: ResultCode; text: (call: Call) => string };
 }
 
@@ -47,39 +47,39 @@ interface Folding<Memory, Type extends RecordType> {
   fold(memory: Memory, record: RecordOf<Type>, before: State): Memory;
 }
 
-/** What a rule remembers after a record. A method's type, as the rule's other members are: so a rule with any memory is a rule. */
+/** Computes a rule's memory after a record. Typed as a method, like the rule's other members, so that a rule with any memory type is assignable to `Rule`. */
 export type Fold<Memory, Type extends RecordType = RecordType> = Folding<Memory, Type>["fold"];
 
 export interface Rule<Memory = unknown> {
-  /** Unique among a run's rules; stands in every record the rule causes. */
+  /** Unique among a run's rules; part of every record that the rule causes. */
   readonly name: string;
-  /** Raise it when the same records would lead to another decision. */
+  /** Raise it when the same records lead to a different decision. */
   readonly version: number;
-  /** What is wrong with this rule under these options, as a text, or nothing. Asked before a run starts. */
+  /** Called before a run starts. Returns what is wrong with this rule under these options, or nothing. */
   verify?(options: RunOptions): string | undefined;
   /** The memory at the start of a run. */
   init?(state: State): Memory;
-  /** The memory after a record: a function for all of them, or one for each type that matters. `before`: the state before that record. Return the same object if nothing changed. */
+  /** The memory after a record: one function for all records, or one for each type that matters. `before`: the state before that record. Return the same object if nothing changed. */
   fold?: Fold<Memory> | { readonly [Type in RecordType]?: Fold<Memory, Type> };
-  /** Asked about the run before each model call: a note for the model, a hidden tool, a landing, an end. Undefined: nothing. */
+  /** Called before each model call: may give the model a note, hide a tool, land or end the run. Undefined: nothing. */
   decide?(memory: Memory, state: State): Decision | undefined;
-  /** What the rule leaves the run to spend, and so its sub-agents. Absent, or an amount left out: no limit. */
+  /** How much the rule leaves the run, and so its sub-agents, to spend. Absent method or member: no limit. */
   left?(memory: Memory, state: State): Amounts | undefined;
-  /** Asked about an answer, or a failed model call: what follows. The first rule that says something decides. */
+  /** Called for an answer or a failed model call: what follows. The first rule that returns something decides. */
   judge?(memory: Memory, state: State, texts: Texts): Judgement | undefined;
-  /** Asked about one call of an answer: whether it runs, or what answers it. The first rule that says something decides. */
+  /** Called for each call of an answer: whether it runs, or what answers it. The first rule that returns something decides. */
   judgeCall?(memory: Memory, call: Call, state: State): Verdict | undefined;
-  /** Asked about a call that was judged to run and has not started: something may have happened since to prevent it. */
+  /** Called for a call that was judged to run and is about to start: returns a result to give instead, e.g. because of what happened since. */
   judgeStart?(memory: Memory, call: Call, state: State): { code: ResultCode; text: string } | undefined;
-  /** The time, in milliseconds since 1970, at which `decide` is to be asked even if nothing else happens. */
+  /** The time, in milliseconds since 1970, at which `decide` is called even if nothing else happens. */
   wakeAt?(memory: Memory, state: State): number | undefined;
 }
 
-/** Everything `next` consults: the rules in the order they are asked, the texts the model reads, and the estimator of the window. */
+/** What `next` takes besides the state: the rules in the order they are asked, the loop's texts, and the token estimator. */
 export interface Rules {
   readonly list: readonly Rule[];
   readonly texts: Texts;
-  /** How tokens are estimated that no provider has counted. */
+  /** Estimates tokens that no provider has counted. */
   readonly estimator: Estimator;
 }
 
@@ -98,7 +98,7 @@ const face = having("a rule, or a function that is a stop rule,", { name });
 /** Whether a member's name looks like a misspelt method of a rule. */
 function isMisspelt(name: string, deeds: readonly string[]): boolean {
   const first = name.replace(/[A-Z_].*/, "");
-  // There are several kinds of judging, so any name that begins so is taken for one.
+  // There are several methods that begin with `judge`, so any other such name counts as misspelt.
   if (first === "judge") return true;
   if (deeds.includes(first) || name.length < 4) return false;
   // A name with another first letter is another word: `told` is not a misspelt `fold`.
@@ -106,8 +106,8 @@ function isMisspelt(name: string, deeds: readonly string[]): boolean {
 }
 
 /**
- * Checks a rule, of whatever class. One without any method would never be asked, and neither would a misspelt method; so both
- * are refused. Other members are the rule's own.
+ * Checks a rule, of whatever class. A rule without methods would never be called, nor would a misspelt method; so both
+ * are refused. Other members are allowed.
  */
 export const ruleCheck: Check = (value) => {
   const fault = face(value);
@@ -139,7 +139,7 @@ function membersIn(given: object): string[] {
   return names;
 }
 
-/** A rule that has a method, and its place in the list: its memory is at the same place. */
+/** A rule that has a certain method, and its index in the list, which is also the index of its memory. */
 export interface Speaker<M extends Moment> {
   readonly rule: Rule & Required<Pick<Rule, M>>;
   readonly place: number;
@@ -147,21 +147,21 @@ export interface Speaker<M extends Moment> {
 
 type Speakers = { readonly [M in Moment]: readonly Speaker<M>[] };
 
-/** The rules that have a method, moment by moment, in the order they are asked. Kept, because most rules have one or two methods and are asked at every turn. */
+/** The rules that have each method, in the order they are asked. Cached, because most rules have one or two methods and are asked at every turn. */
 export const speakersIn: (list: readonly Rule[]) => Speakers = oncePer((list: readonly Rule[]) => {
   const at = (moment: Moment): unknown[] =>
     list.flatMap((rule, place) => (rule[moment] === undefined ? [] : [{ rule, place }]));
   return Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
 });
 
-/** A rule that folds a type of record, how, and its place in the list. */
+/** A rule that folds a certain type of record, its function for it, and its index in the list. */
 export interface Folder {
   readonly rule: Rule;
   readonly fold: Fold<unknown>;
   readonly place: number;
 }
 
-/** The rules that fold records, by the records' type: most concern few of them. */
+/** The rules that fold records, by the type of record: most rules fold few types. */
 export const foldersIn: (list: readonly Rule[]) => ReadonlyMap<RecordType, readonly Folder[]> = oncePer(
   (list: readonly Rule[]) => {
     const folders = new Map<RecordType, Folder[]>();
@@ -176,16 +176,16 @@ export const foldersIn: (list: readonly Rule[]) => ReadonlyMap<RecordType, reado
   },
 );
 
-/** The moments at which a rule says something that may be an answer. */
+/** The methods whose return value is a decision. */
 type Asked = "decide" | "judge" | "judgeCall" | "judgeStart" | "wakeAt";
 
-/** What a rule is told at a moment, beside what it remembers. */
+/** The arguments of such a method, besides the rule's memory. */
 type Told<M extends Asked> = Parameters<Required<Rule>[M]> extends [unknown, ...infer Rest] ? Rest : never;
 type Said<M extends Asked> = NonNullable<ReturnType<Required<Rule>[M]>>;
 
 /**
- * What is taken of the first rule that says something, in the order they are asked.
- * @param take what is taken of what a rule said; undefined: the next one is asked
+ * Asks the rules in order, until `take` accepts what one returned.
+ * @param take converts what a rule returned; undefined: the next rule is asked
  */
 export function firstSaid<M extends Asked, Taken>(
   { list }: Rules,
@@ -210,7 +210,7 @@ export function firstSaid<M extends Asked, Taken>(
 }
 
 /**
- * The evidence of a rule's decision, as every journal can hold it.
+ * The evidence of a rule's decision, as plain JSON that every journal can store.
  * @throws TypeError naming the member that is not JSON
  */
 export const evidenceOf = <Evidence>({ evidence }: { readonly evidence: Evidence }): Evidence =>

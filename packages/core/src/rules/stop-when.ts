@@ -1,7 +1,7 @@
-// The room of the stop rule: makes a rule of a function that says when a run is to stop.
+// The room of the stop rule: makes a rule of a function that says when a run should stop.
 //
-// The function gets a small view of the run. Stop conditions of the AI SDK look alike, but expect another view, and would
-// never stop anything here: so they are refused where they are given.
+// The function gets a small view of the run. Stop conditions of the AI SDK look the same, but expect another view and would
+// never stop anything here: so they are refused when they are given.
 
 import { type Check, callable, checkGiven, membersOf, needed, oneOf, text } from "../checks.ts";
 import type { Message } from "../message.ts";
@@ -27,8 +27,8 @@ export interface RunView {
 }
 
 /**
- * A stop rule as a function: asked before each model call but the first. A text or `true` stops the run, which then
- * lands. The function must be pure: the same view, the same answer.
+ * A stop rule as a function: called before each model call except the first. `true`, or a string with the reason, stops the
+ * run, which then lands. The function must be pure: the same view gives the same answer.
  */
 export type StopRule = (run: RunView) => string | boolean | undefined;
 
@@ -78,7 +78,7 @@ const stopOptions = membersOf<StopOptions>({ name: text, onLimit: oneOf("land", 
 
 /**
  * Makes a rule of a function.
- * @param how its name, and what happens when it says stop; a text is the name
+ * @param how its name, and what happens when it stops the run; a string is the name
  * @throws RondoError `invalid_request` if `rule` is not a function, or for an unknown option
  */
 export function stopWhen(stop: StopRule, how: string | StopOptions = {}): Rule {
@@ -98,7 +98,7 @@ export function stopWhen(stop: StopRule, how: string | StopOptions = {}): Rule {
       const view: RunView = { steps, toolCalls, ...at, lastText, messages: state.history };
       const said: string | boolean | null | undefined = stop(view);
       if (said === undefined || said === null || said === false) return undefined;
-      // A promise would be taken for a yes.
+      // A promise would count as true.
       const fault = said === true ? undefined : stopWord(said);
       if (fault !== undefined) throw new TypeError(fault.says);
       return { do: onLimit, reason: "turn_stopped", evidence: { steps, said } };

@@ -1,6 +1,6 @@
-// The room of the words' digest: whether the loop still says the same.
+// The room of the digest of texts: whether the loop's texts are still the same.
 //
-// Words are functions, and a function has no name for what it says: each is called once with a sample.
+// Texts are functions, so they are compared by what they return: each is called once with sample arguments.
 
 import { digest } from "../json/digest.ts";
 import type { Texts } from "./texts.ts";
@@ -34,13 +34,13 @@ const samples: { readonly [name in keyof Texts]: Parameters<Texts[name]> } = {
   outputSchema: ["a"],
 };
 
-/** The name of the words the loop says, by what they say. */
+/** The digest of the loop's texts. */
 export function textsDigest(texts: Texts): string {
   const said = Object.entries(samples).map(([name, args]) => {
     try {
       return `${name}: ${String((texts[name as keyof Texts] as (...args: unknown[]) => unknown)(...args))}`;
     } catch {
-      // Words that fail at a sample may still serve where they are needed.
+      // A text that fails with sample arguments may still work when it is needed.
       return `${name}!`;
     }
   });

@@ -1,57 +1,57 @@
-// The room of words: every text the loop itself says to a model.
+// The room of texts: everything the loop itself writes to a model.
 //
-// Facts, stated neutrally: never an instruction that could end a turn early or send a model astray. Presets replace
-// single entries.
+// They state facts neutrally: never an instruction that could end a turn early or mislead a model. Presets replace single
+// entries.
 
 import type { Effect } from "../tool/effect.ts";
 
 export interface Texts {
-  /** `argsError`: what else is wrong with the call, when its arguments could not be read either. */
+  /** `argsError`: why the arguments could not be parsed, if that is also wrong. */
   unknownTool(name: string, known: readonly string[], argsError?: string): string;
   invalidArgs(name: string, error: string): string;
   badJson(name: string, error: string, raw: string): string;
-  /** What the model reads of something a tool threw. `message` is what was thrown, in words. */
+  /** What the model reads if a tool throws. `message` is the error's message. */
   threw(name: string, message: string): string;
-  /** In its place where `toolErrors` is `masked`. */
+  /** The same under `toolErrors: "masked"`. */
   masked(name: string): string;
   truncatedCall(name: string): string;
   tooManyCalls(name: string, max: number): string;
   denied(reason: string | undefined): string;
-  /** The permission hook itself failed: nobody said no, and the call does not run. */
+  /** The permission hook itself failed: the call was not denied, but does not run. */
   permissionFailed(error: string): string;
   skippedForMessage(name: string): string;
-  /** `approved`: somebody had said yes to the call; why the run ends before it all the same, e.g. `deadline`. */
+  /** `approved`: set if the call had been approved: why the run ends before it all the same, e.g. `deadline`. */
   skippedForEnd(name: string, approved?: string): string;
   notExecuted(name: string): string;
-  /** `effect`: what the tool does to the world; of one that only reads no effect is in doubt. */
+  /** `effect`: the tool's; for a `read` the effect is not in doubt. */
   aborted(name: string, effect?: Effect): string;
   timeout(name: string, ms: number, effect?: Effect): string;
   outcomeUnknown(name: string): string;
   limitRefusal(name: string, reason: string): string;
-  /** What is said behind the answer of a sub-agent that landed at a limit. */
+  /** Appended to the answer of a sub-agent that landed at a limit. */
   childLanded(reason: string): string;
-  /** A sub-agent came to no answer. `said`: what it had said so far, if anything. */
+  /** A sub-agent gave no answer. `said`: its last text, if any. */
   childFailed(name: string, reason: string, error: string | undefined, said: string): string;
   landing(reason: string): string;
-  /** The text of a run that landed; not asked for a typed output, whose text is the value. `said`: the answer of its last turn, absent when that failed. Nothing: what was said last, or the failure. */
+  /** The text of a run that landed; not used for a typed output, whose text is the value. `said`: the answer of its last turn, absent if that failed. If it returns nothing: the last text, or the failure. */
   landed(reason: string, said: string | undefined): string | undefined;
   emptyAnswer(): string;
   degenerateAnswer(): string;
   malformedCall(detail: string | undefined): string;
   finalOutput(error: string | undefined): string;
-  /** The text of a run that was for a compaction alone. */
+  /** The text of a run that only compacted. */
   compacted(): string;
-  /** Tells the schema of the typed output, as JSON, to a model that cannot be held to it otherwise. */
+  /** Asks for the typed output, with its schema as JSON, if the model cannot be held to it otherwise. */
   outputSchema(schema: string): string;
 }
 
-/** What others wrote, no longer than it helps. Half a character, theirs or of the cut, would make a whole request invalid. */
+/** Cuts a foreign text to a useful length. It must not end in half a character, which would make the whole request invalid. */
 const clip = (text: string, limit: number): string =>
   text.length <= limit
     ? text.toWellFormed()
     : `${text.slice(0, limit).toWellFormed()}… (${text.length} characters in all)`;
 
-/** What is said of a call that was given up. */
+/** The text for a call that was abandoned. */
 const doubt = (effect?: Effect): string => (effect === "read" ? "" : "; whether it had an effect is unknown");
 
 export const defaultTexts: Texts = {
@@ -88,7 +88,7 @@ export const defaultTexts: Texts = {
     `The run has reached a limit (${reason}) and no more tools can be used. Give the best answer you can from what is known so far, and say plainly what is left undone.`,
   landed: () => undefined,
   emptyAnswer: () => "The last answer was empty. Continue with the task, or give the final answer as text.",
-  // What it said is not told again: it would go on with it.
+  // The repeated text is not quoted: the model would continue it.
   degenerateAnswer: () =>
     "The last answer repeated itself over and over, and is not kept. Continue with the task, or give the final answer as text.",
   malformedCall: (detail) =>

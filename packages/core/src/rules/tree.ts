@@ -1,8 +1,8 @@
-// The room of the tree: what holds for a run because of the tree of sub-agents it stands in.
+// The room of the tree: limits that a run has because of its place in a tree of sub-agents.
 //
-// A sub-agent's run was given amounts by its parent and lands when they are spent, whatever its own agent would allow.
-// No run starts sub-agents without end: so many, those below it among them. And one whose model asks for more of them
-// again, after it was told that there are none, lands as well.
+// A sub-agent's run gets a share from its parent and lands when that is spent, whatever its own agent would allow. The
+// number of sub-agents of a run, including those below it, is limited. A run whose model asks for more of them again,
+// after it was told that none may start, lands as well.
 
 import type { Amounts } from "../loop/child-facts.ts";
 import { leftOf, spentBy, tighter } from "../loop/children.ts";
@@ -10,13 +10,13 @@ import { type Call, callIn, withRun } from "../loop/state.ts";
 import { overspent } from "./limits.ts";
 import type { Decision, Rule } from "./rule.ts";
 
-/** In how many turns sub-agents were refused, and which was the last of them. */
+/** In how many turns sub-agents were refused, and which turn was the last. */
 interface Memory {
   readonly refused: number;
   readonly turn: number;
 }
 
-/** Turns in which sub-agents are asked for in vain, after which a run lands. */
+/** After how many turns with refused sub-agents a run lands. */
 const mostRefused = 2;
 
 /** @param maxSubAgents that a run and all below it may start */

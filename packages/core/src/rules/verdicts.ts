@@ -1,14 +1,14 @@
-// The room of the rules' verdicts: whether one is anything that a rule may say at that moment.
+// The room of checking rules: whether what a rule returned is valid for the method.
 //
-// A rule may be anybody's code, and no JavaScript is held to its types. A call with a verdict that nobody understands
-// would neither run nor be answered, and its run would wait for ever, with nobody to ask. So it is a failure of the rule, told with its name.
+// A rule may be user code, and JavaScript does not enforce types. A call with an unknown verdict would neither run nor be
+// answered, and its run would wait for ever. So an invalid return value is a failure of the rule, reported with its name.
 
 import { needed } from "../checks.ts";
 import { errorKinds } from "../errors.ts";
 import { isObject } from "../json/object.ts";
 import { endReasons } from "../loop/records.ts";
 
-/** What may be said at a moment: in words, and whether it was. */
+/** What a method may return: in words, and a check. */
 interface Form {
   readonly words: string;
   fits(said: unknown): boolean;
@@ -22,7 +22,7 @@ const membersThat = (
 const isText = (value: unknown): boolean => typeof value === "string";
 const isOneOf = (value: unknown, ...words: readonly string[]): boolean => words.includes(value as string);
 
-/** An error as data: one that is thrown has its message where no journal finds it. */
+/** An error must be data: the message of an `Error` object would be lost in JSON. */
 const isError = (value: unknown): boolean =>
   isObject(value) &&
   !(value instanceof Error) &&
@@ -30,16 +30,16 @@ const isError = (value: unknown): boolean =>
   isText(value.message) &&
   typeof value.retryable === "boolean";
 
-/** The end of a run needs a reason. What else it says stands in a record. */
+/** Checks the end of a run: it needs a reason, and must be valid in a record. */
 const isEnd = ({ do: does, reason, text, error }: { readonly [member: string]: unknown }): boolean =>
   isOneOf(does, "land", "stop") &&
   isText(reason) &&
   (text === undefined || isText(text)) &&
   (error === undefined || isError(error));
 
-/** How it may be asked again, and what of that fits. */
+/** Checks the members of `ask_again`. */
 const askedAgain: { readonly [name: string]: (value: unknown) => boolean } = {
-  // A time that is none would never come.
+  // An invalid time would never come.
   until: Number.isFinite,
   note: isText,
   model: Number.isInteger,
@@ -48,7 +48,7 @@ const askedAgain: { readonly [name: string]: (value: unknown) => boolean } = {
   reduce: (value) => isOneOf(value, "compact", "cut"),
 };
 
-/** What is asked for again goes by these words alone: a note under another name would not be told, and the same answer come again. */
+/** Refuses unknown members of `ask_again`: a misspelt `note` would be lost, and the same answer would come again. */
 const isAskedAgain = ({ do: does, ...how }: { readonly [member: string]: unknown }): boolean =>
   does === "ask_again" &&
   Object.entries(how).every(
@@ -78,7 +78,7 @@ const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStar
     ({ do: does, code, text }) => does === "run" || (does === "answer" && isText(code) && isText(text)),
   ),
   judgeStart: membersThat("{ code, text }", ({ code, text }) => isText(code) && isText(text)),
-  // One that is none would never come, and nobody would hear of it.
+  // An invalid time would never come, unnoticed.
   wakeAt: {
     words: "a time in milliseconds since 1970",
     fits: (time) => typeof time === "number" && !Number.isNaN(time),
@@ -86,8 +86,8 @@ const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStar
 };
 
 /**
- * What a rule said, if it is something that it may say at that moment.
- * @throws TypeError saying what it gave, and what is needed
+ * What a rule returned, if it is valid for that method.
+ * @throws TypeError saying what was returned, and what is needed
  */
 export function heard<Said>(moment: keyof typeof forms, said: Said): Said {
   const { words, fits } = forms[moment];
@@ -99,7 +99,7 @@ export function heard<Said>(moment: keyof typeof forms, said: Said): Said {
   );
 }
 
-/** The reasons are a closed list: whoever reads of an end knows all of them. @throws TypeError for another */
+/** The reasons are a closed list, so that programs can know all of them. @throws TypeError for another */
 function withReason<Said>(said: Said): Said {
   const { follows = said } = said as { follows?: unknown };
   const ending = follows as { readonly [member: string]: unknown };

@@ -1,6 +1,6 @@
-// The room of the window notice: the model is told how much of its window is left.
+// The room of the window notice: tells the model how much of its window is left.
 //
-// Once at each threshold, and again after the history was made smaller. A model that knows plans its last steps.
+// Once at each threshold, and again after the history was made smaller. So the model can plan its last steps.
 
 import type { Estimator } from "../context/estimate.ts";
 import { compactionDue, trimmed } from "../loop/deciding/making-room.ts";
@@ -8,7 +8,7 @@ import { sizeOf, windowOf } from "../loop/request/window.ts";
 import { withRun } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
-/** The highest threshold that was told since the history last became smaller. */
+/** The highest threshold that was reported since the history last became smaller. */
 type Told = { at: number };
 
 const untold = (told: Told): Told => (told.at === 0 ? told : { at: 0 });
@@ -31,7 +31,7 @@ export function windowNotice(shares: readonly number[], estimator: Estimator): R
       const tokens = sizeOf(state, { estimator });
       const at = thresholds.findLast((share) => tokens >= share * window);
       if (at === undefined || at <= told.at) return undefined;
-      // What is left is told of the request it goes with: room is made first.
+      // The note reports what is left in its own request: room is made first.
       const now = withRun(state);
       if ((trimmed(now) ?? compactionDue(now, { estimator })) !== undefined) return undefined;
       const left = Math.max(0, window - tokens);

@@ -1,4 +1,4 @@
-// The room of the grant that is made with an approval (`always`): for later calls like the approved one.
+// The room of grants made with an approval (`always`), for later calls like the approved one.
 
 import { checkGiven, either, flag, membersOf, object } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
@@ -12,7 +12,7 @@ export type Always =
 
 const approval = membersOf<{ always?: Always }>({ always: either(flag, object) });
 
-/** What the approval grants for later calls; undefined: nothing. @throws RondoError `invalid_request` for invalid options */
+/** The grant that an approval makes for later calls; undefined: none. @throws RondoError `invalid_request` for invalid options */
 export function alwaysIn(options: { always?: Always }): Always | undefined {
   checkGiven(approval, options, "approve");
   // `always: false` makes no grant, though the types do not allow it.

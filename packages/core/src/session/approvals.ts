@@ -1,7 +1,7 @@
-// The room of approvals: answers to calls that wait, and grants.
+// The room of approvals: answers to waiting calls, and grants.
 //
 // An answer is a fact like any other; a call is found by its id or its key. A call inside a sub-agent is answered
-// through this run, so that the answer is kept here and the sub-agent goes on.
+// through this run, so that the answer is recorded here and the sub-agent continues.
 
 import { checkGiven, flag, membersOf, object, oneOf, text } from "../checks.ts";
 import { invalidRequest, type RondoError } from "../errors.ts";
@@ -25,7 +25,7 @@ export type Misfit = "refused" | "told";
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
 const editing = membersOf<{ misfit?: Misfit }>({ misfit: oneOf("refused", "told") });
 
-/** Checks `by`: who gave the answer, as the record keeps it. */
+/** Checks `by`: who gave the answer, as stored in the record. */
 const givenBy = membersOf<{ by: string | undefined }>({ by: text });
 
 type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
@@ -119,7 +119,7 @@ export class Approvals<Output> {
   async #say({ id }: CallView, fact: Fact): Promise<RunResult<Output>> {
     this.#answered.add(id);
     try {
-      // Another process may have answered the call meanwhile.
+      // Another process may have answered the call in the meantime.
       return await this.#driving.goOn(() => {
         if (this.#pendingBy(id) === undefined)
           throw this.#notWaiting(id, " any more: another process has answered it, or its run is over");

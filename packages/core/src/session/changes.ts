@@ -1,8 +1,8 @@
 // The room of changes: a run is resumed under code that differs from the code it began with.
 //
 // What the model was told stays (the prompt, the tools' definitions, the settings, the schema), so that the
-// conversation goes on as one. What is code is today's (rules, hooks, what tools do and whether they ask), because there
-// is no other. The open turn keeps its verdicts and what its tools declared. From the next run on everything is today's.
+// conversation stays consistent. Code is the current code (rules, hooks, what tools do and whether they ask), because there
+// is no other. The open turn keeps its verdicts and what its tools declared. From the next run on everything is current.
 
 import { invalidRequest } from "../errors.ts";
 import { canonical } from "../json/digest.ts";
@@ -16,7 +16,7 @@ import { type ValueChange, valueChange } from "./request-changes.ts";
 /** What has changed, with the old and the new value. */
 export interface OptionChange extends CodeChange, Pick<ValueChange, "was" | "is"> {}
 
-/** What differs between the options a run began with and today's. */
+/** The differences between the options that a run began with and the current ones. */
 export function optionChanges(was: RunOptions, is: RunOptions): OptionChange[] {
   return [
     ...differences("rule", rulesOf(was), rulesOf(is)),
@@ -31,7 +31,7 @@ export function optionChanges(was: RunOptions, is: RunOptions): OptionChange[] {
 function goingOn(was: RunOptions, is: RunOptions): RunOptions {
   const today = new Map(is.tools.map((tool) => [tool.definition.name, tool]));
   const here = was.models.every((model) => is.models.some((one) => isSameModel(one, model)));
-  // A model that is gone cannot answer. The others keep their indexes, because records refer to them by index.
+  // A model that is gone cannot answer. The others keep their indices, because records refer to them by index.
   const { models, fallbacks } = here ? was : is;
   const { compactor: _compactor, texts: _texts, fallbacks: _fallbacks, ...kept } = was;
   return {
@@ -68,7 +68,7 @@ export function newsOf(
   return { changed, options: goingOn(was, options) };
 }
 
-/** Checks a typed output against the schema that the model was told, which may not be today's. */
+/** Checks a typed output against the schema that the model was told, which may not be the current one. */
 export function checkTold(
   text: string,
   told: RunOptions | undefined,

@@ -1,7 +1,7 @@
-// The room of a sub-agent's session: whether the run that stands in it is that sub-agent's.
+// The room of a sub-agent's session: whether the run in it is that sub-agent's.
 //
-// Its name follows from its parent's, and anybody may have given that name to a session of their own. A run there is not the
-// sub-agent's: its answer is nobody else's to read, and whoever drives it must not be fenced off.
+// The session's id follows from the parent's, and a user may have given the same id to a session of their own. A run there
+// is not the sub-agent's: its answer must not be read, and its driver must not be fenced off.
 
 import { RondoError } from "../errors.ts";
 import type { ParentFacts } from "../loop/child-facts.ts";
@@ -18,7 +18,7 @@ export class OthersSession extends RondoError {
   }
 }
 
-/** @param run the last of the session. @returns why it cannot be that of the parent's call. Undefined: it can, or there is none */
+/** @param run the last one of the session. @returns why it is not the run of the parent's call; undefined if it may be, or if there is none */
 export function notChildOf(
   parent: Pick<ParentFacts, "session" | "call">,
   session: string,
@@ -30,7 +30,7 @@ export function notChildOf(
   return new OthersSession(session);
 }
 
-/** @throws OthersSession for the session of a sub-agent in which somebody else has a run */
+/** @throws OthersSession if `childOf` is set and somebody else has a run in the session */
 export function demandOwn({ id, childOf }: Pick<SessionParts, "id" | "childOf">, run: State["run"]): void {
   const foreign = childOf && notChildOf(childOf, id, run);
   if (foreign !== undefined) throw foreign;

@@ -1,4 +1,4 @@
-// The room of the continuable conversation: whether a conversation can be continued without a new message.
+// The room of continuing: whether a conversation can be continued without a new message.
 
 import { invalidRequest } from "../errors.ts";
 import type { State } from "../loop/state.ts";

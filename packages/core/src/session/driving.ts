@@ -1,10 +1,10 @@
-// The room of driving: who drives a session's run, under which lease, and what happens to facts that come meanwhile.
+// The room of driving: who drives a session's run, under which lease, and what happens to facts that arrive meanwhile.
 //
-// A drive is one or several stretches of work, each under a lease. A driver that has parked must release its lease. Facts that
-// come in that moment are held, and then acted on by another stretch: what is sent while the status is `running` takes effect.
+// A drive is one or several stretches of work, each under a lease. A driver that has parked must release its lease. Facts
+// that arrive at that moment are held and handled by another stretch: what is sent while the status is `running` takes effect.
 //
-// Others may write to the session while nobody drives it here. So before something is said or done here, their new records
-// are read: a message is written after them, and an operation acts on the session as it then is.
+// Others may write to the session while nobody drives it here. So before this object does something, it reads their new
+// records: a message is written after them, and an operation acts on the session as it then is.
 
 import { longestWait } from "../clock.ts";
 import { messageOf, type RondoError, toRondoError } from "../errors.ts";
@@ -23,7 +23,7 @@ import type { KnownState } from "./known-state.ts";
 import { type GoOn, OutsideFacts } from "./outside-facts.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
 
-/** Makes the first fact of a stretch, from the session as it is by then. Throws if that is no longer possible. */
+/** Makes the first fact of a stretch, from the state at that time. Throws if that is no longer possible. */
 type First = () => Fact | undefined;
 
 /** One drive, from the moment a caller wants the run driven until no caller does. */
@@ -34,7 +34,7 @@ interface Drive<Output> {
   held: Fact[] | undefined;
   /** Its first fact is written. */
   begun: boolean;
-  /** A caller wanted the run driven when the driver had stopped and the drive was not over: another stretch follows. */
+  /** A caller wanted the run driven after the driver had stopped and before the drive was over: another stretch follows. */
   wanted: boolean;
   /** Removes the listeners of the callers' abort signals. */
   readonly heeded: (() => void)[];
@@ -53,7 +53,7 @@ export class Driving<Output> {
   #changed: readonly CodeChange[] = [];
   /** The warning about changed code is still to be emitted: when the session was opened, nobody could listen yet. */
   #tellsChanges = false;
-  /** Records were read that other processes wrote: an open run, if there is one, was another's. */
+  /** Records of other processes were read: an open run, if there is one, is not from here. */
   #isOthers = false;
 
   /** @param state what `known` came to */
@@ -85,23 +85,23 @@ export class Driving<Output> {
     return this.#drive?.result;
   }
 
-  /** The run has ended, and the drive is not over: only the lease is left to release. */
+  /** The run has ended, but the drive is not over: the lease has yet to be released. */
   get ending(): boolean {
     return this.#drive?.begun === true && this.state.run?.end !== undefined;
   }
 
-  /** A result that `answer` gives for a call, rendered and cut as the conversation gets it. */
+  /** A result given with `session.answer`, rendered and capped as it enters the history. */
   brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
     return this.#driver.brought(call, result);
   }
 
-  /** Why nothing can be kept here any more: the journal failed. Not set for a conflict: then the other's records are read. */
+  /** Set if the journal failed, so that nothing more can be stored. Not set for a conflict: then the other writer's records are read. */
   get failed(): RondoError | undefined {
     const { failed } = this.#driver;
     return failed?.kind === "conflict" ? undefined : failed;
   }
 
-  /** Whether the last run was begun here: then the options in the records are this object's. */
+  /** Whether the last run was started here: then the options in the records are this object's. */
   get areOptionsRecorded(): boolean {
     return this.#areOptionsRecorded;
   }
@@ -111,13 +111,13 @@ export class Driving<Output> {
   }
 
   /**
-   * Takes over the run that another process left, if there is one, and records that. By force, the holder of
-   * the session is fenced off even if no run is open: it may be about to begin one, or not have released its lease.
+   * Takes over the run that another process left, if there is one, and records that. With `takeOver`, the holder of
+   * the session is fenced off even if no run is open: it may be about to start one, or not have released its lease.
    * @param mayBe throws if no run may be open here, unless somebody holds the session: nothing is written then
    */
   async takeOver(force: boolean, mayBe: () => void): Promise<void> {
     if (!isOpen(this.state.run) && !force) return;
-    // If this agent refuses to go on, it must not fence the holder off.
+    // If this agent refuses to continue, it must not fence the holder off.
     if (isOpen(this.state.run)) this.#newsNow();
     await this.#writer.take(force, () => {});
     try {
@@ -145,7 +145,7 @@ export class Driving<Output> {
     this.#isOthers = false;
   }
 
-  /** Reads what others have written, if they have; returns the state to go on from. A promise only if the journal gives one. */
+  /** Reads what others have written; returns the state to continue from. A promise only if the journal returns one. */
   #readNews(): GoOn | Promise<GoOn> {
     const { failed, written } = this.#driver;
     const isAsLong = failed === undefined && this.#writer.isAt(this.state.seq);
@@ -163,12 +163,12 @@ export class Driving<Output> {
     this.#driver.startFrom(read);
   }
 
-  /** Reads what others have written, unless a run is driven here. A promise only if the journal gives one. */
+  /** Reads what others have written, unless a run is driven here. A promise only if the journal returns one. */
   lookAgain(): void | Promise<void> {
     if (this.#drive === undefined && this.failed === undefined) return this.#words.lookAgain();
   }
 
-  /** Hands in a fact that needs no driving. */
+  /** Posts a fact that does not start a drive. */
   post(fact: Fact): void {
     const drive = this.#drive;
     if (drive === undefined) this.#words.say(fact);
@@ -176,7 +176,7 @@ export class Driving<Output> {
     else drive.held.push(fact);
   }
 
-  /** Hands in a late result. Like a message it waits while records are read or a drive begins; if it cannot be kept, it is dropped. */
+  /** Posts a late result. Like a message it waits while records are read or a drive begins; if it cannot be stored, it is dropped. */
   #postLate(fact: Fact): void {
     try {
       this.post(fact);
@@ -185,12 +185,12 @@ export class Driving<Output> {
     }
   }
 
-  /** Facts that were handed in, and are not written yet. */
+  /** Facts that were posted, and are not written yet. */
   get unwritten(): readonly Fact[] {
     return [...this.#driver.mail, ...(this.#drive?.held ?? []), ...this.#words.waiting];
   }
 
-  /** Hands a fact in, if there is one, and drives the run unless it is being driven. */
+  /** Posts a fact, if given, and drives the run unless it is being driven. */
   goOn(first?: First, signal?: AbortSignal): Promise<RunResult<Output>> {
     const drive = this.#drive;
     if (drive === undefined) return this.begin(first, signal);
@@ -201,7 +201,7 @@ export class Driving<Output> {
     return drive.result;
   }
 
-  /** Each caller that wants the run driven may abort it by a signal of its own, as long as this drive lasts. */
+  /** Each caller that wants the run driven may abort it with its own signal, as long as this drive lasts. */
   #heed({ heeded }: Drive<Output>, signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const abort = (): void => this.abort(signal.reason);
@@ -266,14 +266,14 @@ export class Driving<Output> {
     }
   }
 
-  /** Does something as soon as this drive is over, before anything else can see the session as not driven. */
+  /** Calls this as soon as the drive is over, before anything else can see the session as not driven. */
   afterwards<Result>(deed: () => Promise<Result>): Promise<Result> {
     const drive = this.#drive;
     if (drive === undefined) return deed();
     return new Promise((resolve) => drive.afterwards.push(() => resolve(deed())));
   }
 
-  /** Resolves when no run is driven, nor one that began meanwhile, and everything that was handed in is in the journal. */
+  /** Resolves when no run is driven, not even one started meanwhile, and everything that was posted is in the journal. */
   async settled(): Promise<void> {
     const { told } = this.#words;
     await this.#drive?.result.catch(() => {});
@@ -281,7 +281,7 @@ export class Driving<Output> {
     if (this.#drive !== undefined) await this.settled();
   }
 
-  /** Resolves when what was handed in while no run was driven is in the journal. */
+  /** Resolves when everything posted while no run was driven is in the journal. */
   written(): Promise<void> {
     return this.#words.written();
   }
@@ -301,12 +301,12 @@ export class Driving<Output> {
         drive.held = [...this.#driver.takeUnheard(), ...(drive.held ?? []).filter(outlivesRun)];
         this.#postHeld(drive);
       } catch (unkept) {
-        // Facts that came meanwhile cannot be kept either, and the next caller gets the error.
+        // Facts that arrived meanwhile cannot be stored either, and the next caller gets the error.
         this.#words.unkept(toRondoError(unkept));
       }
       throw thrown;
     } finally {
-      // Synchronously after the last look at what is wanted, so that no fact can come in between.
+      // Synchronously after the last check of what is wanted, so that no fact can come in between.
       for (const stop of drive.heeded) stop();
       this.#driver.stay();
       this.#drive = undefined;
@@ -314,7 +314,7 @@ export class Driving<Output> {
     }
   }
 
-  /** Hands in the facts that were held. */
+  /** Posts the facts that were held. */
   #postHeld(drive: Drive<Output>): void {
     const held = drive.held ?? [];
     drive.held = undefined;
@@ -331,7 +331,7 @@ export class Driving<Output> {
       if (taking !== undefined) await taking;
       begun();
       const how = await this.#driver.run();
-      // What came so far is still written under the lease; what comes from here on waits until it is released.
+      // What has arrived is still written under the lease; what arrives from here on waits until it is released.
       drive.held = [];
       await this.#driver.settled();
       return how;
@@ -341,7 +341,7 @@ export class Driving<Output> {
     }
   }
 
-  /** Begins once earlier facts are written: after the lease is taken, a write without it would be refused. */
+  /** Begins when earlier facts are written: once the lease is taken, a write without it would be refused. */
   #begin(drive: Drive<Output>, first: First | undefined): void | Promise<void> {
     if (!this.#words.areUnderWay) return this.#take(drive, first);
     drive.held ??= [];
@@ -354,10 +354,10 @@ export class Driving<Output> {
       const fact = first?.();
       const { run } = this.state;
       if (isOpen(run) && this.#isOthers) this.#reopen();
-      // What was given up when this session was drained is lost, and that is recorded.
+      // What was abandoned when this session was drained is lost, and that is recorded.
       else if (isOpen(run) && inFlight(run))
         this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
-      // The state does not know yet that time went by: a grant that expired meanwhile would let a call run.
+      // The state's time is that of the last record: a grant that expired since would still let a call run.
       else if (isOpen(run) && first === undefined && this.#hasGrantExpired)
         this.#driver.post({ type: "woke" });
       this.#isOthers = false;
@@ -365,13 +365,13 @@ export class Driving<Output> {
       const { held = [] } = drive;
       drive.wanted = false;
       if (fact !== undefined) this.#driver.post(fact);
-      // A fact that is refused at once stays among the held ones.
+      // A fact that is refused at once stays held.
       for (; held[0] !== undefined; held.shift()) this.#driver.post(held[0]);
       drive.held = undefined;
       if (fact?.type === "run_started") this.#areOptionsRecorded = true;
       drive.begun = true;
     };
-    // Our next group will be refused, and that ends the run here; what is in flight is stopped at once.
+    // The next group will be refused, which ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void => this.#driver.lose(error);
     const taking = whenThere(this.#writer.take(false, lost), () =>
       whenThere(this.#readNews(), (goOn) => {

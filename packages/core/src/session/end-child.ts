@@ -1,7 +1,7 @@
 // The room of ending a sub-agent that waits for an approval and is no longer needed.
 //
-// Its session is opened, its run aborted, and what it spent returned. This needs nothing of its own agent: if its tool
-// is gone, the parent's agent opens it.
+// Its session is opened, its run aborted, and what it spent returned. This does not need the sub-agent's own agent: if its
+// tool is gone, the parent's agent opens the session.
 
 import { isA } from "../errors.ts";
 import type { Spent } from "../loop/child-facts.ts";

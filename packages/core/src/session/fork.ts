@@ -1,9 +1,9 @@
 // The room of the fork: a new session from the first records of another, under other options if some are given.
 //
 // The shared records are copied; the original session is not changed. The fork's first own record says where it comes
-// from. In the middle of a run that record takes the run over like another process would: what was in flight counts as
-// interrupted, by its effect. A result may be replaced only if no shared request was made with it yet: otherwise the
-// shared requests would differ from those that were sent.
+// from. In the middle of a run, that record takes the run over as another process would: what was in flight counts as
+// interrupted. A result may be replaced only if no shared request contains it: otherwise the shared requests would
+// differ from those that were sent.
 
 import { model } from "../checks/ready-made.ts";
 import {
@@ -40,21 +40,24 @@ import { readable, renderResult } from "../tool/render.ts";
 import { checkPoint, cutOf, decidedAnew, type ForkPoint } from "./fork/cut.ts";
 import { checkEdit, resultAt, withResult } from "./fork/other-result.ts";
 
-/** Where a fork branches from its session, and what is changed in it. */
+/** Where a fork branches off, and what is changed in it. */
 export interface ForkOptions {
-  /** The step before which it branches, from 1: all before it is shared, what was decided about the step is not (by rules, to make room, by an abort). Default: the end, or with `edit` the step after the call. */
+  /**
+   * The step before which it branches, from 1: everything before it is shared, but not what was decided about the step (by
+   * rules, to make room, by an abort). Default: the end, or with `edit` the step after the call.
+   */
   at?: number;
   /** The run in which `at` counts, from 1; without `at` the fork branches after that run. Default: the last. */
   run?: number;
-  /** In place of `at`: how many records to share. */
+  /** How many records to share, instead of `at`. */
   seq?: number;
-  /** Replaces the result of a call, named by its id or key, of the step just before. A text is a result without error. */
+  /** Replaces the result of a call of the last shared step, given by its id or key. A string is a result without error. */
   edit?: { call: string; result: string | CallResult };
   /** Another model. */
   model?: Model;
   /** Another system prompt. */
   system?: string;
-  /** Other options of the agent: rules, limits, tools, settings. If given, even as `{}`, the fork goes on under today's options of the agent; else under those of the records. */
+  /** Other options of the agent: rules, limits, tools, settings. If given, even as `{}`, the fork continues under the agent's current options with these changes; otherwise under the recorded options. */
   agent?: Partial<Omit<AgentOptions, "model" | "system" | "journal" | "blobs" | "clock">>;
 }
 
@@ -92,7 +95,7 @@ const result = having("a text, or a result with its list of parts (content, isEr
   isError: flag,
 });
 
-/** The new result as it will stand in the records: a copy, which the caller cannot change later. */
+/** The new result as it will be recorded: a copy, which the caller cannot change later. */
 function ownResult(given: string | CallResult): CallResult {
   if (typeof given === "string") return renderResult(given);
   const { content, spent: _notTheirs, ...rest } = jsonCopy(given);
@@ -109,7 +112,7 @@ export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentO
 }
 
 /**
- * Writes the records of a fork. Resolves with the options it goes on under.
+ * Writes the records of a fork. Resolves with the options under which it continues.
  * @throws RondoError `invalid_request` for a point or a call that does not exist, an id that is taken, or an unknown option
  */
 export async function forkInto(id: string, options: ForkOptions, parts: ForkParts): Promise<Resolved> {
@@ -143,7 +146,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
     at: Math.max(clock.now(), shared.at(-1)?.at ?? 0),
     rand: clock.random(),
   };
-  // No run is driven, so this cannot be an event: the logger gets it.
+  // No run is driven, so there is no event for this: the logger gets it.
   const warn = (message: string): void => {
     if (logger !== undefined) logEvent(logger, { type: "warning", code: "blob_store", message });
   };
@@ -151,7 +154,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   try {
     await asked("append", id, () => journal.append(id, 0, [...shared, { ...redact(opened), ...stamp }]));
   } catch (thrown) {
-    // Another may have taken the id meanwhile.
+    // The id may have been taken meanwhile.
     await refuseTaken();
     throw thrown;
   }

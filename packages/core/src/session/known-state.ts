@@ -1,7 +1,7 @@
-// The room of a session's known state: the session as it stands in its journal, as far as this process has read it.
+// The room of a session's known state: the session as far as this process has read its journal.
 //
-// A session object is not notified of what others write. Before it acts, it compares lengths and the last record, and reads on
-// from where it stopped if others have written. The state that comes of that is made only of records that the journal has.
+// A session object is not notified of what others write. Before it acts, it compares the length and the last record, and
+// reads on from where it stopped if others have written. The resulting state is made only of records that the journal has.
 
 import { RondoError } from "../errors.ts";
 import { readRecords } from "../journal/failure.ts";
@@ -31,7 +31,7 @@ export class KnownState {
   }
 
   /**
-   * The session with the records that have come since the last time; a promise only if the journal gives one.
+   * The session including records written since the last time; a promise only if the journal returns one.
    * @param written the last record that was written here, if one was: it is among those
    * @throws RondoError `storage` if records are missing, or do not fold
    */
@@ -48,7 +48,7 @@ export class KnownState {
   }
 
   /**
-   * Whether it ends in the record that it is known to end in. One of its name that was begun anew may be as long.
+   * Whether it still ends with the last known record. A new session under the same id may be as long.
    * @param written the last record that was written here, if one was
    */
   endsAs(written: LogRecord | undefined): boolean | Promise<boolean> {
@@ -62,7 +62,7 @@ export class KnownState {
     const { id, resolved } = this.#parts;
     if (written !== undefined && written.seq >= this.#state.seq) {
       const there = records[written.seq - this.#state.seq];
-      // The random number tells whether it is the same record.
+      // The random number shows whether it is the same record.
       if (there?.rand !== written.rand) {
         this.#failed = new RondoError(
           "storage",

@@ -1,17 +1,18 @@
-// The room of facts from outside: a message, an approval, a grant that comes while the session is not
-// driven here, on its way to the journal.
+// The room of facts from outside: messages, approvals and grants that arrive while the session is not driven here, on
+// their way to the journal.
+//
 // Others may have written since the session was read. Then the journal refuses the fact, the new records are read, and the
-// fact is written after them. Facts that come meanwhile wait, and are written with it.
+// fact is written after them. Facts that arrive meanwhile wait, and are written with it.
 
 import { type RondoError, toRondoError } from "../errors.ts";
 import type { Driver } from "../loop/drive.ts";
 import { isOutcome } from "../loop/driving/late-results.ts";
 import type { Fact } from "../loop/records.ts";
 
-/** Goes on from the session as it was read, which may be as it was known. */
+/** Continues from the session as it was read, which may be unchanged. */
 export type GoOn = () => void;
 
-/** How often a fact is written again if other writers are faster every time. */
+/** How often writing a fact is retried if other writers are faster every time. */
 const mostTries = 3;
 
 export class OutsideFacts {
@@ -24,7 +25,7 @@ export class OutsideFacts {
   /** Resolves when they are written. */
   #reading: Promise<void> | undefined;
   #unkept: RondoError | undefined;
-  /** What was told last of it, to whoever came for it first. */
+  /** The last error that a caller got. */
   #told: RondoError | undefined;
 
   /** @param readNews reads what others have written since, if they have */
@@ -70,15 +71,15 @@ export class OutsideFacts {
     return this.areUnderWay ? this.#writeBehind([]) : this.#readOn([]);
   }
 
-  /** What a caller was told last of a fact that could not be kept. Undefined: nothing yet. */
+  /** The last error that a caller got about a fact that could not be stored. Undefined: none yet. */
   get told(): RondoError | undefined {
     return this.#told;
   }
 
   /**
-   * Resolves when all words are in the journal.
-   * @param since {@link told}, as it was when the caller began to wait: what others were told from then on is told to it, too
-   * @throws RondoError if one could not be kept
+   * Resolves when all facts are in the journal.
+   * @param since {@link told}, as it was when the caller began to wait: an error that others got since then is thrown to it, too
+   * @throws RondoError if one could not be stored
    */
   async written(since: RondoError | undefined = this.#told): Promise<void> {
     await this.#driver.settled().catch((thrown) => {
@@ -90,12 +91,12 @@ export class OutsideFacts {
     if (unkept !== undefined) throw unkept;
   }
 
-  /** Notes that a fact could not be kept, and that no caller was told yet. */
+  /** Remembers that a fact could not be stored, and that no caller got the error yet. */
   unkept(error: RondoError): void {
     this.#unkept = error;
   }
 
-  /** Why a fact could not be kept, for the next caller. */
+  /** Why a fact could not be stored, for the next caller. */
   takeUnkept(): RondoError | undefined {
     const error = this.#unkept;
     this.#unkept = undefined;
@@ -103,12 +104,12 @@ export class OutsideFacts {
     return error;
   }
 
-  /** No caller got this error after all: if it is why a fact could not be kept, the next caller gets it. */
+  /** No caller got this error after all: if it is why a fact could not be stored, the next caller gets it. */
   untold(thrown: unknown): void {
     if (thrown !== undefined && thrown === this.#told) this.#unkept = this.#told;
   }
 
-  /** Reads the new records, synchronously if the journal can; else words wait for that and are written after them. */
+  /** Reads the new records, synchronously if the journal can; otherwise facts wait for that and are written after them. */
   #readOn(words: readonly Fact[]): void | Promise<void> {
     const news = this.#readNews();
     if (news instanceof Promise) return this.#writeBehind(words, news);
@@ -141,7 +142,7 @@ export class OutsideFacts {
         news = undefined;
         const goOn = await asked;
         goOn();
-        // One by one, because of two the first may be kept and the second refused.
+        // One by one, because of two the first may be accepted and the second refused.
         for (const waiting = this.#waiting; waiting[0] !== undefined; waiting.shift()) {
           this.#driver.post(waiting[0]);
           await this.#driver.settled();

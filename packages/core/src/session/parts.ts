@@ -1,4 +1,4 @@
-// The room of the parts: what a session is made of, and the shell for its driver.
+// The room of the parts: what a session consists of, and the shell for its driver.
 //
 // Nothing here holds state: everything is looked up when it is needed.
 
@@ -21,7 +21,7 @@ import { checkTold } from "./changes.ts";
 export interface SessionParts {
   id: string;
   journal: Journal;
-  /** Where the whole texts of cut results are kept. */
+  /** The store for the full texts of cut results. */
   blobs?: BlobStore | undefined;
   resolved: Resolved;
   logger?: Logger | undefined;
@@ -31,9 +31,9 @@ export interface SessionParts {
   /** The dependencies given for this session, beside the agent's. */
   dependencies?: readonly Provided[] | undefined;
   lease?: LeaseOptions | undefined;
-  /** Fence off the present holder of the session. */
+  /** Fence off the current holder of the session. */
   takeOver?: boolean | undefined;
-  /** It is for one run without a journal: nobody opens it again, unless that run parks. */
+  /** It is for one run without a journal: it is not opened again, unless that run parks. */
   isPassing?: boolean | undefined;
   /** It is that of a sub-agent, called so. A run of another in it is left alone. */
   childOf?: Pick<ParentFacts, "session" | "call"> | undefined;
@@ -47,7 +47,7 @@ export interface SessionParts {
 
 /**
  * Makes ids for messages and grants, such as `12_k3fx1`: the session's length, a random part for this object, and a count. Two
- * processes may write at the same place, and a second message with the same id would be dropped as a double.
+ * processes may write at the same position, and a second message with the same id would be dropped as a duplicate.
  */
 export function namesOf({ clock }: Pick<SessionParts, "clock">): (state: State) => string {
   let count = 0;
@@ -59,7 +59,7 @@ export function namesOf({ clock }: Pick<SessionParts, "clock">): (state: State) 
   };
 }
 
-/** The agent's `about`, for the records that begin a run or take one over. */
+/** The agent's `about`, for the records that start a run or take one over. */
 export const aboutOf = ({ about }: SessionParts): { about?: JsonObject } =>
   about === undefined ? {} : { about };
 

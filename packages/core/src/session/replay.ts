@@ -1,9 +1,9 @@
-// The room of replay: what the model was sent, made again from the records alone.
+// The room of replay: what the model was sent, rebuilt from the records alone.
 //
-// It uses no model, no tool and no clock, and answers two questions. Does the code still make the requests that were sent?
-// If a request's digest differs from the recorded one, the code, or a text of the agent's, has changed; the
-// first difference is the one to look at. And what would this agent send today, under its own options? For that both
-// requests are known, and are compared part by part.
+// It uses no model, no tool and no clock, and answers two questions. Does the code still build the requests that were sent?
+// If a request's digest differs from the recorded one, the code, or one of the agent's texts, has changed; the
+// first difference is the one to look at. And what would this agent send today, under its own options? For that question
+// both requests are known, and are compared part by part.
 
 import { charEstimator } from "../context/estimate.ts";
 import { summaryOf } from "../loop/deciding/compacting.ts";
@@ -25,7 +25,7 @@ export interface ReplayedRequest {
   seq: number;
   step: number;
   attempt: number;
-  /** Set when a part of the history was to be summed up. */
+  /** Set if the request asks for a summary of a part of the history. */
   summary?: { part: number; of: number };
   request: ModelRequest;
   /** Whether it is the request that was sent, byte for byte. */
@@ -37,9 +37,9 @@ export interface Difference {
   seq: number;
   step: number;
   summary?: { part: number; of: number };
-  /** The parts of the request that differ, with what was sent and what would be. Empty if what was sent cannot be made again: only its digest was kept. */
+  /** The parts of the request that differ, with what was sent and what would be. Empty if what was sent cannot be rebuilt: only its digest was stored. */
   parts: ValueChange[];
-  /** What has changed in the agent: its options, the versions of its rules, its texts. Empty: only the code itself can have. */
+  /** What has changed in the agent: its options, the versions of its rules, its texts. Empty: only the code itself can have changed. */
   causes: ValueChange[];
 }
 
@@ -58,8 +58,8 @@ export interface Replay {
 const nothingAsked: ModelRequest = { messages: [], tools: [], toolChoice: "none", settings: {} };
 
 /**
- * Folds records and makes every request again.
- * @param options those of today's agent, to tell what it would send differently. Default: that question is not asked
+ * Folds records and rebuilds every request.
+ * @param options the current agent's, to find out what it would send differently. Default: that question is not asked
  */
 export function replay(records: Iterable<LogRecord>, rules: Rules, options?: RunOptions): Replay {
   const requests: ReplayedRequest[] = [];
@@ -82,7 +82,7 @@ export function replay(records: Iterable<LogRecord>, rules: Rules, options?: Run
       if (!same) difference ??= differenceOf(asked, state, request, rules, options);
       if (options !== undefined && today === undefined) {
         const is = requestAt(record, own, rules) ?? nothingAsked;
-        // By their names first: to look into every message of every request would cost the square of a session's length.
+        // By digest first: comparing every message of every request would take quadratic time.
         const parts = nameIn(ownPrefix, is) === name ? [] : requestChanges(request, is);
         if (parts.length > 0)
           today = { seq: record.seq, ...place, parts, causes: causesOf(state.options, options) };
@@ -101,7 +101,7 @@ export function replay(records: Iterable<LogRecord>, rules: Rules, options?: Run
   };
 }
 
-/** The request a record speaks of; undefined for a record that speaks of none. */
+/** The request that a record is about; undefined if it is about none. */
 function requestAt(record: LogRecord, state: State, rules: Rules): ModelRequest | undefined {
   if (record.type === "model_started" && isOpen(state.run)) return requestOf(withRun(state), rules);
   if (record.type === "summary_started" && state.run?.compacting !== undefined)
@@ -124,7 +124,7 @@ function underOptions(record: LogRecord, options: RunOptions): LogRecord {
   return brings ? { ...record, options } : record;
 }
 
-/** Only the digest of what was sent is known: tries to make that request again with the default texts and estimator. */
+/** Only the digest of what was sent is known: tries to rebuild that request with the default texts and estimator. */
 function differenceOf(
   record: RecordOf<"model_started" | "summary_started">,
   state: State,

@@ -1,6 +1,6 @@
 // The room of comparing requests: in which of its parts one differs from another.
 //
-// Parts have the names of the options; values are whole, and are cut only where they are shown.
+// Parts have the names of the options; values are complete, and are shortened only when they are shown.
 
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";

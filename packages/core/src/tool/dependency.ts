@@ -1,7 +1,7 @@
-// The room of dependencies: what tools need of the outside (a database, a client), given by key.
+// The room of dependencies: what tools need from outside (a database, a client), injected by key.
 //
-// A key carries its type and knows how to make its thing. An agent or a run may give another in its place. Within one
-// call each key is resolved once; what was made for a call is that call's own.
+// A key has a type and can create its value. An agent or a run may give another value instead. Within one call each key is
+// resolved once; a value created for a call is that call's own.
 
 import { callable, checkGiven, having, membersOf, text } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
@@ -11,44 +11,44 @@ const dependencyParts = membersOf<{ id: string; create: () => unknown }>({ id: t
   "create",
 ]);
 
-/** A key for something tools need. Two keys with one id are one key. */
+/** A typed key for something that tools need. Two keys with the same id are the same key. */
 export interface Dependency<T> {
   readonly id: string;
-  /** Makes the thing when nobody gave one. */
+  /** Creates the value if none was given. */
   create(): T | Promise<T>;
-  /** This key with a thing given for it. */
+  /** This key with a value, for the option `dependencies`. */
   as(value: T): Provided;
 }
 
-/** Something given for a key: by the agent, or for one run. Made by `dependency(…).as(value)`. */
+/** A value for a key, given by the agent or for one run. Made by `dependency(…).as(value)`. */
 export interface Provided {
   readonly id: string;
   readonly value: unknown;
 }
 
 /**
- * Makes a key. Its type is that of what `create` makes.
+ * Declares a dependency and returns its key. The key's type is that of what `create` returns.
  *
  *     const db = dependency("db", () => openDatabase("app.db"));
  *     // in a tool: const rows = (await context.resolve(db)).query(…)
  *     // in a test: agent.run("…", { dependencies: [db.as(fake)] })
  *
- * @throws RondoError `invalid_request` where there is no way to make it: let `create` throw where it must be given
+ * @throws RondoError `invalid_request` without `create`; if the value must always be given, let `create` throw
  */
 export function dependency<T>(id: string, create: () => T | Promise<T>): Dependency<T> {
   checkGiven(dependencyParts, { id, create }, `dependency ${JSON.stringify(id) ?? "without an id"}`);
   return { id, create, as: (value) => ({ id, value }) };
 }
 
-/** What a run has of the outside, for the sub-agents below it: what its agent gives, and what was given for the run. */
+/** The dependencies of a run that its sub-agents get as well: those of its agent, and those of the run. */
 export interface PassedOn {
-  /** Where a sub-agent's own agent gives nothing. */
+  /** Used if the sub-agent's own agent gives no value. */
   readonly byAgent: readonly Provided[];
-  /** Before whatever a sub-agent's own agent gives. */
+  /** Override what the sub-agent's own agent gives. */
   readonly forRun: readonly Provided[];
 }
 
-/** What was given, by id; what stands later in the lists wins. */
+/** The given values by id; later ones in the lists win. */
 export type Given = Readonly<Record<string, unknown>>;
 
 export function givenBy(...lists: (readonly Provided[] | undefined)[]): Given {
@@ -59,7 +59,7 @@ export function givenBy(...lists: (readonly Provided[] | undefined)[]): Given {
 
 const keyOf = having("what dependency(…) gives", { id: text, create: callable });
 
-/** How one call resolves keys: what was given, else what the key makes, once. */
+/** Resolves keys for one call: the given value, else what the key creates, once. */
 export function resolver(given: Given): <T>(key: Dependency<T>) => Promise<T> {
   // Most calls resolve nothing.
   let made: Map<string, Promise<unknown>> | undefined;
@@ -69,7 +69,7 @@ export function resolver(given: Given): <T>(key: Dependency<T>) => Promise<T> {
     made ??= new Map();
     let known = made.get(key.id);
     if (known === undefined) {
-      // In an async function also a throw of `create` is a rejection, and it is the same one each time.
+      // In an async function a throw of `create` is a rejection, and the same one each time.
       known = (async () => (key.id in given ? given[key.id] : key.create()))();
       made.set(key.id, known);
     }

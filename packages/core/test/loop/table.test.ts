@@ -405,7 +405,7 @@ describe("a run that acts", () => {
     const { action, row } = decide(state, rules);
     const [fact] = action.do === "record" ? action.facts : [];
     const after = reduce(state, { ...(fact as Fact), seq: 6, at: 1, rand: 0 }, rules);
-    expect([row.when, phaseOf(after)]).toEqual(["there is nothing to start a sub-agent with", "compacting"]);
+    expect([row.when, phaseOf(after)]).toEqual(["a sub-agent may not start", "compacting"]);
     expect(row.to).toContain("compacting");
   });
 
@@ -505,7 +505,7 @@ describe("a run that finishes", () => {
       type: "run_ended",
       end: { reason: "completed", rule: "answer", evidence: { steps: 3 } },
     });
-    expect(rowOf(finishing({}))).toBe("the answer stands");
+    expect(rowOf(finishing({}))).toBe("the answer is final");
   });
 });
 

@@ -1,13 +1,13 @@
-// The room of the comparison: whether a value is as it was wanted, and where it is not.
+// The room of the comparison: whether a value is as expected, and where it is not.
 //
-// What is wanted may be less than what there is: members that are not named are not looked at, unless exactness is asked
-// for. The one function says both: no difference is a match, and the number of differences is the distance.
+// Members that the expectation does not name are ignored, unless exactness is asked for. One function serves both uses: no
+// differences is a match, and the number of differences is the distance.
 
 import { inspect, isDeepStrictEqual } from "node:util";
 import { isPromise } from "@rondo/core/checks";
 import { clippedOf } from "../text.ts";
 
-/** What a value should be: itself, a pattern for a text, a question, a runner's own matcher (`expect.any(String)`), or a list or object of these. */
+/** An expected value: the value itself, a pattern for a string, a synchronous function that returns whether it fits, a runner's own matcher (`expect.any(String)`), or a list or object of these. */
 export type Wanted = unknown;
 
 interface Asymmetric {

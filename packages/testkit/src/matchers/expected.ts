@@ -20,17 +20,17 @@ import {
 import type { ToldSpending } from "./story.ts";
 
 export interface CalledOptions {
-  /** How many calls there must be that fit. Default: at least one. */
+  /** How many matching calls there must be. Default: at least one. */
   times?: number;
-  /** Members of the arguments that are not named must not be there. Default: they are not looked at. */
+  /** The arguments must not have members that are not named. Default: such members are ignored. */
   exact?: boolean;
-  /** What the model reads of the result: a piece of its text, or a pattern. */
+  /** What the model reads as the result: a part of its text, or a pattern. */
   result?: string | RegExp;
   /** Whether the result is an error. */
   isError?: boolean;
 }
 
-/** A number, its bounds, or a question. */
+/** A number, its bounds, or a function that returns whether it fits. */
 export type WantedNumber = number | { atLeast?: number; atMost?: number } | ((value: number) => boolean);
 
 export type WantedSpending = { [name in keyof ToldSpending]?: WantedNumber };

@@ -1,7 +1,7 @@
-// The room of the matchers: what a test says of a run, and what it reads when that is not so.
+// The room of the matchers: assertions about a run, and their failure messages.
 //
-// Each is a function from what is given and what was wanted to a verdict and its words, in the form that vitest and jest
-// take. The words always say what there was, and the nearest to what was wanted: a failure is read without a debugger.
+// Each is a function from the subject and the expectation to a verdict with a message, in the form that vitest and jest
+// take. The message always says what there was, and what came nearest: a failure can be read without a debugger.
 
 import type { EndReason, RunEnd } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
@@ -33,31 +33,31 @@ export interface MatcherResult {
 export type OrderedCall = string | readonly [name: string, args: Wanted];
 
 /**
- * What can be said of a run. All but `toHaveSent` take a run's result, a session, its records, or its events; what was
- * said earlier in the same conversation counts too. Arguments are compared in part: members that are not named are not
- * looked at; texts may be patterns; a function is a question that is asked of the value, and must say at once.
+ * Assertions about a run. All but `toHaveSent` take a run's result, a session, its records, or its events; earlier runs of
+ * the same conversation count, too. Arguments are compared in part: members that are not named are ignored; strings may be
+ * patterns; a function gets the value and returns, synchronously, whether it fits.
  */
 export interface RondoMatchers<R = void> {
   /**
-   * The model called a tool, with such arguments, whether or not the call was let run.
+   * The model called a tool with these arguments, whether or not the call ran.
    *
    *     expect(run).toHaveCalled("weather", { city: "Paris" }, { times: 1 });
    */
   toHaveCalled(name: string, args?: Wanted, options?: CalledOptions): R;
-  /** These calls were made one after the other, with or without others between. */
+  /** These calls were made in this order, with or without others between them. */
   toHaveCalledInOrder(calls: readonly OrderedCall[]): R;
-  /** The run is over, for this reason. @param end more of it, e.g. `{ landed: true }`, `{ error: { kind: "auth" } }` */
+  /** The run is over, for this reason. @param end further members of its end, e.g. `{ landed: true }`, `{ error: { kind: "auth" } }` */
   toEnd(reason?: EndReason, end?: Wanted): R;
-  /** The run's text holds this, or fits this; an object: its typed output does. */
+  /** The run's text contains this string or matches this pattern; an object: its typed output has these members. */
   toHaveAnswered(wanted: string | RegExp | Wanted): R;
-  /** Somebody was asked whether a call may run. Without a name: about any. Results and sessions tell only those that still wait. */
+  /** An approval was requested for such a call; without a name, for any. Results and sessions only know of calls that still wait. */
   toHaveAsked(name?: string, args?: Wanted): R;
-  /** What it cost: `{ steps: 3, tokens: { atMost: 2_000 } }`. Records and sessions tell it of the last run. A number nobody counted fits nothing. */
+  /** What the run cost: `{ steps: 3, tokens: { atMost: 2_000 } }`. For records and sessions: their last run. An unknown number never matches. */
   toHaveSpent(wanted: WantedSpending): R;
   /**
-   * A request like this went out: one that holds this text, fits this pattern, or is like this object in part.
-   * Takes what keeps requests (a scripted model, rondo-wire), or a session's records.
-   * @param options.at only this one, from 1; the last is -1
+   * Such a request was sent: it contains this string, matches this pattern, or has the members of this object.
+   * Takes a scripted model, rondo-wire, or a session's records.
+   * @param options.at check only this request, counted from 1; -1 is the last. Default: any
    */
   toHaveSent(wanted: string | RegExp | Wanted, options?: { at?: number }): R;
 }

@@ -1,4 +1,4 @@
-// The room of the story: what a run did, read out of whatever a test holds of it.
+// The room of the story: what a run did, read from whatever the test has of it.
 //
 // A result, a session, its records, the events a watcher heard: each tells some of it. What one does not tell is
 // undefined, which is not nothing: a matcher that needs it says so.

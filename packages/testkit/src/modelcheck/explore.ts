@@ -1,4 +1,4 @@
-// The room of exploration: every world answer, from every state, until enough states were seen.
+// The room of exploration: follows every answer of the world, from every state, until enough states were visited.
 //
 // A worklist of states, taken in a seeded random order so that it goes wide and deep at once. No state is gone on from
 // twice (`state-key.ts`).

@@ -1,7 +1,7 @@
-// The room of the model checker's face: the loop under your rules and tools, in a world that answers everything.
+// The room of the model checker's API: the loop with your rules and tools, in a world that may answer anything.
 //
-// No model, no tool and no clock runs. The checker lists, in every state, what the world could answer (the model, tools,
-// people, the clock, a crash) and follows all of it; in each state the promises must hold.
+// No model, tool or clock runs. In every state the checker lists what the world could answer (the model, tools, people, the
+// clock, a crash) and follows all of it; in each state the promises must hold.
 
 import {
   type AgentOptions,
@@ -40,23 +40,23 @@ export interface ModelCheckOptions {
   rules?: NonNullable<AgentOptions["rules"]>;
   /** Tools, each with arguments a model may call it with. Default arguments: what its schema requires. None is executed. */
   tools?: readonly (Tool | { tool: Tool; examples: readonly JsonObject[] })[];
-  /** Other options of the agent, a preset's among them. Default: `maxSteps: 4`, `retry: { attempts: 2 }`. */
+  /** Other options of the agent, e.g. a preset's. Default: `maxSteps: 4`, `retry: { attempts: 2 }`. */
   agent?: Partial<AgentOptions>;
-  /** Answers of the model beyond those made from the tools, in the words of the scripted model. */
+  /** Answers of the model beyond those made from the tools, as turns of the scripted model. */
   answers?: readonly Turn[];
   /** How often each may happen on one path. Default: one abort, one message while it works, one after it, one crash. */
   disturbances?: Partial<Fuel>;
   /**
-   * What must hold beyond the loop's own promises: asked of every record, with the states around it.
+   * What must hold besides the loop's own promises: called for every record, with the states before and after it.
    *
    *     { "deploy never runs before test": ({ before, record }) => … }
    */
   promises?: {
     readonly [name: string]: (transition: { before: State; record: LogRecord; after: State }) => boolean;
   };
-  /** Stop after so many distinct states. Default: 20,000, a few seconds. */
+  /** Stop after this many distinct states. Default: 20,000, which takes a few seconds. */
   states?: number;
-  /** The order in which they are visited. Default: 1. */
+  /** Seed of the order in which they are visited. Default: 1. */
   seed?: number;
 }
 
@@ -85,13 +85,13 @@ const modelCheckOptions: Check = membersOf<ModelCheckOptions>({
   seed: real,
 });
 
-/** A promise that does not hold. */
+/** A promise that is broken. */
 export interface BrokenPromise {
   /** The promise, or what is broken about it. */
   promise: string;
-  /** What happened on a way on which nothing can be left out, in order. */
+  /** A minimal sequence of events that breaks it. */
   steps: string[];
-  /** The same, to be read. */
+  /** The same as text. */
   story: string;
 }
 
@@ -100,21 +100,21 @@ export interface ModelCheck {
   states: number;
   transitions: number;
   broken: BrokenPromise[];
-  /** What was reached, and how often: reasons of ends, rules that spoke, tools that started. */
+  /** What was reached, and how often: end reasons, rules that decided something, tools that started. */
   reached: {
     ends: { [reason: string]: number };
     rules: { [name: string]: number };
     tools: { [name: string]: number };
   };
-  /** Rules and tools of yours that nothing led to: they were not checked. */
+  /** Your rules and tools that were never reached, and so not checked. */
   unreached: string[];
-  /** All of it, to be read; the stories of what broke among it. */
+  /** The whole report as text, including the stories of broken promises. */
   text: string;
 }
 
 /**
- * Visits the states of an agent's loop, whatever the world answers, and checks the promises in each: those of the loop
- * (P1, P2, P4 to P6, P8, and of P3 what rules remember; see docs/concepts/promises.md) and yours.
+ * Visits the states that an agent's loop can reach, whatever the world answers, and checks the promises in each: those of
+ * the loop (P1, P2, P4 to P6, P8, and for P3 the rules' memories; see docs/concepts/promises.md) and yours.
  *
  *     const { broken, text } = modelCheck({ rules: [mine], tools: [deploy] });
  *     assert.deepEqual(broken, [], text);

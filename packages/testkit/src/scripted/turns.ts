@@ -1,7 +1,7 @@
-// The room of the script's words: what a scripted model can be told to do.
+// The room of the script's items: what a scripted model can be told to do.
 //
-// Words are plain data made by small functions. A turn is one word or a list of them, played in order.
-// Nothing here runs; ids are given out when a turn is played, so the same word may stand in a script twice.
+// Items are plain data made by small functions. A turn is one item or a list of them, played in order. Nothing runs here;
+// ids are assigned when a turn is played, so the same item may occur in a script twice.
 
 import {
   type AssistantMessage,
@@ -63,7 +63,7 @@ export interface ScriptedCall {
 }
 
 interface Streamed {
-  /** Characters (code points) a delta, at least 1. Default: the model's `chunk`; without it the whole text is one delta. */
+  /** Characters (code points) per delta, at least 1. Default: the model's `chunk`; without it the whole text is one delta. */
   chunk?: number;
   opaque?: Opaque;
 }
@@ -93,7 +93,7 @@ function spoken(word: string, type: "text" | "reasoning", text: string, options:
 
 const refusalGiven = membersOf<{ text: string }>({ text: someText }, ["text"]);
 
-/** The provider's words of refusal. The stop becomes `refusal`. */
+/** A refusal, with the provider's explanation. The stop becomes `refusal`. */
 export function refuse(text: string): Act {
   checkGiven(refusalGiven, { text }, "refuse");
   return { act: "part", part: { type: "refusal", text } };
@@ -127,7 +127,7 @@ const broken = membersOf<CallOptions & { name: string; raw: string; error: strin
   ["name", "raw"],
 );
 
-/** A tool call with whole arguments. The stop becomes `tool_use`. */
+/** A tool call with complete arguments. The stop becomes `tool_use`. */
 export function call(name: string, args: JsonObject = {}, options: CallOptions = {}): Act {
   checkGiven(whole, { ...options, name, args }, "call");
   return { act: "call", call: { ...options, name, args, rawArgs: JSON.stringify(args) } };
@@ -147,7 +147,7 @@ export function calls(
 }
 
 /**
- * A call whose arguments did not arrive whole, or are no JSON object: `args` is `{}` and `argsError` is set.
+ * A call whose arguments are incomplete or not a JSON object: `args` is `{}` and `argsError` is set.
  * @param raw the arguments' text as the model wrote it.
  * @param options `error` is the `argsError`; default: what JSON.parse says of `raw`.
  */
@@ -160,7 +160,7 @@ export function badArgs(name: string, raw: string, options: CallOptions & { erro
   };
 }
 
-/** An answer with nothing in it. It ends with `end_turn`. */
+/** An empty answer. It ends with `end_turn`. */
 export function empty(): Turn {
   return [];
 }
@@ -187,8 +187,8 @@ const stopGiven = membersOf<Stop>({ wire: stopKind, kind: stopKind, raw: someTex
 ]);
 
 /**
- * How the answer ends. Without this word: `tool_use` when it calls, `refusal` when it refuses, `end_turn` else.
- * @param wire what the provider's word alone says. `kind` follows from it and the content, as codecs derive it
+ * How the answer ends. Default: `tool_use` if it has calls, `refusal` if it has a refusal, else `end_turn`.
+ * @param wire the meaning of the provider's word alone. `kind` follows from it and the content, as codecs derive it
  *   (`end_turn` with calls is `tool_use`), unless given.
  * @param options `raw`: the provider's own word (for `unknown`, a new one).
  */
@@ -210,7 +210,7 @@ export const usageChecks: ChecksOf<Usage> = {
 };
 const counted = membersOf<Usage>(usageChecks);
 
-/** Tokens of this answer. Without it (and without the model's `usage` option) the usage is absent: unknown. */
+/** Usage of this answer in tokens. Without it (and without the model's `usage` option) the usage is absent: unknown. */
 export function usage(numbers: Usage): Act {
   checkGiven(counted, numbers, "usage");
   return { act: "usage", usage: numbers };
@@ -255,11 +255,11 @@ export interface FailOptions {
   maxOutputTokens?: number;
   /** The model's window in tokens, as a provider names it when a request does not fit. */
   contextWindow?: number;
-  /** Text emitted before it fails; it stands in the error's `partial`. The same as `[say(text), fail(…)]`. */
+  /** Text emitted before it fails; it is in the error's `partial`. The same as `[say(text), fail(…)]`. */
   afterText?: string;
   /** What had arrived. Default: the text, reasoning and other parts played so far; no calls; absent when there are none. */
   partial?: AssistantMessage;
-  /** What the failed call cost. */
+  /** Usage of the failed call. */
   usage?: Usage;
 }
 
@@ -303,9 +303,9 @@ export function throwing(thrown: unknown, options: { sync?: boolean } = {}): Act
   return { act: "throw", thrown, sync: options.sync ?? false };
 }
 
-/** Where the test and the model meet, in place of sleeps. */
+/** A point where the test and the model wait for each other, instead of sleeping. */
 export interface Gate {
-  /** Resolves when a call has come to this place, everything before it emitted. */
+  /** Resolves when a call has reached this point, with everything before it emitted. */
   readonly reached: Promise<void>;
   /** Resolves when `release` was called. */
   readonly released: Promise<void>;
@@ -317,7 +317,7 @@ export interface Gate {
 export type Held = readonly Turn[] & Pick<Gate, "reached" | "release">;
 
 /**
- * Waits until the test calls `release()`; from then on nobody waits here. The signal ends the wait: the call rejects
+ * Waits until the test calls `release()`; later calls do not wait. The abort signal ends the wait: the call rejects
  * with `aborted`.
  *
  *     const held = hold(say("done"));
@@ -326,7 +326,7 @@ export type Held = readonly Turn[] & Pick<Gate, "reached" | "release">;
  *     held.release();
  *
  * @param then what is played once released.
- * @param options `ignoreSignal`: the model is deaf while it waits.
+ * @param options `ignoreSignal`: the model ignores its signal while it waits.
  */
 export function hold(then: Turn = [], options: { ignoreSignal?: boolean } = {}): Held {
   checkGiven(membersOf({ ignoreSignal: flag }), options, "hold");

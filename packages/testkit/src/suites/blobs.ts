@@ -8,9 +8,9 @@ import { able, callable, flag, text } from "@rondo/core/checks";
 import { type Check, checkGave, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 
 export interface BlobStoreUnderTest {
-  /** Stands before the name of every case. */
+  /** Prefix of every case's name. */
   name: string;
-  /** Opens the store that is called `place`: a fresh one for a new place, the same texts again for a known one (where `durable` is set). */
+  /** Opens the store named `place`: a new one for a new name, the same texts again for a known one (if `durable` is set). */
   open(place: string, limits?: BlobLimits): BlobStore | Promise<BlobStore>;
   /** What was kept is there when the store is opened again. Default false. */
   durable?: boolean;
@@ -27,8 +27,8 @@ const checkSubject = subjectCheck<BlobStoreUnderTest>(
  *
  *     for (const { name, run } of testBlobs({ name: "memory", open: (_place, limits) => memoryBlobs(limits) })) test(name, run);
  *
- * @param test the runner's: registers the checks as well
- * @throws RondoError `invalid_request` for a subject that cannot be used
+ * @param test the runner's `test` function: also registers the checks
+ * @throws RondoError `invalid_request` for an invalid subject
  */
 export function testBlobs(subject: BlobStoreUnderTest, test?: RegisterTest): Check[] {
   checkSubject(subject);

@@ -16,7 +16,7 @@ import {
 } from "@rondo/core/checks";
 import { clippedOf } from "../text.ts";
 
-/** One demand on a subject. `run` rejects, saying what is wrong, where it does not hold. */
+/** One requirement. `run` rejects with what is wrong if it is not met. */
 export interface Check {
   name: string;
   run(): Promise<void>;

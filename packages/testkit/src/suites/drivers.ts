@@ -1,7 +1,7 @@
-// The room of the drivers' conformance suite: whoever drives a run, it is the same run.
+// The room of the drivers' conformance suite: a run is the same, whatever drives it.
 //
-// Every case plays a script twice, once in a session of core's own on a journal in memory, and once under the driver
-// that is tried. The records must be the same, apart from times and chance, and so must what watchers were told.
+// Every case plays a script twice: in a session of core on a journal in memory, and under the tested driver. The records
+// must be the same, apart from times and random numbers, and so must the events.
 
 import { ok } from "node:assert/strict";
 import { type Agent, type Json, type LogRecord, memoryJournal, type RondoEvent } from "@rondo/core";
@@ -11,7 +11,7 @@ import { coreSession, type DrivenSession } from "./drivers/driven-session.ts";
 import { type DriverScript, driverScripts } from "./drivers/scripts.ts";
 
 export interface DriverUnderTest {
-  /** Stands before the name of every case. */
+  /** Prefix of every case's name. */
   name: string;
   /** A new session of the agent, of that id, and how to let go of it. */
   open(
@@ -35,8 +35,8 @@ const checkSubject = subjectCheck<DriverUnderTest>("testDriver", { name: text, o
  *
  *     for (const { name, run } of testDriver({ name: "restate", open })) test(name, run);
  *
- * @param test the runner's: registers the checks as well
- * @throws RondoError `invalid_request` for a subject that cannot be used
+ * @param test the runner's `test` function: also registers the checks
+ * @throws RondoError `invalid_request` for an invalid subject
  */
 export function testDriver(subject: DriverUnderTest, test?: RegisterTest): Check[] {
   checkSubject(subject);

@@ -26,14 +26,14 @@ import {
 } from "./journals/samples.ts";
 
 export interface JournalUnderTest {
-  /** Stands before the name of every case. */
+  /** Prefix of every case's name. */
   name: string;
   /**
-   * Opens the journal that is called `place`: a fresh one for a new place, the same data again for a known one
-   * (where `durable` is set).
+   * Opens the journal named `place`: a new one for a new name, the same data again for a known one
+   * (if `durable` is set).
    */
   open(place: string): Journal | Promise<Journal>;
-  /** What is appended is there when `append` has returned: for a second one opened beside it, and when it is closed and opened again. Default false. */
+  /** What is appended is there when `append` has returned: for a second journal opened on the same data, and after closing and opening it again. Default: false. */
   durable?: boolean;
   /** It has leases. Default false. */
   leases?: boolean;
@@ -41,7 +41,7 @@ export interface JournalUnderTest {
   watches?: boolean;
   /** Sessions can be deleted. Default false. */
   deletes?: boolean;
-  /** How long a watcher or follower is waited for, in milliseconds. Default 10,000. */
+  /** How long to wait for a watcher or follower, in milliseconds. Default: 10,000. */
   patienceMs?: number;
 }
 
@@ -64,8 +64,8 @@ const checkSubject = subjectCheck<JournalUnderTest>(
  *
  *     for (const { name, run } of testJournal({ name: "memory", open: () => memoryJournal() })) test(name, run);
  *
- * @param test the runner's: registers the checks as well
- * @throws RondoError `invalid_request` for a subject that cannot be used
+ * @param test the runner's `test` function: also registers the checks
+ * @throws RondoError `invalid_request` for an invalid subject
  */
 export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Check[] {
   checkSubject(subject);

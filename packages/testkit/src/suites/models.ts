@@ -1,7 +1,7 @@
-// The room of the model's conformance suite: what any model must do, whoever makes it.
+// The room of the model's conformance suite: what any model must do.
 //
-// The suite says what is to be answered, in the words of the scripted model; the subject brings it about, by a server, a
-// stub, or whatever stands behind it. Every check opens a model of its own.
+// The suite says what must be answered, as turns of the scripted model; the subject makes its model answer that, with a
+// server, a stub, or whatever is behind it. Every check opens a model of its own.
 
 import { able, callable, finite, having, listOf, oneOf, text } from "@rondo/core/checks";
 import type { Turn } from "../scripted/turns.ts";
@@ -20,13 +20,13 @@ import { breaking } from "./models/breaking.ts";
 import { sending } from "./models/sending.ts";
 
 export interface ModelUnderTest {
-  /** Stands before the name of every check. */
+  /** Prefix of every check's name. */
   name: string;
-  /** A model that will answer these turns, one a call, in this order. */
+  /** Opens a model that will answer these turns, one per call, in this order. */
   open(script: readonly Turn[]): OpenModel | Promise<OpenModel>;
-  /** Checks that need these are left out. Default: none. */
+  /** What the provider does not support: checks that need it are left out. Default: none. */
   lacks?: readonly ModelLack[];
-  /** How long an abort may take to be heard, in milliseconds. Default: 5,000. */
+  /** How long an abort may take to have effect, in milliseconds. Default: 5,000. */
   abortWithinMs?: number;
 }
 
@@ -54,8 +54,8 @@ const opened = having("{ model, sent?, close? } with a model that can be called"
  *       return { model: mine({ baseURL: wire.url }), sent: () => wire.requests.map(({ text }) => text), close: () => wire.close() };
  *     } }, test);
  *
- * @param test the runner's: registers the checks as well
- * @throws RondoError `invalid_request` for a subject that cannot be used
+ * @param test the runner's `test` function: also registers the checks
+ * @throws RondoError `invalid_request` for an invalid subject
  */
 export function testModel(subject: ModelUnderTest, test?: RegisterTest): Check[] {
   checkSubject(subject);

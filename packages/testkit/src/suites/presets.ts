@@ -26,11 +26,11 @@ import { type Script, scripted } from "../scripted.ts";
 import { type Check, checkGave, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 
 export interface PresetUnderTest {
-  /** Stands before the name of every check. */
+  /** Prefix of every check's name. */
   name: string;
   /** The preset: the options of an agent with this model and these tools. */
   preset(model: Model, tools: readonly Tool[]): AgentOptions;
-  /** What it must come to, option by option, as far as it is named: the preset's table. */
+  /** The resolved options that it must have, as far as they are named here: the preset's table. */
   table?: Partial<AgentOptions>;
   /** How many states the model checker visits. Default: 2,000. */
   states?: number;
@@ -47,8 +47,8 @@ const checkSubject = subjectCheck<PresetUnderTest>(
  *
  *     testPreset({ name: "mine", preset: (model, tools) => mine({ model, tools }), table: { retry: null } }, test);
  *
- * @param test the runner's: registers the checks as well
- * @throws RondoError `invalid_request` for a subject that cannot be used
+ * @param test the runner's `test` function: also registers the checks
+ * @throws RondoError `invalid_request` for an invalid subject
  */
 export function testPreset(subject: PresetUnderTest, test?: RegisterTest): Check[] {
   checkSubject(subject);

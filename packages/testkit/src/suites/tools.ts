@@ -37,7 +37,7 @@ const checkSubject = subjectCheck<ToolUnderTest>(
  *
  *     testTool({ tool: weather, effect: "read", examples: [{ city: "Oslo" }], slow: { city: "nowhere" } }, test);
  *
- * @param test the runner's: registers the checks as well
+ * @param test the runner's `test` function: also registers the checks
  */
 export function testTool(subject: ToolUnderTest, test?: RegisterTest): Check[] {
   checkSubject(subject);

@@ -1,7 +1,7 @@
-// The room of cases: what a provider sends, and what must come of it, as data; one JSON object a line.
+// The room of cases: what a provider sends, and the expected result, as data; one JSON object per line.
 //
-// A case is played over real sockets, in every chunking: what a run makes of bytes must not hang on how they were cut.
-// A member that nobody knows fails the case: an expectation that is not checked is worse than none.
+// A case is played over real sockets, in every chunking: a run must not depend on how the bytes were cut.
+// An unknown member fails the case: an expectation that is not checked is worse than none.
 
 import {
   Agent,
@@ -46,7 +46,7 @@ export interface CaseExpectation {
   calls?: (string | [name: string, args: JsonObject])[];
   /** `{ "steps": 2, "modelCalls": { "atMost": 4 } }` */
   spent?: JsonObject;
-  /** Bodies of the requests, in part, in order; null: any. There must be as many. */
+  /** Bodies of the requests, compared in part, in order; null: any. There must be exactly as many requests. */
   requests?: (JsonObject | null)[];
 }
 
@@ -54,7 +54,7 @@ export interface WireCase {
   id: string;
   /** What the user says. Default: `go`. */
   prompt?: string;
-  /** What is answered, one turn a request, in the words of a script file: bytes too (`raw`, `frames`, `cutAt`). */
+  /** The server's answers, one turn per request, as in a script file; also raw bytes (`raw`, `frames`, `cutAt`). */
   turns: Json[];
   expect: CaseExpectation;
   /** For whoever reads the file. */
@@ -63,7 +63,7 @@ export interface WireCase {
 
 export interface CaseResult {
   id: string;
-  /** What was not as it must be. Empty: the case passed. */
+  /** What was not as expected. Empty: the case passed. */
   reasons: string[];
 }
 

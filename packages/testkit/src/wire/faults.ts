@@ -1,7 +1,7 @@
-// The room of the wire's faults: what a provider's server can do wrong, as plain data.
+// The room of the wire's faults: what a provider's server or the network can do wrong, as plain data.
 //
-// They stand in a turn beside the words of the scripted model (`say`, `call`, `think`, …). Where in the answer a fault
-// strikes is told in bytes of the body, or in frames: a frame is one event of the stream.
+// They are items of a turn, like those of the scripted model (`say`, `call`, `think`, …). The position of a fault in the
+// answer is given in bytes of the body, or in frames: a frame is one event of the stream.
 
 import type { Json } from "@rondo/core";
 import {
@@ -23,19 +23,19 @@ import type { Turn } from "../scripted/turns.ts";
 import type { Protocol } from "./reply.ts";
 import type { Violation } from "./rules/violation.ts";
 
-/** A place in the answer's body: after so many bytes, or after so many frames. */
+/** A position in the answer's body: after this many bytes, or after this many frames. */
 export type Place = number | { frames: number };
 
 /** How a connection ends before its time. */
 export type CutHow =
-  /** The body ends as if it were whole: a proxy gave up politely. */
+  /** The body ends as if it were complete, as when a proxy gives up. */
   | "end"
   /** The connection is closed inside the body. */
   | "close"
   /** The connection is reset. */
   | "reset";
 
-/** How a body is handed to the socket: a frame at a time, a byte at a time, or all at once. */
+/** How a body is written to the socket: a frame at a time, a byte at a time, or all at once. */
 export type Chunks = "frame" | "byte" | "whole";
 
 /** Where and how a wait is told. */
@@ -64,7 +64,7 @@ export interface StatusOptions {
   /** Default: the provider's habit: `seconds`, at Google `retry_info`. */
   form?: WaitForm;
   headers?: Record<string, string>;
-  /** In place of the provider's body: a value (sent as JSON) or a text. */
+  /** Replaces the provider's error body: a value (sent as JSON) or a string. */
   body?: Json;
 }
 
@@ -172,13 +172,13 @@ const place: Check = (at) =>
       )(at);
 const cutGiven = membersOf({ at: place, how: oneOf("end", "close", "reset") }, ["at"]);
 
-/** Ends the connection at a place of the body, which a shorter one never comes to. Default: as if it were whole. */
+/** Ends the connection at a position of the body, which a shorter body never reaches. Default: as if it were complete. */
 export function cutAt(at: Place, how: CutHow = "end"): WireAct {
   checkGiven(cutGiven, { at, how }, "cutAt");
   return { wire: "cut", at, how };
 }
 
-/** Sends nothing more from a place on, and keeps the connection; with `pings` it goes on to say that it is alive. */
+/** Sends nothing more from a position on, and keeps the connection open; with `pings` it keeps sending pings. */
 export function stallAfter(at: Place, options: { pings?: boolean } = {}): WireAct {
   checkGiven(membersOf({ at: place, pings: flag }, ["at"]), { ...options, at }, "stallAfter");
   return { wire: "stall", at, pings: options.pings ?? false };
@@ -220,7 +220,7 @@ export function duplicate(frame: number): WireAct {
   return { wire: "duplicate", frame };
 }
 
-/** Turns over one bit of the body's byte at this place: checksums must notice. A shorter body stays whole. */
+/** Flips one bit of the body's byte at this position: checksums must notice. A shorter body is not changed. */
 export function corrupt(at: number): WireAct {
   checkGiven(membersOf({ at: whole }, ["at"]), { at }, "corrupt");
   return { wire: "corrupt", at };

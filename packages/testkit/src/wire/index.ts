@@ -1,4 +1,4 @@
-// The face of @rondo/testkit/wire.
+// The exports of @rondo/testkit/wire.
 
 export {
   type CaseExpectation,

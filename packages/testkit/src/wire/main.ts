@@ -1,6 +1,6 @@
-// The command rondo-wire: a script file in, a server out, for clients in any language.
+// The command rondo-wire: serves a script file, for clients in any language.
 //
-// Its first line on standard output is one JSON object with the addresses; it serves until it is told to stop.
+// Its first line on standard output is one JSON object with the addresses; it serves until it is stopped.
 
 import { appendFileSync, readFileSync } from "node:fs";
 import { messageOf } from "@rondo/core";

@@ -1,7 +1,7 @@
-// The room of the server: requests in, checked as their provider would check them; answers out, from a script.
+// The room of the server: checks requests as their provider would, and answers from a script.
 //
-// It listens on the loopback and nowhere else. The order is a provider's: the path, the key, the body's form, the
-// rules, the model; and only a request that passes all of these reaches the script.
+// It listens only on the loopback interface. It checks in a provider's order: the path, the key, the body's form, the rules,
+// the model; only a request that passes all of these reaches the script.
 
 import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -38,13 +38,13 @@ import { checkServerRequest, personalityOf, type ServerPersonality } from "./ser
 import type { Plan } from "./steps.ts";
 
 export interface WireOptions {
-  /** What is answered, in the order in which requests come that are let in. */
+  /** The answers, in the order in which accepted requests arrive. */
   script: WireScript;
   /** Default: 0, which is any that is free. */
   port?: number;
   /** Loopback only. Default: `127.0.0.1`. */
   host?: "127.0.0.1" | "::1" | "localhost";
-  /** Answer 400, as the provider would, to a request that breaks its rules. Default: true. `false`: only take note. */
+  /** Whether to answer 400, as the provider would, to a request that breaks its rules. `false`: only list it in `violations`. Default: true. */
   strict?: boolean;
   /** When the script runs out: play its last turn again. Default: answer 500, saying so. */
   repeatLast?: boolean;
@@ -54,9 +54,9 @@ export interface WireOptions {
   chunk?: number;
   /** Usage of answers that do not tell their own. Default: counted roughly, four characters a token. */
   usage?: Usage;
-  /** The only key that is right. Default: any; but there must be one. */
+  /** The only accepted API key. Default: any, but there must be one. */
   key?: string;
-  /** The only models there are; another is answered as unknown. Default: any. */
+  /** The only existing models; another is answered as unknown. Default: any. */
   models?: readonly string[];
   /** Rules of single OpenAI-compatible servers. */
   chatRules?: ChatRules;

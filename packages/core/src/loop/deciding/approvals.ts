@@ -1,6 +1,6 @@
-// The room of approvals: which calls need one, which have it already, and which of them were cut off.
+// The room of approvals: which calls need one, which have one already, and which were interrupted by a crash.
 //
-// What is asked about is the call as it would run: a hook that may change it has spoken before anybody is asked.
+// An approval is requested for the call as it would run: the beforeTool hook, which may change it, is asked first.
 
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
@@ -10,13 +10,13 @@ import { openCalls } from "./closing.ts";
 import { untilWake } from "./consulting.ts";
 import { grantOf } from "./grants-in-force.ts";
 
-/** Asks about the calls that nobody was asked about yet. */
+/** Requests approvals for the calls for which none was requested yet. */
 export function askApprovals(state: RunState): Action | undefined {
   const calls = needingPermission(state).filter((call) => !call.asked);
   return calls.length === 0 ? undefined : { do: "ask", calls: calls.map((call) => call.key) };
 }
 
-/** Lets one call run that a grant covers. */
+/** Lets one call run because a grant covers it. */
 export function useGrant(state: RunState): Action | undefined {
   if (state.grants.length === 0) return undefined;
   for (const call of needingPermission(state)) {
@@ -38,7 +38,7 @@ function needingPermission(state: RunState): readonly Call[] {
   );
 }
 
-/** Has the tools of calls that were cut off find out what came of them, those that can. */
+/** Asks the tools of interrupted calls for the outcome, if they have `reconcile`. */
 export function reconcileCalls(state: RunState, rules: Rules): Action | undefined {
   const calls = openCalls(state).filter(
     (call) =>

@@ -1,6 +1,6 @@
 // The room of closing: every call that will not run, or is no longer waited for, gets its one result here.
 //
-// Abort, limit, denial, steering, time-out, crash: they all close calls by this one way, so that none can forget one.
+// Abort, limit, denial, steering, timeout, crash: all of them close calls in this one way, so that no call is forgotten.
 
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
@@ -14,15 +14,15 @@ import { grantOf } from "./grants-in-force.ts";
 /** The calls of the open turn. */
 export const openCalls = (state: RunState): readonly Call[] => state.run.turn?.calls ?? [];
 
-/** A result the loop itself gives. */
+/** A result that the loop itself writes. */
 export function result(code: ResultCode, text: string): CallResult {
   return { content: [{ type: "text", text }], isError: true, code };
 }
 
-/** The result a call gets without running, or without being waited for; undefined where it gets none. */
+/** The result that a call gets without running, or without being waited for; undefined if it gets none. */
 export type ResultOf = (call: Call, state: RunState, rules: Rules) => CallResult | undefined;
 
-/** Closes the calls that get a result from `resultOf` and have none yet. Asked by a row after the other, and mostly there are none: then no list of them is made. */
+/** Closes the calls that get a result from `resultOf` and have none yet. Several rows use it, mostly in vain: so no list is allocated before there is a result. */
 export const closing =
   (resultOf: ResultOf) =>
   (state: RunState, rules: Rules): (Action & { do: "record" }) | undefined => {
@@ -36,7 +36,7 @@ export const closing =
     return facts && record(...facts);
   };
 
-/** Closes every call, also those whose result the afterTool hook has yet to see: a cancelled run asks no hooks. */
+/** Closes every call, also those whose result the afterTool hook has not seen yet: a cancelled run asks no hooks. */
 export function closeAll(
   state: RunState,
   rules: Rules,
@@ -49,14 +49,14 @@ export function closeAll(
   return facts.length === 0 ? undefined : record(...facts);
 }
 
-/** Whether a call has not started, and never had. */
+/** Whether a call has never started. */
 export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;
 
-/** What the tool found out of a call that was cut off; undefined where that is nothing, or it was not asked. */
+/** What the tool found out about an interrupted call; undefined if that is nothing, or it was not asked. */
 const foundOut = ({ reconciled }: Call): CallResult | undefined =>
   reconciled === "unknown" ? undefined : reconciled;
 
-/** What a call gets that nobody waits for any more. A crash is no abort: what is known of it is told all the same. */
+/** The result of a call that is no longer waited for. If a crash interrupted it, the result says what is known of its outcome, not that it was aborted. */
 export function abandonedResult(call: Call, _state: State, { texts }: Rules): CallResult {
   const { interrupted, name, tool } = call;
   if (interrupted) return foundOut(call) ?? result("outcome_unknown", texts.outcomeUnknown(name));
@@ -65,7 +65,7 @@ export function abandonedResult(call: Call, _state: State, { texts }: Rules): Ca
     : result("not_executed", texts.notExecuted(name));
 }
 
-/** What a call gets whose run was cancelled once its start was written down, and before it was started: that it was not, unless it had been before. */
+/** The result of a call whose run was cancelled after the record of its start, and before it was started: that it did not run, unless it had run before. */
 export function unstartedResult(call: Call, { texts }: Rules): CallResult {
   const { child, name, tool } = call;
   const waited = child !== undefined && (child.waiting.length > 0 || child.spent.modelCalls > 0);
@@ -76,7 +76,7 @@ export function unstartedResult(call: Call, { texts }: Rules): CallResult {
     : result("aborted", texts.aborted(name, tool?.effect));
 }
 
-/** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
+/** The result of an interrupted write; undefined while a person may still decide that it runs again. */
 export function interruptedResult(call: Call, state: RunState, rules: Rules): CallResult | undefined {
   if (!call.interrupted) return undefined;
   const found = foundOut(call);
@@ -85,7 +85,7 @@ export function interruptedResult(call: Call, state: RunState, rules: Rules): Ca
   const unknown = texts.outcomeUnknown(call.name);
   const { landing, stopping } = state.run;
   const { options } = state;
-  // A run that is ending has no time to ask anybody.
+  // A run that is ending asks nobody.
   if (options.onInterrupted !== "ask" || landing !== undefined || stopping !== undefined)
     return result("outcome_unknown", unknown);
   if (permissionOf(call, options) === "ask" || call.again) return undefined;
@@ -109,17 +109,17 @@ export function deniedResult(call: Call, state: RunState, rules: Rules): CallRes
 export const judgedResult: ResultOf = ({ verdict }) =>
   verdict?.do === "answer" ? result(verdict.code, verdict.text) : undefined;
 
-/** The result of a call that was edited, and no longer fits its schema. */
+/** The result of a call whose edited arguments do not fit its schema. */
 export const misfitResult: ResultOf = ({ startedAt, check, name }, _state, { texts }) =>
   startedAt === undefined && !check.ok
     ? result("invalid_args", texts.invalidArgs(name, check.error))
     : undefined;
 
-/** What a call gets that has not started when the run is to end, or to land. */
+/** The result of a call that has not started when the run is to end or land. */
 export const endedResult: ResultOf = (call, state, { texts }) => {
   if (call.startedAt !== undefined) return undefined;
   const { landing, stopping } = state.run;
-  // Whoever said yes is owed a word of why nothing came of it.
+  // If it was approved, its result says why it did not run all the same.
   const approved = call.permission?.approved ? (stopping ?? landing)?.reason : undefined;
   return isFresh(call)
     ? result("skipped", texts.skippedForEnd(call.name, approved))
@@ -127,8 +127,8 @@ export const endedResult: ResultOf = (call, state, { texts }) => {
 };
 
 /**
- * What a call gets that has not started when somebody has something to say. They are heard behind a call, not before the
- * first one, and behind what somebody said yes to. A call that nobody has said yes to, and somebody must, makes nobody wait.
+ * The result of a call that has not started when a steering message waits. The message is delivered after a call, never before
+ * the first one, and after any call that was approved. It does not wait for a call that still needs an approval.
  */
 export const interjectedResult: ResultOf = (call, state, { texts }) => {
   const calls = openCalls(state);
@@ -138,20 +138,20 @@ export const interjectedResult: ResultOf = (call, state, { texts }) => {
     : undefined;
 };
 
-/** Whether a call runs only once somebody says so. */
+/** Whether a call runs only after an approval. */
 const needsWord = (call: Call, state: RunState): boolean =>
   permissionOf(call, state.options) === "ask" && grantOf(call, state) === undefined;
 
-/** Whether a call is no longer one that is simply to come. */
+/** Whether a call has started, has a result, or was asked about. */
 const hadItsTurn = (call: Call): boolean => !isFresh(call) || call.result !== undefined || call.asked;
 
-/** The result of a call that has run past its time. */
+/** The result of a call that has exceeded its timeout. */
 export const timedOutResult: ResultOf = (call, { now }, { texts }) =>
   call.startedAt !== undefined && now >= timeoutAt(call)
     ? result("timeout", texts.timeout(call.name, call.tool?.timeoutMs ?? 0, call.tool?.effect))
     : undefined;
 
-/** The result of a call that has not started, and that a rule speaks against. */
+/** The result of a call that has not started, if a rule answers it instead. */
 export const opposedResult: ResultOf = (call, state, rules) => {
   const said = isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
   return said && result(said.code, said.text);

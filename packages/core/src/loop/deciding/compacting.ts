@@ -1,7 +1,7 @@
-// The room of compaction: which summary is asked for next, and what becomes of the history in the end.
+// The room of compaction: which summary is asked for next, and how the history changes in the end.
 //
-// One summary is one model call, so that a crash loses no more than one. Everything here is a function of the state:
-// the plan is made again whenever it is asked for, and the history does not change while it is carried out.
+// One summary is one model call, so that a crash loses at most one. Everything here is a function of the state:
+// the plan is computed again whenever it is needed, and the history does not change during a compaction.
 
 import { assemble } from "../../context/compact/assemble.ts";
 import { stagedBounds } from "../../context/compact/in-parts.ts";
@@ -20,7 +20,7 @@ import type { RunOptions } from "../run-options.ts";
 import { type Compacting, type RunState, type State, summariserOf } from "../state.ts";
 import { wakeTime } from "./consulting.ts";
 
-/** The summary that is asked for next. */
+/** The next summary to ask for. */
 export interface SummaryAsk {
   part: number;
   of: number;
@@ -28,7 +28,7 @@ export interface SummaryAsk {
   request: ModelRequest;
 }
 
-/** The next summary of the compaction under way; undefined when there is none to ask for any more. */
+/** The next summary of the compaction in progress; undefined if none is left to ask for. */
 export function summaryOf(state: RunState, rules: Rules): SummaryAsk | undefined {
   const { compacting } = state.run;
   const settings = settingsOf(state);
@@ -53,8 +53,8 @@ export function summaryOf(state: RunState, rules: Rules): SummaryAsk | undefined
 }
 
 /**
- * Where the output limit went into reasoning it is raised, up to half a window, and never beyond what the model gives. The
- * headers of the run's settings go along where the run's own model is asked.
+ * If reasoning used up the output limit, the limit is raised, up to half the window and never beyond the model's own. The
+ * headers of the run's settings are sent along if the run's own model is asked.
  */
 function sentSettings(state: RunState, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
   const { compactor, settings: own } = state.options;
@@ -71,7 +71,7 @@ function sentSettings(state: RunState, { settings }: ModelRequest, { cut = 0, li
   };
 }
 
-/** Asks a model for the next summary, unless nothing may be spent on it. */
+/** Asks a model for the next summary, unless a limit forbids it. */
 export function askForSummary(state: RunState, rules: Rules): Action | undefined {
   const ask = summaryOf(state, rules);
   if (ask === undefined || spentOn(state, rules) !== undefined) return undefined;
@@ -80,9 +80,9 @@ export function askForSummary(state: RunState, rules: Rules): Action | undefined
 }
 
 /**
- * Why no summary is asked for any more: the run ends already, or has reached a limit. Rules are heard before a compaction
- * that the run decides on, but one may also be asked for, or be needed after a failure; and one in many parts could spend a
- * budget many times over. A run for a compaction alone keeps no call for a landing, and has the one it was begun for.
+ * Why no further summary is asked for: the run is ending, or has reached a limit. Rules are asked before a compaction that the
+ * run decides on, but a compaction may also be requested, or be needed after a failure; and one in many parts could exceed a
+ * budget many times over. A run that only compacts reserves no call for a landing.
  */
 function spentOn(state: RunState, rules: Rules): string | undefined {
   const { landing, modelCalls, only } = state.run;
@@ -93,7 +93,7 @@ function spentOn(state: RunState, rules: Rules): string | undefined {
   );
 }
 
-/** Waits until a failed summary may be tried again. */
+/** Waits until a failed summary may be retried. */
 export function waitForSummary(state: RunState, rules: Rules): Action | undefined {
   const { compacting } = state.run;
   const settings = settingsOf(state);
@@ -109,7 +109,7 @@ export function waitForSummary(state: RunState, rules: Rules): Action | undefine
     : { do: "wait", until: Math.min(until, wakeTime(state, rules) ?? until) };
 }
 
-/** What becomes of the history: summed up, or as it was, and why. */
+/** The outcome of a compaction: the summarised history, or the old one and why. */
 export function compactionOf(state: RunState, rules: Rules): Fact {
   const { compacting } = state.run;
   const settings = settingsOf(state);
@@ -132,10 +132,10 @@ export function compactionOf(state: RunState, rules: Rules): Fact {
   return { type, stage, before: made.before, after: made.before, note: `${made.note}${why}` };
 }
 
-/** Whether a compaction is to be thought of also when the run ends. */
+/** Whether the run may also compact when it ends. */
 export const compactsAtEnd = (state: RunState): boolean => settingsOf(state)?.atEnd ?? false;
 
-/** What a memory may take of a small window: a summary and a ledger as large as in a large one would leave no room for work. */
+/** The most that summary and ledger may take of the window: in a small one their default sizes would leave no room for work. */
 const shares = { summary: 0.15, ledger: 0.12 } as const;
 
 /** A request that does not fit must become smaller, with a summary or without. */
@@ -153,14 +153,14 @@ function settingsOf(state: RunState): CompactionSettings | undefined {
   };
 }
 
-/** The ledger as far as it is told; the whole of it stays in the state. */
+/** The part of the ledger that the model reads; all of it stays in the state. */
 function toldLedger(state: RunState): Ledger {
   const window = windowOf(state);
   if (window === undefined) return state.ledger;
   return ledgerWithin(state.ledger, { characters: Math.max(1_000, Math.floor(window * 4 * shares.ledger)) });
 }
 
-/** A summary that failed for good, or too often. */
+/** Whether a summary has failed for good, or too often. */
 function isGivenUp({ failure, failures, narrowed = 0 }: Compacting, { format }: CompactionSettings): boolean {
   if (failure === undefined) return false;
   if (failure.kind === "context_overflow" && format === "structured") return narrowed > mostNarrowed;
@@ -168,14 +168,14 @@ function isGivenUp({ failure, failures, narrowed = 0 }: Compacting, { format }: 
   return !passes || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
 }
 
-/** How often a plan is made anew with parts of half the size. */
+/** How often the plan may be made again with parts of half the size. */
 const mostNarrowed = 3;
 
 const plansOf = oncePer((_options: RunOptions) =>
   oncePer((_history: State["history"]) => new Map<string, CompactionPlan | undefined>()),
 );
 
-/** The plan of the compaction under way. Made once for a history and what is known of it. */
+/** The plan of the compaction in progress; cached for the same history and facts. */
 function planOf(state: RunState, rules: Rules): CompactionPlan | undefined {
   const settings = settingsOf(state);
   const { history } = state;
@@ -189,9 +189,8 @@ function planOf(state: RunState, rules: Rules): CompactionPlan | undefined {
 }
 
 /**
- * What a window that nobody knows is taken to read. It was large enough for all that was sent so far; one that refused a
- * request is small enough to need a summary, and large enough to be asked for one: any model reads a summarising request,
- * and as much again.
+ * An estimate of an unknown window. It was large enough for everything sent so far. If it refused a request, it is taken to be
+ * large enough for a summarising request and as much again: any model is.
  */
 function guessedWindow(
   { window }: CompactionFacts & { window: number },
@@ -203,22 +202,22 @@ function guessedWindow(
 }
 
 /**
- * The tagged format asks once, for everything: the run's own model has just read nearly all of it. Not where a request was too
- * large for it, and where another model sums up in a window that is known, since that one has read nothing yet.
+ * The tagged format asks once, for everything: the run's own model has just read nearly all of it. Except after a request that
+ * was too large, or if another model with a known window summarises, since that one has read nothing yet.
  */
 const readsWhole = (state: RunState, { format }: CompactionSettings): boolean =>
   format === "tagged" &&
   !isForced(state.run.compacting) &&
   (state.options.compactor === undefined || summariserWindow(state) === undefined);
 
-/** What the plan is made from. */
+/** The facts from which the plan is made. */
 function planFacts(state: RunState, rules: Rules, settings: CompactionSettings): CompactionFacts {
   const forced = isForced(state.run.compacting);
   const window = windowOf(state);
   const size = sizeOf(state, rules);
   const facts = {
     window: window ?? (forced ? Math.ceil(size * 0.75) : size),
-    // A request that was refused was larger than it looked, whatever was estimated.
+    // A request that was refused was larger than estimated.
     used:
       state.run.compacting?.rule === "overflow"
         ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens)
@@ -227,7 +226,7 @@ function planFacts(state: RunState, rules: Rules, settings: CompactionSettings):
     estimator: rules.estimator.message,
   };
   const { narrowed = 0 } = state.run.compacting ?? {};
-  // The window above is that of the model in use: who sums up may have another.
+  // The window above is that of the model in use; the summarising model may have another.
   const told = readsWhole(state, settings)
     ? Number.POSITIVE_INFINITY
     : (summariserWindow(state) ??

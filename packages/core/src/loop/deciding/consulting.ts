@@ -1,7 +1,7 @@
-// The room of consulting the rules: when they are asked, and what becomes of what they say.
+// The room of consulting the rules: when they are asked, and how their decisions become records.
 //
-// A rule is asked before each model call, and when its time has come while something is in flight. What it decides
-// becomes one record, with its name and its evidence.
+// A rule is asked before each model call, and also at the time it has set (`wakeAt`) while something is in flight. Each
+// decision becomes one record, with the rule's name and evidence.
 
 import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersIn } from "../../rules/rule.ts";
 import { heard } from "../../rules/verdicts.ts";
@@ -10,14 +10,14 @@ import type { ResultCode } from "../records.ts";
 import { type Call, inFlight, isRunning, type Run, type RunState } from "../state.ts";
 import { end } from "./ending.ts";
 
-/** When a started call runs past its time. */
+/** When a started call times out, in milliseconds since 1970. */
 export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.tool?.timeoutMs ?? 0);
 
-/** When whatever was cancelled must have settled. */
+/** By when everything that was cancelled must have settled. */
 export const graceEnd = (state: RunState): number =>
   (state.run.cancelledAt ?? 0) + state.options.abortGraceMs;
 
-/** The earliest time at which something must be looked at again, if there is one. */
+/** The earliest time at which `next` must be called again even if nothing happens; undefined if there is none. */
 export function wakeTime(state: RunState, rules: Rules): number | undefined {
   const { run } = state;
   let earliest = Number.POSITIVE_INFINITY;
@@ -26,35 +26,35 @@ export function wakeTime(state: RunState, rules: Rules): number | undefined {
   if (run.landing === undefined)
     for (const { rule, place } of speakersIn(rules.list).wakeAt) {
       const time = rule.wakeAt(state.memories[place], state);
-      // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
+      // A rule whose time has come was asked already; waiting for that time again would be a busy loop.
       if (time !== undefined && heard("wakeAt", time) > state.now) earliest = Math.min(earliest, time);
     }
   return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
 }
 
-/** The same, as actions that wait for something say it. */
+/** The same, as the member `until` of an action. */
 export function untilWake(state: RunState, rules: Rules): { until?: number } {
   const until = wakeTime(state, rules);
   return until === undefined ? {} : { until };
 }
 
-/** Waits for whatever comes first, at most until something must be looked at again. */
+/** Waits for whatever comes first, at most until the next wake time. */
 export const wait = (state: RunState, rules: Rules): Action => ({ do: "wait", ...untilWake(state, rules) });
 
-/** Waits until a retry is due; undefined when nothing holds the next call back. */
+/** Waits until a retry is due; undefined if the next call need not wait. */
 export function waitForRetry(state: RunState, rules: Rules): Action | undefined {
   const { notBefore } = state.run;
   if (notBefore === undefined || state.now >= notBefore) return undefined;
   return { do: "wait", until: Math.min(notBefore, wakeTime(state, rules) ?? notBefore) };
 }
 
-/** What the first rule that speaks has decided. */
+/** The decision of the first rule that has one. */
 export function ruleDecision(state: RunState, rules: Rules): Action | undefined {
   if (state.run.landing !== undefined) return undefined;
   return firstSaid(rules, state, "decide", [state], (decision, rule) => decided(state, rule, decision));
 }
 
-/** What the first rule says that speaks against starting a call. */
+/** What the first rule says that answers a call instead of letting it start. */
 export function spokenAgainst(
   call: Call,
   state: RunState,
@@ -63,7 +63,7 @@ export function spokenAgainst(
   return firstSaid(rules, state, "judgeStart", [call, state], (said) => said);
 }
 
-/** Rules whose time has come are heard while the model or a tool is at work. */
+/** The decision of a rule whose time has come while the model or a tool is running. */
 export function timedDecision(state: RunState, rules: Rules): Action | undefined {
   if (state.run.landing !== undefined) return undefined;
   return firstSaid(rules, state, "wakeAt", [state], (time, rule, memory) => {
@@ -72,13 +72,13 @@ export function timedDecision(state: RunState, rules: Rules): Action | undefined
   });
 }
 
-/** What a rule decides, where that changes anything. */
+/** A rule's decision as a record, if it changes anything. */
 const decided = (state: RunState, rule: Rule, decision: Decision): Action | undefined =>
   changesNothing(decision, rule, state.run) ? undefined : recorded(state, rule, decision);
 
 /**
- * Whether a rule could go on saying this for ever. One that only talks may do so once between two model calls; a run that
- * is to end already is stopped again only while something is in flight.
+ * Whether a rule could repeat this decision for ever. A note or a hidden tool is allowed once between two model calls; a run
+ * that is already stopping is stopped again only while something is in flight.
  */
 function changesNothing(decision: Decision, { name }: Rule, run: Run): boolean {
   if (decision.do === "stop") return run.stopping !== undefined && !inFlight(run);

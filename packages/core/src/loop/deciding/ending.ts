@@ -1,4 +1,4 @@
-// The room of endings: how a run comes to its end, and what its end says.
+// The room of endings: when a run ends, and with which reason, rule and evidence.
 
 import { type AssistantMessage, type JsonObject, textOf, userText } from "../../message.ts";
 import type { Rules } from "../../rules/rule.ts";
@@ -6,7 +6,7 @@ import { type Action, record } from "../action.ts";
 import type { Because, Fact, RunEnd } from "../records.ts";
 import type { Run, RunState } from "../state.ts";
 
-/** Asks for the typed output, for the first time or again. */
+/** Asks the model for the typed output, for the first time or again. */
 export function outputMode(attempt: number, state: RunState, rules: Rules): Action {
   const stored = state.options.output?.request === "stored";
   const words = stored ? rules.texts.finalOutput(state.run.checked?.error) : undefined;
@@ -20,21 +20,21 @@ export function outputMode(attempt: number, state: RunState, rules: Rules): Acti
   });
 }
 
-/** Checks what a landed run has to say against the schema of its typed output, once. */
+/** Checks the text of a landed run against the schema of its typed output, once. */
 export function checkLanded(state: RunState): Action | undefined {
   const { checked, lastText } = state.run;
   if (!landsTyped(state) || checked !== undefined) return undefined;
   return { do: "check_output", text: lastText };
 }
 
-/** Whether the run ends by a landing whose answer was to be typed. */
+/** Whether the run ends by a landing that should give a typed output. */
 function landsTyped(state: RunState): boolean {
   const { landing, stopping } = state.run;
   if (landing === undefined || stopping === undefined || state.options.output === undefined) return false;
   return stopping.reason === landing.reason && stopping.error === undefined && stopping.text === undefined;
 }
 
-/** What follows when the output does not fit: another attempt, or the end. */
+/** What follows if the output does not fit: another attempt, or the end. */
 export function badOutput(state: RunState, rules: Rules): Action | undefined {
   const { checked, output } = state.run;
   if (checked === undefined || checked.ok) return undefined;
@@ -54,14 +54,14 @@ function invalidOutput(error: string = "unknown", evidence: JsonObject): Why {
   };
 }
 
-/** The fact that a model call was given up on: for an answer, or for a summary. */
+/** The fact that a model call, for an answer or a summary, was abandoned. */
 export function givenUpModel(run: Run): Fact {
   const message = "the model's answer did not stop when it was told to, and was given up";
   const type = run.call === undefined ? "summary_failed" : "model_failed";
   return { type, error: { kind: "aborted", message, retryable: false } };
 }
 
-/** Judges an answer that came together with an abort: none of its calls runs. */
+/** Judges an answer that arrived together with an abort: none of its calls runs. */
 export function unjudgedAfterAbort(state: RunState, rules: Rules): Action | undefined {
   const { turn } = state.run;
   if (turn === undefined || turn.judged !== undefined) return undefined;
@@ -79,14 +79,14 @@ export function unjudgedAfterAbort(state: RunState, rules: Rules): Action | unde
   });
 }
 
-/** Who stopped the run: somebody who asked for it, the rule or the listener that threw, or whoever drives and could not go on. */
+/** Who aborted the run: a person, the rule or listener that threw, or the driver that could not go on. */
 function whyAborted({ abort }: Run): Because {
   const evidence = { reason: abort?.reason ?? "" };
   if (abort?.error === undefined) return { rule: "abort", evidence };
   return { rule: abort.rule ?? "driver", evidence: { ...evidence, failed: true } };
 }
 
-/** Ends an aborted run, with what had arrived of an answer. */
+/** Ends an aborted run, keeping the part of an answer that had arrived. */
 export function endAborted(state: RunState): Action {
   const { abort, failure } = state.run;
   const partial = failure?.partial;
@@ -101,36 +101,36 @@ export function endAborted(state: RunState): Action {
   );
 }
 
-/** The end of a run whose hook failed; undefined where none did. */
+/** Ends a run whose hook failed; undefined if none did. */
 export function endBroken(state: RunState): Action | undefined {
   const { broken } = state.run;
   return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
 }
 
-/** Ends a run that a judged turn, a tool or a person told to stop. */
+/** Ends a run that a judged turn, a rule, a tool or a denial has stopped. */
 export function endStopped(state: RunState): Action | undefined {
   const { stopping, checked } = state.run;
   if (stopping === undefined) return undefined;
-  // A limit lands with an answer of the declared type, or says that it has none; never with one that only looks like it.
+  // A landing gives a valid value of the declared type, or ends as `output_invalid`.
   if (landsTyped(state) && checked?.ok === false)
     return end(state, invalidOutput(checked.error, { limit: stopping.reason, ...stopping.evidence }));
   const { text: _text, ...why } = stopping;
   return end(state, why);
 }
 
-/** Ends a run that was to forget the conversation, and nothing else. Words that wait are for the next. */
+/** Ends a run that was only to clear the history. Queued messages are for the next run. */
 export function endClearing(): Action {
   const why: Why = { reason: "completed", rule: "clearing", evidence: {} };
   return record({ type: "run_ended", end: { ...why, landed: false, resumable: true }, text: "" });
 }
 
-/** Ends a run that was to go on with a message that was taken back before it was delivered. */
+/** Ends a run that was started for a queued message which was withdrawn before its delivery. */
 export function endGoingOn(): Action {
   const why: Why = { reason: "completed", rule: "continue", evidence: {} };
   return record({ type: "run_ended", end: { ...why, landed: false, resumable: true }, text: "" });
 }
 
-/** Ends a run that was for a compaction alone. */
+/** Ends a run that was only to compact the history. */
 export function endCompaction(state: RunState, rules: Rules): Action {
   const helped = state.compacted?.helped ?? false;
   const why: Why = { reason: "completed", rule: "compaction", evidence: { helped } };

@@ -1,7 +1,7 @@
-// The room of judgement: a model's turn is judged once, as one record.
+// The room of judgement: a model's turn is judged once, in one record.
 //
-// The rules are asked in order and the first that speaks decides what follows; then each call of the answer gets its
-// verdict. A call runs only if nothing speaks against it: it arrived whole, its tool exists, its arguments fit.
+// The rules are asked in order, and the first that has a judgement decides what follows; then each call of the answer gets
+// its verdict. A call runs only if it arrived complete, its tool exists, its arguments fit, and no rule answers it instead.
 
 import { textOf } from "../../message.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
@@ -19,7 +19,7 @@ export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
   const calls = turn?.calls ?? [];
   const asksAgain = judged.follows.do === "ask_again";
   const store = failure === undefined && (judged.store ?? !asksAgain);
-  // What an unkept answer's call did, nobody would remember: the model asks for it again, and it is done twice.
+  // If an answer is not stored its calls must not run: the model would not know of them, and would make them again.
   const unkept = asksAgain && !store;
   const verdicts = calls.map((call, at): Verdict => {
     if (judged.answerAll !== undefined) return answered(judged.answerAll.code, judged.answerAll.text(call));
@@ -40,7 +40,7 @@ export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
 /** A call that does not run. */
 const answered = (code: ResultCode, text: string): Verdict => ({ do: "answer", code, text });
 
-/** What a rule says, and which one. */
+/** A judgement with the name of the rule that made it. */
 type Judged = Judgement & { rule: string };
 
 const judgedBy = (judgement: Judgement, { name: rule }: Rule): Judged => ({
@@ -58,7 +58,7 @@ function firstJudgement(state: RunState, rules: Rules): Judged {
     if (!runs || state.options.autoExecuteTools) return judged;
     return { ...judged, follows: { do: "stop", reason: "requires_action" }, rule: "auto_execute_tools" };
   }
-  // No rule spoke: a failure ends the run, an answer is final.
+  // No rule has a judgement: a failure ends the run, an answer is final.
   const { failure } = state.run;
   const follows: Follows =
     failure === undefined ? { do: "finish" } : { do: "stop", reason: "error", error: failure.error };
@@ -66,15 +66,15 @@ function firstJudgement(state: RunState, rules: Rules): Judged {
 }
 
 /**
- * The answer of a landing turn is the last one, whatever is in it; a failed one may be tried again by the retry rule. One
- * that had been asked for before the landing, and came all the same, is the last one only where it is an answer.
+ * The answer of a landing's turn is the last one, whatever is in it; a failed call may be retried by the retry rule. An answer
+ * that was requested before the landing and arrived all the same is the last one only if it can be a final answer.
  */
 function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   const { run } = state;
   if (run.landing === undefined) return undefined;
   const { reason, rule, evidence } = run.landing;
   const message = run.turn?.message;
-  // A refusal is kept nowhere: nobody would read it unless it is the run's text. What is to be typed is checked instead.
+  // A refusal is not stored, so it must become the run's text to be read at all. A typed output is checked instead.
   const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
   const said = refused ?? (message === undefined ? undefined : textOf(message));
   const { output, landing } = state.options;
@@ -105,13 +105,13 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   return { follows: { do: "stop", reason, error }, rule, evidence };
 }
 
-/** Whether what the model said can be the end of a run: words, and nothing that it waits for; or that it refuses. */
+/** Whether an answer can be a run's last one: text without calls, or a refusal. */
 const answers = ({ turn }: Run): boolean =>
   turn !== undefined &&
   turn.calls.length === 0 &&
   (textOf(turn.message).trim() !== "" || isRefused(turn.message));
 
-/** Whether an answer may stand in the history: something in it, and nothing refused. */
+/** Whether an answer may be stored in the history: it is not empty, and not refused. */
 function storable({ turn }: Run): boolean {
   const message = turn?.message;
   if (message === undefined) return false;
@@ -121,7 +121,7 @@ function storable({ turn }: Run): boolean {
   );
 }
 
-/** @param at its place in the answer, from 0 */
+/** @param at the call's position in the answer, from 0 */
 function verdictOf(call: Call, at: number, state: RunState, rules: Rules): Verdict {
   const { texts } = rules;
   const max = state.options.maxCallsPerTurn;

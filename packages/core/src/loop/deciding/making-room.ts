@@ -1,7 +1,7 @@
-// The room of making room: what is done before the next request, so that it fits.
+// The room of making room: what is done so that the next request fits into the window.
 //
-// Room is made at chosen moments and then for a while, so that what the provider has cached of the history stays good
-// in between: what trimming and compaction leave is the history from then on, and stands in a record.
+// Room is made rarely and then for several steps, so that the provider's cache stays valid in between. Trimming and
+// compaction change the history for good, as a record.
 
 import { isFull, limitOf, missingLimit } from "../../context/compact/threshold.ts";
 import { cutLongest } from "../../context/last-resort.ts";
@@ -16,7 +16,7 @@ import { shaped } from "../request.ts";
 import { modelInUse, type RunState, transformedOf } from "../state.ts";
 import { end } from "./ending.ts";
 
-/** Cuts the oldest results for good when all of them together are over their budget. */
+/** Cuts the oldest results for good if all of them together are over their budget. */
 export function trimmed(state: RunState): Action | undefined {
   const settings = state.options.context?.trim;
   if (settings === undefined || state.run.paused) return undefined;
@@ -24,18 +24,18 @@ export function trimmed(state: RunState): Action | undefined {
   return note && record({ type: "trimmed", edits: [...edits], ...note });
 }
 
-/** Decides on a compaction when the history fills its share of the window. */
+/** Decides to compact if the history fills its share of the window. */
 export function compactionDue(state: RunState, rules: Pick<Rules, "estimator">): Action | undefined {
   const { context, models } = state.options;
   const settings = context?.compaction;
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
   if (settings.format === "tagged") {
-    // Where nobody counted there is nothing to compare with a limit, known or not.
+    // Without the provider's count there is nothing to compare with the limit, known or not.
     if (state.lastTokens === undefined) return undefined;
-    // What a run before has counted was looked at when that one ended.
+    // The count of an earlier run was checked when that run ended.
     if (settings.atEnd && state.run.steps === 0) return undefined;
   }
-  // The provider's word goes over every count: the answer ended where the window did, and the next has less room.
+  // The provider outranks every count: the answer ended because the window was full, and the next has less room.
   if (settings.format !== "tagged" && filledWindow(state))
     return compacting("compaction", { stop: "context_overflow" });
   const limit = limitOf(settings, windowFacts(state));
@@ -46,7 +46,7 @@ export function compactionDue(state: RunState, rules: Pick<Rules, "estimator">):
     const error = { kind: "capability" as const, message, retryable: false };
     return end(state, { reason: "error", rule: "compaction", evidence: {}, error });
   }
-  // The tagged format goes by what was counted last, whatever it was for; the other by what the next request will take.
+  // The tagged format uses the last count, whatever it was for; the structured one an estimate of the next request.
   const tokens = settings.format === "tagged" ? state.lastTokens : sizeOf(state, rules);
   if (tokens === undefined || !isFull(settings, tokens, limit)) return undefined;
   return compacting("compaction", { tokens, limit, at: settings.at });
@@ -61,12 +61,12 @@ function filledWindow({ history }: RunState): boolean {
   return false;
 }
 
-/** Sees to it that no request goes out that cannot fit, and that one that did not fit does not go out again as it was. */
+/** Prevents that a request is sent that cannot fit, or one that was refused as too large is sent again unchanged. */
 export function guarded(state: RunState, rules: Rules): Action | undefined {
   const guard = state.options.context?.guard;
   const { reduced, paused } = state.run;
   const refused = reduced !== undefined && !reduced.helped;
-  // A paused answer goes back as it is, or it is not the same answer.
+  // A paused answer must be sent back unchanged for the model to continue it.
   if (paused || (!refused && guard?.results !== "cut")) return undefined;
   const window = windowOf(state);
   if (!refused && window === undefined) return undefined;
@@ -77,7 +77,7 @@ export function guarded(state: RunState, rules: Rules): Action | undefined {
   const room = refused ? Math.floor(Math.min(tokens, window ?? tokens) / 2) : (window as number);
   const goal = room - (tokens - state.history.sum(rules.estimator.message));
   const cut = guard === undefined ? undefined : cutLongest(state.history, goal, rules.estimator);
-  // Where cutting alone would end the run, it is no matter that the last compaction was for nothing.
+  // If cutting alone is not enough, compact even if the last compaction did not help.
   if (!refused && (cut?.note.after ?? Infinity) > goal && mustCompact(state))
     return compacting("guard", evidence);
   if (cut !== undefined) return record({ type: "trimmed", edits: cut.edits, ...cut.note });
@@ -87,14 +87,14 @@ export function guarded(state: RunState, rules: Rules): Action | undefined {
   return overflowed(state, message, evidence);
 }
 
-/** A request that does not fit as it was shaped for this once, by the guard of requests or by a hook, is not sent. */
+/** Compacts or ends the run if the request does not fit as the guard or a hook has shaped it for this one time. */
 export function tooLarge(state: RunState, rules: Rules): Action | undefined {
   const { overflow, messages } = shaped(state, rules);
   if (overflow === undefined) {
     const hooked = transformedOf(state.run)?.edit !== undefined;
     const window = hooked && state.options.context?.guard ? windowOf(state) : undefined;
     if (window === undefined) return undefined;
-    // Nobody has counted what the hook made of it.
+    // The hook's messages were not counted by the provider.
     const tokens = frontOf(state, rules) + besideOf(state, rules) + sumOf(messages, rules.estimator.message);
     if (tokens <= window) return undefined;
     const message = `the request that the transformContext hook made takes about ${tokens} tokens and the window is ${window}`;
@@ -113,18 +113,18 @@ const overflowed = (state: RunState, message: string, evidence: JsonObject): Act
 const compacting = (rule: string, evidence: JsonObject): Action =>
   record({ type: "mode", mode: "compacting", rule, evidence });
 
-/** Compactions that may come one answer after the other; after them, or after one that did not help, so many answers go by. */
+/** How many compactions may come after consecutive answers; after that, or after one that did not help, `answersToWait` answers must pass. */
 const mostInARow = 3;
 const answersToWait = 5;
 
 /**
- * Whether another compaction could help: there has been an answer since the last one, which helped; and where one came
- * after each of the last answers, what cannot be compacted is too large, and more of them would not end.
+ * Whether another compaction may help: there was an answer since the last one, and that one helped. If each of the last answers
+ * was followed by one, what cannot be compacted is too large, and compacting would never end.
  */
 function mayCompact(state: RunState): boolean {
   const { compacted } = state;
   const { landing } = state.run;
-  // Whoever must end now has no use for a long history.
+  // A run that must end now needs no room.
   if (!compacts(state) || (landing !== undefined && landing.reason !== "max_steps")) return false;
   if (compacted === undefined) return true;
   const since = state.answers - compacted.answers;
@@ -132,8 +132,8 @@ function mayCompact(state: RunState): boolean {
 }
 
 /**
- * The same where the run would end without: that the last one did not help is then no reason to wait, when the history has
- * grown since, or when it was none that had to. Who must end now gets a note in place of a summary.
+ * The same if the run would otherwise end: then it does not matter that the last one did not help, if the history has
+ * grown since, or if the last one was not forced. A run that must end now gets a note instead of a summary.
  */
 function mustCompact(state: RunState): boolean {
   const { compacted } = state;

@@ -1,7 +1,7 @@
-// The room of starting: what is set going, and what it is given on its way.
+// The room of starting: which work starts, and with what.
 //
-// Calls that may run now, with what sub-agents among them may spend; the hooks that are to be asked; the model, with the
-// request as it stands. What speaks against it was looked at before: rows further up in the table.
+// Calls that may run now, with the shares of sub-agents among them; the hooks to be asked; the model call with its request.
+// Whether anything prevents it was decided by rows further up in the table.
 
 import type { Rules } from "../../rules/rule.ts";
 import type { Action, HookAsk } from "../action.ts";
@@ -15,7 +15,7 @@ import { type Call, modelInUse, type RunState, stepOf } from "../state.ts";
 import { closing, openCalls, result } from "./closing.ts";
 import { untilWake, wakeTime } from "./consulting.ts";
 
-/** The calls that may start, and what those of them that are sub-agents may spend. */
+/** Starts the calls that may start; sub-agents among them get their share of what is left to spend. */
 export function startCalls(state: RunState, rules: Rules): Action | undefined {
   const calls = startable(openCalls(state), state.options);
   if (calls.length === 0) return undefined;
@@ -32,7 +32,7 @@ export function startCalls(state: RunState, rules: Rules): Action | undefined {
   return { do: "start_tools", calls, reserved };
 }
 
-/** Answers the calls that are sub-agents for which there is nothing left. */
+/** Answers the calls of sub-agents that may not start because a limit is reached. */
 export function refuseChildren(state: RunState, rules: Rules): Action | undefined {
   const shares = sharesOf(state, rules);
   if (shares.size === 0) return undefined;
@@ -44,7 +44,7 @@ export function refuseChildren(state: RunState, rules: Rules): Action | undefine
   })(state, rules);
 }
 
-/** Brings sub-agents to their end that nobody waits for any more: nobody is to be asked for what nobody needs. One that could not be ended is left alone for a while. */
+/** Ends abandoned sub-agents, so that no person is asked for an approval that nobody needs. If one could not be ended, it is tried again after a while. */
 export function endChildren(state: RunState, rules: Rules): Action | undefined {
   const { now } = state;
   const left = state.left?.filter(({ until }) => until > now);
@@ -53,7 +53,7 @@ export function endChildren(state: RunState, rules: Rules): Action | undefined {
   const ends = left.map(({ until, notBefore = now }) =>
     notBefore > now ? Math.min(until, notBefore) : until,
   );
-  // No rule has a say in a run that is being closed.
+  // Rules are not asked about a run that is being aborted.
   const wake = state.run.abort === undefined ? wakeTime(state, rules) : undefined;
   const until = Math.min(...ends, wake ?? Number.POSITIVE_INFINITY);
   if (due.length === 0) return { do: "wait", until };
@@ -78,13 +78,13 @@ function hookFor(
   if (call.result !== undefined) return call.settled ? undefined : "afterTool";
   if (call.startedAt !== undefined || call.verdict?.do !== "run") return undefined;
   if (permission === "unasked") return "permission";
-  // Before anybody is asked, so that what is approved is what runs.
+  // Before an approval is requested, so that what is approved is what runs.
   const mayRun = permission === "allow" || permission === "ask";
   if (mayRun && !call.prepared && hooks.includes("beforeTool")) return "beforeTool";
   return undefined;
 }
 
-/** Asks a hook of the run, where there is one. @param rules whose time it does not outlast. Default: it takes its own */
+/** Asks a hook of the run, if there is one. @param rules whose wake time bounds the wait. Default: no bound */
 export function runHook(state: RunState, ask: HookAsk, rules?: Rules): Action | undefined {
   if (!state.options.hooks.includes(ask.hook)) return undefined;
   return { do: "run_hook", hooks: [ask], ...(rules && untilWake(state, rules)) };

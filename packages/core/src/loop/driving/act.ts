@@ -1,8 +1,8 @@
 // The room of the tool call: a tool is run once and comes to exactly one result.
 //
-// Runs tools and checks their arguments for the driver. Whatever a tool does (throw at once, reject, return
-// nonsense), it becomes a result. Time-outs and aborts are not decided here: the loop records the result it decided
-// on, the driver fires the signal, and whatever the tool still returns is late.
+// Runs tools and checks their arguments for the driver. Whatever a tool does (throw, reject, return nonsense) becomes a
+// result. Timeouts and aborts are not decided here: the loop records the result it decided on, the driver fires the
+// signal, and whatever the tool still returns is late.
 
 import { causesOf, isA, messageOf, type Thrown, thrownIn } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";

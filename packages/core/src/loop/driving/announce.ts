@@ -151,7 +151,7 @@ function childWaits({ call: key }: RecordOf<"child_waits">, before: State, after
     .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
 }
 
-/** What came after the run had gone on is queued, and has its event when it is delivered. */
+/** A message that came after the run had continued is queued, and gets its event when it is delivered. */
 function workDelivered(
   record: RecordOf<"hook_answered"> & { hook: "onFinish" },
   { run }: State,
@@ -161,7 +161,7 @@ function workDelivered(
 }
 
 function lateResult(record: RecordOf<"late_result">, before: State, after: State): RondoEvent[] {
-  // That a sub-agent which was left behind has ended is not a late result.
+  // The end of an abandoned sub-agent is not a late result.
   const left = leftChildOf(record, before);
   if (left !== undefined) return leftForGood(left, record, after);
   const message = `a result came after it was given up: ${record.call ?? "the model's answer"}`;

@@ -41,11 +41,11 @@ export interface Asked {
 interface Asking extends Asked {
   /** Fires when its answer is no longer wanted. */
   signal: AbortSignal;
-  /** Takes secrets out of what is kept. */
+  /** Removes secrets from what is stored. */
   redact?: ((fact: Fact) => Fact) | undefined;
 }
 
-/** What a hook answered, as a fact. */
+/** A hook's answer, as a fact. */
 export type Answered = Fact & { type: "hook_answered" };
 
 /** A key for a question, to tell whether it is being asked already. */
@@ -247,7 +247,7 @@ const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | 
 const notOf = (given: string, needed: string): TypeError =>
   new TypeError(`it returned ${given}, and ${needed} or nothing is needed`);
 
-/** What a hook answered, in words, for the error. */
+/** A hook's answer, in words, for the error. */
 function answerIn(said: unknown): string {
   if (isObject(said))
     return said.answer === undefined
@@ -294,7 +294,7 @@ function contentOrFault(name: string, content: unknown, isError: unknown): void 
     throw new TypeError("its isError must be true or false");
 }
 
-/** Refuses unknown members: ignoring them could drop what somebody relies on, such as a restricted list of tools or arguments made safe. */
+/** Refuses unknown members: ignoring a misspelt one could be unsafe, such as a restricted list of tools or sanitised arguments. */
 function noOthers(said: object, ...known: readonly string[]): void {
   const other = Object.entries(said).find(([name, value]) => !known.includes(name) && value !== undefined);
   if (other !== undefined)

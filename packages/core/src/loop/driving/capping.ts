@@ -1,7 +1,7 @@
-// The room of what is cut from a call's results.
+// The room of capping: how a call's results are cut.
 //
-// Whether a tool, a hook or `answer` gave the result, the order is the same: first secrets are taken out, then the
-// whole text is kept, then it is cut. After a cut, half a secret would not be found any more.
+// Whether a tool, a hook or `answer` gave the result, the order is the same: first secrets are removed, then the full text
+// is stored, then it is cut. After a cut, half a secret would not be found any more.
 
 import { capGiven, type Keeping, keepWhole } from "../../context/cap/keep-whole.ts";
 import type { CapPlace } from "../../context/cap.ts";

@@ -1,8 +1,8 @@
-// The room of the driver's children: starts, resumes and ends the sub-agents that tools are.
+// The room of the driver's children: starts, resumes and ends sub-agents.
 //
-// It hands a sub-agent what it needs of its parent, and passes on approvals. It decides nothing: what a child
-// may spend and when it is resumed stand in records. A child that waits for an approval is not kept in memory; when its
-// parent's run no longer wants it, the loop says so, and the child is ended in its own session.
+// It gives a sub-agent what it needs from its parent, and passes on approvals. It decides nothing: a child's share and when
+// it is resumed are in records. A child that waits for an approval is not kept in memory; when its parent's run abandons
+// it, the child is ended in its own session.
 
 import type { Clock } from "../../clock.ts";
 import { messageOf, type RondoError } from "../../errors.ts";
@@ -34,7 +34,7 @@ interface Driving {
   state(): State;
   post(fact: Fact): void;
   tell(event: RondoEvent): void;
-  /** Stops all that is done here. Absent: no sub-agent is at work here. */
+  /** Stops all work. Absent: no sub-agent runs here. */
   lose?(error: RondoError): void;
 }
 
@@ -86,13 +86,13 @@ export class Children {
     };
   }
 
-  /** A drain: all children at work stop where they are. */
+  /** A drain: all running children stop where they are. */
   leave(when: "soon" | "now"): void {
     this.#leaving = when;
     for (const heard of this.#left.values()) heard(when === "now");
   }
 
-  /** Takes a `leave` back. */
+  /** Revokes a `leave`. */
   stay(): void {
     this.#leaving = undefined;
   }
@@ -110,7 +110,7 @@ export class Children {
     }
   }
 
-  /** Ends a sub-agent that is not at work, in its own session. A fact comes of it in any case. */
+  /** Ends a sub-agent that is not running, in its own session. A fact is posted in any case. */
   async end({ call, name, session, told }: LeftChild): Promise<Fact> {
     const tool = this.#place.tools.get(name);
     const by = tool?.endChild === undefined ? this.#place : tool;

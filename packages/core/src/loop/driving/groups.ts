@@ -1,8 +1,8 @@
 // The room of groups: records on their way to the journal.
 //
-// The records since the last flush are one group: all of them are kept, or none. Each group names the position it follows,
-// and is written after the one before, also if the journal is slow. Once a group is refused no other is written: nothing
-// that happens after it could be kept.
+// The records since the last flush are one group: all of them are stored, or none. Each group names the position it
+// follows, and is written after the previous one, even if the journal is slow. Once a group is refused no other is
+// written: whatever happens after it cannot be stored.
 
 import { RondoError, toRondoError } from "../../errors.ts";
 import type { Fact, LogRecord } from "../records.ts";
@@ -18,7 +18,7 @@ export class Groups {
   /** Set once the journal refused a group, or another writer has the session. */
   failed: RondoError | undefined;
   #writing: Promise<void> | undefined;
-  /** The last record that the journal has taken, since `startAt`. */
+  /** The last record that the journal has acknowledged, since `startAt`. */
   kept: LogRecord | undefined;
 
   constructor(journal: Shell["journal"], session: string, given: number) {
@@ -27,7 +27,7 @@ export class Groups {
     this.#given = given;
   }
 
-  /** Begins anew: the journal has so many records, whoever wrote them. The waiting group is dropped, and a failure is forgotten. */
+  /** Starts again at this position, the number of records in the journal. The waiting group is dropped, and a failure is forgotten. */
   startAt(given: number): void {
     this.#given = given;
     this.waiting = [];
@@ -45,7 +45,7 @@ export class Groups {
     return new RondoError(error.kind, `${words}: ${error.message}`, { cause: error });
   }
 
-  /** The facts that the journal does not have, before they were stamped. */
+  /** The facts that the journal does not have, without their stamps. */
   get unkept(): Fact[] {
     return this.waiting.map(({ seq: _seq, at: _at, rand: _rand, ...fact }) => fact as Fact);
   }
@@ -84,7 +84,7 @@ export class Groups {
     this.#writing?.catch(() => {});
   }
 
-  /** The write under way. Undefined: there is none. */
+  /** The write in progress; undefined if there is none. */
   get writing(): Promise<void> | undefined {
     return this.#writing;
   }

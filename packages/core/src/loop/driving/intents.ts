@@ -9,7 +9,7 @@ import { type Prefix, requestName, type Sent } from "../request/prefix.ts";
 import type { State } from "../state.ts";
 import { nextOrEnd } from "./next-or-end.ts";
 
-/** The fact that a model is asked. @param prefix notes the request's front, and what broke it */
+/** The fact that a model is called. @param prefix registers the request's front, and finds what broke it */
 export function modelStarted(action: Action & { do: "call_model" }, prefix: Prefix): Fact {
   const { request, step, attempt, shape } = action;
   const { digest, broke } = prefix.note(request, shape);
@@ -24,7 +24,7 @@ export function modelStarted(action: Action & { do: "call_model" }, prefix: Pref
   };
 }
 
-/** What the model was sent when it was last asked, made again. @param asked the session as it was just before */
+/** The last request that was sent, rebuilt. @param asked the state just before it */
 export function sentAt(asked: State, rules: Rules): Sent | undefined {
   const last = nextOrEnd(asked, rules);
   return last.do === "call_model" ? last : undefined;

@@ -27,14 +27,14 @@ const words: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>(["queued", "withd
 /** Facts that are about the session, and so hold whatever happens to its run. */
 export const isOutsideFact = (fact: Fact): boolean => words.has(fact.type);
 
-/** Whether a fact is kept if the run could not be begun, or goes on elsewhere: all others were about that run only. */
+/** Whether a fact is kept if the run could not be started, or continues elsewhere: all others were about that run only. */
 export const outlivesRun = (fact: Fact): boolean => isOutsideFact(fact) || isOutcome(fact);
 
-/** Nobody is asked any more: a call that runs has a result of its own, one that was denied has none. */
+/** The parent no longer waits: a call that runs gets its own result, a denied one gets none. */
 const isDecided = ({ startedAt, permission }: Call): boolean =>
   startedAt !== undefined || permission?.answer === "deny";
 
-/** A fact on its way to the records. `asked`: it is about the conversation as it was after so many records. */
+/** A fact on its way to the records. `asked`: it is about the history as it was at this `seq`. */
 export type Arriving = Fact & { readonly asked?: number };
 
 /** Whether a fact is about a conversation that has changed since: then the question is asked again. */

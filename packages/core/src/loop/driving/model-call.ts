@@ -1,4 +1,4 @@
-// The room of the model call that is under way: one at a time. What still comes of a call that was given up is dropped.
+// The room of the model call in flight: one at a time. Whatever an abandoned call still returns is dropped.
 
 import type { RondoError } from "../../errors.ts";
 import type { Fact } from "../records.ts";
@@ -17,7 +17,7 @@ export class ModelCall {
 
   /**
    * Begins another call.
-   * @param audience who is told of its deltas, as long as it is not given up
+   * @param audience receives its deltas, as long as it is not abandoned
    * @returns its signal, and a function that posts its outcome
    */
   begins(
@@ -35,7 +35,7 @@ export class ModelCall {
     return { controller: call.controller, came };
   }
 
-  /** Fires the signal of the call under way, if there is one. @param isAwaited its outcome still counts; otherwise it is given up */
+  /** Fires the signal of the call in flight, if there is one. @param isAwaited its outcome still counts; otherwise it is abandoned */
   stop(why: RondoError, isAwaited: boolean = false): void {
     const call = this.#call;
     if (call === undefined) return;

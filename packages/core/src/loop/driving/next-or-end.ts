@@ -1,6 +1,6 @@
-// The room of the next step for a driver: what is to be done now, also if user code throws while that is decided.
+// The room of `next` for drivers: the next action, even if user code throws while it is decided.
 //
-// Rules and texts may be user code. If they throw in the middle of a run, the run ends, by a record like any other end.
+// Rules and texts may be user code. If they throw during a run, the run ends, by a record like any other end.
 
 import { inAnyWords } from "../../rules/custom-texts.ts";
 import type { Rules } from "../../rules/rule.ts";

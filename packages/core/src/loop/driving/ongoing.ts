@@ -1,7 +1,7 @@
 // The room of ongoing work: the model calls, tools and questions that were started and have not come back.
 //
-// Keeps track of all work for the driver. Nothing here decides: `next` named what is started, what comes back is posted
-// as a fact, and when the loop stops waiting for something, its signal is fired.
+// Keeps track of all work for the driver. Nothing here decides: `next` says what starts, outcomes are posted as facts,
+// and when the loop stops waiting for something, its signal is fired.
 
 import { messageOf, RondoError, type Thrown } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
@@ -39,7 +39,7 @@ interface Driving {
   state(): State;
   post(fact: Arriving): void;
   readonly tell: (event: RondoEvent) => void;
-  /** What is done here can be kept no more: a sub-agent's records were refused. Absent: none is at work here. */
+  /** Called if a sub-agent's records were refused: outcomes can no longer be stored. Absent: no sub-agents run here. */
   lose?(error: RondoError): void;
 }
 
@@ -54,7 +54,7 @@ export class OngoingWork {
   readonly #away = new Set<CallKey>();
   readonly #questions: PendingCallbacks;
   readonly children: Children;
-  /** Counted up when all work is given up: results of work from an earlier era are dropped. */
+  /** Increased when all work is abandoned: results from an earlier era are dropped. */
   #era = 0;
 
   constructor(shell: Shell, driving: Driving) {
@@ -69,7 +69,7 @@ export class OngoingWork {
     return this.#questions.areOpen;
   }
 
-  /** A drain. `soon`: sub-agents stop where they are. `now`: all work under way is given up. */
+  /** A drain. `soon`: sub-agents stop where they are. `now`: all work in flight is abandoned. */
   leave(when: "soon" | "now", why: RondoError = new RondoError("aborted", "the process leaves")): void {
     if (when === "now") {
       this.#era += 1;
@@ -82,7 +82,7 @@ export class OngoingWork {
     this.#questions.forget();
   }
 
-  /** Takes a `leave` back. */
+  /** Revokes a `leave`. */
   stay(): void {
     this.children.stay();
   }
@@ -96,7 +96,7 @@ export class OngoingWork {
     const { options, run } = state;
     const named = modelOf(models, state, action.model);
     const model = named && answeringInText(named, action.request);
-    // An abort may have come while the journal wrote: nothing starts after it.
+    // An abort may have arrived during the write: nothing starts after it.
     if (run.cancelledAt !== undefined) {
       const message = "the model call was not started: the run was cancelled";
       this.#driving.post({ type: "model_failed", error: { kind: "aborted", message, retryable: false } });
@@ -177,7 +177,7 @@ export class OngoingWork {
       .then((whole) => (whole instanceof ChildWaits ? whole : capping.arrived(whole)))
       .catch((thrown: unknown) => {
         if (areWordsMissing(thrown)) post(endsOver(thrown));
-        // Without a result the call would be waited for for ever.
+        // Without a result the loop would wait for the call for ever.
         return renderThrown(`Error: ${messageOf(thrown)}`);
       })
       .then((result) => {
@@ -198,14 +198,14 @@ export class OngoingWork {
       });
   }
 
-  /** Ends a sub-agent that was left behind, unless that is under way already. One that is still at work was told to stop. */
+  /** Ends an abandoned sub-agent, unless that is in progress. One that is still running was aborted. */
   endChild(key: CallKey): void {
     const left = this.#driving.state().left?.find(({ call }) => call === key);
     if (left === undefined || this.#away.has(key)) return;
     this.#questions.ask(`end:${key}`, () => this.children.end(left));
   }
 
-  /** Asks the tool of a call that was cut off what came of it (`reconcile`), unless that is under way already. */
+  /** Asks the tool of an interrupted call for the outcome (`reconcile`), unless that is in progress. */
   reconcile(key: CallKey): void {
     const call = callIn(this.#driving.state().run, key);
     if (call === undefined) return;
@@ -219,7 +219,7 @@ export class OngoingWork {
         capping.arrived,
       );
       if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-      // After its time-out the tool need not go on.
+      // After the timeout the tool need not continue.
       controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
       return found;
     });
@@ -272,7 +272,7 @@ export class OngoingWork {
     this.#driving.tell({ type: "warning", code, message });
   }
 
-  /** A function that posts what comes of work started now; it does nothing once that work was given up. */
+  /** A function that posts the outcome of work started now; it does nothing if that work was abandoned. */
   #poster(): (fact: Fact) => void {
     const era = this.#era;
     return (fact) => {
@@ -302,7 +302,7 @@ export class OngoingWork {
     );
   }
 
-  /** The same question; its answer notes which version of the conversation it is about. */
+  /** The same question; its answer records which version of the history it is about. */
   #ofNow(ask: Ask): Ask {
     const { seq: asked } = this.#driving.state();
     return async (signal) => ({ ...(await ask(signal)), asked });
@@ -316,10 +316,10 @@ export class OngoingWork {
     return { ...fact, result: await this.#capping(call).given(fact.result) };
   }
 
-  /** Fires the signal of everything that is still at work and no longer wanted. */
+  /** Fires the signal of everything that is still running and no longer wanted. */
   release(): void {
     const isThought = this.#modelCall.isUnderWay;
-    // Mostly the records of a step are written when nothing is at work.
+    // Mostly nothing is running when a step's records are written.
     if (!isThought && this.#toolCalls.size === 0 && !this.#questions.areOpen) return;
     const state = this.#driving.state();
     const { run } = state;
@@ -336,7 +336,7 @@ export class OngoingWork {
     }
   }
 
-  /** After an abort, gives up a `read` that never looked at its `signal`: it cannot react to it. Others are waited for, because their outcome is worth knowing. */
+  /** After an abort, abandons a `read` that never accessed its `signal`: it cannot react to it. Others are waited for, because their outcome is worth knowing. */
   #giveUpDeaf(key: CallKey, call: Call, controller: AbortController): void {
     const counts = this.#listening.has(controller) || call.tool?.effect !== "read";
     if (counts || !this.#away.has(key)) return;
@@ -346,7 +346,7 @@ export class OngoingWork {
     this.#driving.post({ type: "tool_finished", call: key, result });
   }
 
-  /** Fires the signals of everything at work. */
+  /** Fires the signals of everything that is running. */
   stopAll(error: RondoError): void {
     this.#modelCall.stop(error);
     for (const controller of this.#toolCalls.values()) controller.abort(error);
@@ -355,7 +355,7 @@ export class OngoingWork {
   }
 }
 
-/** Whether a hook's answer still has a say: a deadline waits for none about a step or about an approval. */
+/** Whether a hook's answer still matters: a deadline does not wait for answers about a step or an approval. */
 function isAwaited(ask: HookAsk, run: Run): boolean {
   if (ask.hook === "prepareStep") return run.landing === undefined;
   if (ask.hook !== "permission" && ask.hook !== "beforeTool") return true;
@@ -363,7 +363,7 @@ function isAwaited(ask: HookAsk, run: Run): boolean {
   return call !== undefined && call.result === undefined;
 }
 
-/** The model that a run means by an index: the run may have begun when the agent's models stood in another order. */
+/** The model that a run means by an index: when the run began, the agent's models may have been in another order. */
 const modelOf = (models: readonly Model[], { options }: RunState, at: number): Model | undefined =>
   models[placeOf(models, options.models[at], at)];
 

@@ -1,7 +1,7 @@
-// The room of pending callbacks: what user code was asked and has not answered.
+// The room of pending callbacks: calls of user code that have not returned.
 //
-// Hooks, checks of an output, `reconcile` of tools, the ending of sub-agents that were left behind. Each question is
-// asked once at a time; its answer is posted to the mailbox. When an answer is no longer wanted, its signal is fired.
+// Hooks, checks of an output, `reconcile` of tools, the ending of abandoned sub-agents. Each question is asked once at a
+// time; its answer is posted to the mailbox. When an answer is no longer wanted, its signal is fired.
 
 import type { RondoError } from "../../errors.ts";
 import type { Run, State } from "../state.ts";
@@ -26,7 +26,7 @@ interface Asking {
 export class PendingCallbacks {
   readonly #asking: Asking;
   readonly #open = new Map<string, Question>();
-  /** Counted up when all questions are dropped: answers from an earlier era are ignored. */
+  /** Increased when all questions are dropped: answers from an earlier era are ignored. */
   #era = 0;
 
   constructor(asking: Asking) {

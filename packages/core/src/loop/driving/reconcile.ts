@@ -1,4 +1,4 @@
-// The room of reconciling: a tool is asked what came of a call that was cut off, and its answer becomes a fact.
+// The room of reconciling: a tool is asked for the outcome of an interrupted call, and its answer becomes a fact.
 //
 // If the tool throws, returns nothing, or takes longer than a call may take, it has found out nothing: what happens then
 // is decided in the loop.

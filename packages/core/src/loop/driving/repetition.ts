@@ -1,6 +1,6 @@
-// The room of repetition: notices while an answer arrives that it repeats one sentence over and over.
+// The room of repetition: notices while an answer streams that it repeats one sentence over and over.
 //
-// The answer is then broken off, so that its rest is not paid for. What follows is decided by a rule (`rules/degenerate.ts`),
+// The answer is then cancelled, so that the rest is not paid for. What follows is decided by a rule (`rules/degenerate.ts`),
 // which sees an answer that was cut off at a limit.
 
 import { oncePer } from "../../once-per.ts";
@@ -8,23 +8,23 @@ import { endsTwice, isOwnSentence, repetition } from "../../rules/degenerate.ts"
 import type { Rule, Rules } from "../../rules/rule.ts";
 import type { State } from "../state.ts";
 
-/** After how many new characters the answer is looked at again. */
+/** After how many new characters the answer is checked again. */
 export const lookedEvery = 2_000;
-/** How many of the last characters are looked at. */
+/** How many of the last characters are checked. */
 const lookedAt = 4_000;
-/** From how many repeats on an answer is broken off, and how long they must be together, in characters. */
+/** From how many repeats on an answer is cancelled, and how long they must be together, in characters. */
 const bound = { times: 20, length: 1_500 };
 
 /** A part of an answer that is arriving. */
 export interface Coming {
   readonly pieces: readonly string[];
-  /** How many of the pieces were looked at. */
+  /** How many of the pieces were checked. */
   looked: number;
   /** The end of the text of those pieces. */
   end: string;
 }
 
-/** Looks at what has come of a part since the last look. @returns whether the part has been repeating itself for a while */
+/** Checks what has arrived of a part since the last check. @returns whether the part has been repeating itself for a while */
 export type RepetitionWatch = (part: Coming) => boolean;
 
 /**

@@ -1,4 +1,4 @@
-// The room of the shell: what a driver works with (journal, models, tools, hooks, clock). It is all that a run can reach of the world.
+// The room of the shell: what a driver works with (journal, models, tools, hooks, clock). A run reaches the world only through it.
 
 import type { Clock } from "../../clock.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
@@ -14,30 +14,30 @@ import type { Asked } from "./ask-hooks.ts";
 export interface Shell {
   session: string;
   journal: Pick<Journal, "append">;
-  /** Keeps the whole texts of cut results. Absent: they are not kept. */
+  /** Stores the full texts of cut results. Absent: they are not stored. */
   blobs?: BlobStore | undefined;
   rules: Rules;
   tools: ReadonlyMap<string, Tool>;
   /** In the order of the run's models. */
   models: readonly Model[];
-  /** Summarises in a compaction. Absent: the model in use does. */
+  /** The model that summarises. Absent: the run's own. */
   compactor?: Model | undefined;
   hooks: Asked;
   /** Checks a text against the output schema. */
   checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
-  /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
+  /** Checked before each model call; while it does not pass, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
   clock: Clock;
   /** The dependencies that the agent and the run give. */
   given: Given;
   /** The same, as it is passed on to sub-agents. Absent: nothing is. */
   passedOn?: PassedOn;
-  /** Whether the model reads a fixed text where a tool threw. */
+  /** Whether the model reads a fixed text if a tool throws. */
   maskToolErrors: boolean;
   /** The journal of sub-agents' sessions. */
   journalOfChildren: Journal;
   /** Ends a sub-agent whose tool is gone. Absent: it stays where it is. */
   endChild?: Tool["endChild"];
-  /** Takes secrets out of a fact before it is one. */
+  /** Removes secrets from a fact before it is recorded. */
   redact?: ((fact: Fact) => Fact) | undefined;
 }

@@ -1,10 +1,10 @@
 // The room of telling: each event goes to all listeners of the run, and a listener that fails ends that run.
 //
-// Listeners are called in the order they subscribed. One that throws, or rejects while the run is driven, gets no more events
-// of it; the others do. It ends that run only: an asynchronous one may reject when the next run is under way, or none.
+// Listeners are called in the order they subscribed. One that throws, or rejects during the run, gets no more of its
+// events; the others do. It ends that run only: an asynchronous one may reject during the next run, or after all.
 //
-// An answer may be many thousand deltas, so only one function stands between the model call and a listener: each one more
-// would have to be compiled, and once more with all that it calls (see `bench/RESULTS.md`).
+// An answer may be many thousand deltas, so there is only one function between the model call and a listener: each further
+// one would have to be compiled, and again with everything it calls (see `bench/RESULTS.md`).
 
 import { messageOf } from "../../errors.ts";
 import type { Listener, RondoEvent } from "../../events.ts";
@@ -37,7 +37,7 @@ export class Telling {
   readonly #by: Teller;
   #hearing: Hearing = { deaf: undefined, ends: false };
 
-  /** @param redact takes secrets out of the error that ends the run */
+  /** @param redact removes secrets from the error that ends the run */
   constructor(listeners: ListenerList, by: Teller, redact: ((fact: Fact) => Fact) | undefined) {
     this.#listeners = listeners;
     this.#by = by;

@@ -1,7 +1,7 @@
 // The room of the model call: one attempt, watched by two clocks.
 //
-// Calls a model for the driver. It emits what arrives, keeps what arrived in case the answer breaks off, and settles when
-// a clock runs out even if the model does not. Whether to try again is decided elsewhere.
+// Calls a model for the driver. It emits deltas as they arrive, keeps them in case the answer breaks off, and settles when
+// a clock runs out even if the model does not. Whether to retry is decided elsewhere.
 //
 // An answer may be many thousand deltas: each goes through one function here, and one more that emits it (`telling.ts`).
 
@@ -33,8 +33,8 @@ export interface Audience {
 /**
  * Calls the model once.
  * @param audience receives the deltas; absent: nobody does
- * @param repetitionWatch notices an answer that repeats itself: it is then broken off, and counts as cut off at a limit
- * @throws RondoError with `partial` where anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
+ * @param repetitionWatch notices an answer that repeats itself: it is then cancelled, and counts as cut off at a limit
+ * @throws RondoError with `partial` if anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
  */
 export function think(
   model: Model,
@@ -57,7 +57,7 @@ export function think(
 
   return new Promise((resolve, reject) => {
     let cancel = (): void => {};
-    // What arrived of an answer that was broken off here. It is used when the model has settled, or its time is over.
+    // What arrived of an answer that was cancelled here. It is used when the model has settled, or its time is over.
     let broken: AssistantMessage | undefined;
     const settle = (act: () => void): void => {
       over = true;
@@ -70,8 +70,8 @@ export function think(
         reject(withPartial(controller.signal.aborted ? aborted(thrown) : toRondoError(thrown), model, heard)),
       );
 
-    // One timer that is set anew when it fires, not one per delta. The idle clock may start at any moment, so it never
-    // sleeps longer than that one would.
+    // One timer that is set again when it fires, not one per delta. The idle clock may start at any moment, so the timer
+    // never sleeps longer than `idleMs`.
     const watch = (): void => {
       const ms = clock.now() - startedAt;
       const now = host.now();
@@ -90,7 +90,7 @@ export function think(
     watch();
 
     let open: HeardPart | undefined;
-    // How many characters have come since a repetition was last looked for.
+    // How many characters have arrived since the last check for repetition.
     let unlooked = 0;
     const breaksOff = (part: HeardPart): boolean => {
       unlooked = 0;
@@ -101,7 +101,7 @@ export function think(
     };
     const hear = (event: ModelEvent, more = false): void => {
       if (over || broken !== undefined) return;
-      // A warning is about the request: nothing of the answer need have arrived yet.
+      // A warning is about the request: it does not mean that the answer has begun.
       if (event.type === "warning") {
         if (audience?.isThere === true) audience.tell(event);
         return;
@@ -150,7 +150,7 @@ export function think(
   });
 }
 
-/** What arrived of an answer that is broken off here, as an answer. */
+/** What arrived of an answer that is cancelled here, as an answer. */
 function brokenOff(model: Model, heard: Heard, thoughts: string): AssistantMessage {
   const content = textsOf(heard);
   if (thoughts !== "") content.unshift({ type: "reasoning", text: thoughts });

@@ -1,4 +1,4 @@
-// The room of what was thrown: the fact that ends a run because something threw in the middle of it.
+// The room of what was thrown: the fact that ends a run because something threw during it.
 //
 // The fact names whose code threw, so that the run's end does, and is not taken for an abort by a person.
 

@@ -1,7 +1,7 @@
 // The room of the tool's context: the second argument of `execute`.
 //
-// It is made for one start of one call. Progress that a tool reports after it was given up is dropped. The kept texts that it
-// can look up are those of its session.
+// It is made for one start of one call. Progress that a tool reports after it was abandoned is dropped. The kept texts that
+// it can look up are those of its session.
 
 import type { RondoEvent } from "../../events.ts";
 import { jsonCopy } from "../../json/copy.ts";
@@ -20,7 +20,7 @@ interface Driving {
 
 /**
  * Makes the context of a call that starts.
- * @param atWork the calls that are waited for: this call's progress is emitted as long as it is among them with its controller
+ * @param atWork the calls that are waited for: this call's progress is emitted as long as its controller is among them
  * @param child what a sub-agent gets from its parent; absent for other tools
  */
 export function toolContext(
@@ -34,7 +34,7 @@ export function toolContext(
   const { key, id, startedAs } = call;
   return {
     signal: controller.signal,
-    // It is started before it is at work, or asked what came of it.
+    // `startedAs` is set by `tool_started`, before the call runs or is reconciled.
     idempotencyKey: startedAs ?? `${session}:${key}`,
     callId: id,
     update: (progress, details): void => {

@@ -1,25 +1,25 @@
-// The room of grants, folded: as they are given, used up and taken back.
+// The room of grants, folded: given, used and revoked.
 
 import { covers, type Grant } from "../../rules/grants.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { RecordOf } from "../records.ts";
 import { callIn, type Run, type State, withRun } from "../state.ts";
 
-/** A grant was given. One whose id is known changes nothing: a client that says it twice gives no more uses. */
+/** A grant was given. One with a known id changes nothing: a client that sends it twice gives no more uses. */
 export function allow(state: State, grant: Grant): State {
   if (state.grants.some((one) => one.id === grant.id)) return state;
   return { ...state, grants: [...state.grants, { ...grant, used: 0 }] };
 }
 
-/** A grant was taken back. What it has let run stays as it is. */
+/** A grant was revoked. Calls that it has let run are not affected. */
 export function revoke(state: State, id: string): State {
   const grants = state.grants.map((one) => (one.id === id ? { ...one, revoked: true as const } : one));
   return { ...state, grants };
 }
 
 /**
- * What an approval does to the grants: one more use of the one that lets the call run, or a new one.
- * Undefined when it names one that does not cover the call.
+ * What an approval changes in the grants: one more use of the grant that lets the call run, or a new grant.
+ * Undefined if it names a grant that does not cover the call.
  */
 export function countGrantUse(
   state: State,

@@ -1,11 +1,11 @@
-// The room of the fold of hooks: what a hook's answer changes of a run, or of a call.
+// The room of the fold of hooks: how a hook's answer changes a run or a call.
 
 import { canonical } from "../../json/digest.ts";
 import type { RecordOf } from "../records.ts";
 import { type Call, callIn, type Queued, type Run, type State, working } from "../state.ts";
 import { changeCall, isOver, noteKept } from "./turn.ts";
 
-/** A hook has answered. */
+/** A hook has answered, or failed. */
 export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answered">): State {
   switch (record.hook) {
     case "permission":
@@ -15,7 +15,7 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
         ...call,
         prepared: true,
         ...unapproved(call, record),
-        // What was wrong with the model's own text is of no matter any more.
+        // An error in the model's own arguments no longer matters.
         ...(record.args === undefined
           ? {}
           : { args: record.check?.ok ? record.check.args : record.args, argsError: undefined }),
@@ -29,7 +29,7 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
         ...(record.result === undefined ? {} : { result: record.result }),
       }));
     case "prepareStep": {
-      // A run that lands has not waited for it: its last step is as the agent says.
+      // A landing does not wait for the hook: its last step uses the agent's options.
       if (run.landing !== undefined) return state;
       const {
         type: _type,
@@ -54,7 +54,7 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
     case "onFinish": {
       const asked: Run = { ...run, finishAsked: true, ...brokenBy(record) };
       if (record.messages.length === 0) return { ...state, run: asked };
-      // Somebody had more work sooner: this is the next, when the run would end again.
+      // The run has continued meanwhile: this is queued until it would end again.
       if (run.answer === undefined)
         return { ...state, inbox: [...state.inbox, ...workGiven(record)], run: asked };
       return { ...state, history: state.history.push(...record.messages), run: working(asked) };
@@ -62,7 +62,7 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
   }
 }
 
-/** More work that the onFinish hook gave, as what is queued. */
+/** More work returned by the onFinish hook, as queued messages. */
 export const workGiven = ({
   messages,
   seq,
@@ -74,10 +74,10 @@ export const workGiven = ({
     hook: "onFinish",
   }));
 
-/** Whether a call may run, or the run is to end. */
+/** The permission hook's answer: whether a call may run, or the run must end. */
 function permit(state: State, run: Run, record: RecordOf<"hook_answered"> & { hook: "permission" }): State {
   const { answer, call: key, reason, error, text } = record;
-  // Nobody has waited for it: the call was answered without.
+  // The answer is too late: the call has a result.
   const asked = callIn(run, key);
   if (asked === undefined || asked.result !== undefined) return state;
   const permission = {
@@ -92,7 +92,7 @@ function permit(state: State, run: Run, record: RecordOf<"hook_answered"> & { ho
   return changeCall(state, stopped, key, (call) => ({ ...call, permission }));
 }
 
-/** Where the whole of what a hook gave is kept. What the tool did, and where its own text is, is known already. */
+/** The ref of the full text that a hook returned. The ledger and the ref of the tool's own result are recorded already. */
 function noteGiven(
   state: State,
   run: Run,
@@ -105,7 +105,7 @@ function noteGiven(
   return noteKept(state, run, call, given);
 }
 
-/** Who approved a call approved what it was to run with: for anything else somebody is asked again. */
+/** An approval holds for the arguments that were shown: if they change, it is requested again. */
 function unapproved(call: Call, record: RecordOf<"hook_answered"> & { hook: "beforeTool" }): Partial<Call> {
   if (record.args === undefined || call.permission?.approved !== true) return {};
   const args = record.check?.ok ? record.check.args : record.args;
@@ -123,7 +123,7 @@ function brokenBy(record: RecordOf<"hook_answered">): Partial<Run> {
   };
 }
 
-/** The run without what the transformContext hook made of its conversation. */
+/** The run without what the transformContext hook returned. */
 export function untransformed(run: Run): Run {
   if (run.transformed === undefined) return run;
   const { transformed: _transformed, ...rest } = run;

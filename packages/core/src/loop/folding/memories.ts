@@ -1,14 +1,14 @@
-// The room of memories: what the rules of a run remember, folded with the records.
+// The room of memories: what the rules of a run remember, folded from the records.
 //
-// Each keeps what it must know, so that none looks back over the history. A rule that throws there has failed: that is
-// part of what is so, for a fold is total.
+// Each rule keeps what it must know, so that none scans the history. If a rule throws here, that becomes part of the
+// state, because a fold is total.
 
 import type { RondoError } from "../../errors.ts";
 import { foldersIn, type Rule, type Rules, ruleFailed } from "../../rules/rule.ts";
 import type { LogRecord } from "../records.ts";
 import { type State, withRun } from "../state.ts";
 
-/** What rules remember begins with a run. */
+/** The rules' memories at the start of a run. */
 export function beginMemories(started: State, rules: Rules): State {
   let failed: [Rule, RondoError] | undefined;
   const memories = rules.list.map((rule) => {
@@ -22,7 +22,7 @@ export function beginMemories(started: State, rules: Rules): State {
   return failed === undefined ? { ...started, memories } : { ...withFailed(started, ...failed), memories };
 }
 
-/** What they remember after one more record. */
+/** The rules' memories after one more record. */
 export function remember(folded: State, record: LogRecord, before: State, rules: Rules): State {
   const { run } = folded;
   if (run === undefined || run.ruleFailed !== undefined) return folded;
@@ -41,7 +41,7 @@ export function remember(folded: State, record: LogRecord, before: State, rules:
   return memories === folded.memories ? folded : { ...folded, memories };
 }
 
-/** A fold is total: that a rule threw is part of what is so, and `nextOrEnd` says what follows from it. */
+/** A fold is total: that a rule threw becomes part of the state, and `nextOrEnd` ends the run for it. */
 function withFailed(state: State, { name }: Rule, failed: RondoError): State {
   return { ...state, run: { ...withRun(state).run, ruleFailed: { rule: name, error: failed.toJSON() } } };
 }

@@ -1,6 +1,6 @@
-// The room of shrinking: how the history becomes smaller, and how a compaction comes to its end.
+// The room of shrinking: how the history becomes smaller, and how a compaction ends.
 //
-// The history is only ever replaced by an edit that stands in a record, so a fold knows all that a run once knew.
+// The history is only replaced by an edit in a record, so folding the records again gives the same history.
 
 import { applyEdit } from "../../context/edit.ts";
 import type { Replacement } from "../../context/stage.ts";
@@ -12,16 +12,16 @@ import { type Compacting, type Run, type State, settleCancel, summariserOf, with
 import { spendMore } from "./spend.ts";
 import { windowsOf } from "./windows.ts";
 
-/** A compaction that has just been decided on. */
+/** The state of a compaction that has just been decided on. */
 export function newCompaction(because: Because): Compacting {
   return { rule: because.rule, evidence: because.evidence, summaries: [], failures: 0 };
 }
 
-/** Whether a compaction is one without which no request fits: the history must become smaller, with a summary or without. */
+/** Whether no request fits without this compaction: then the history must become smaller, with a summary or without. */
 export const isForced = (compacting: Compacting | undefined): boolean =>
   compacting?.rule === "overflow" || compacting?.rule === "guard";
 
-/** The history is another one from here on: nobody has counted it, and what was kept of it has to be read again. */
+/** The state with another history: its tokens are not counted yet, and kept texts can now only be read with the reader tools. */
 function rewritten(state: State, run: Run, history: readonly Message[], by: string): State {
   const reduced = run.reduced && { ...run.reduced, helped: true };
   return {
@@ -34,20 +34,20 @@ function rewritten(state: State, run: Run, history: readonly Message[], by: stri
   };
 }
 
-/** Messages were cut for good. */
+/** Results or messages were cut for good. */
 export function trim(state: State, run: Run, edits: readonly Replacement[], by: string): State {
   const messages = [...state.history];
   for (const { at, message } of edits) messages[at] = message;
   return rewritten(state, run, messages, by);
 }
 
-/** A model is asked for the next summary. */
+/** A model was called for the next summary. */
 export function startSummary(run: Run, at: number): Partial<Run> {
   const { compacting } = run;
   return compacting === undefined ? {} : { compacting: { ...compacting, call: { startedAt: at } } };
 }
 
-/** The model asked for a summary has answered, or failed. An answer without a text is a failure. */
+/** The call for a summary has returned or failed. An answer without text is a failure. */
 export function endSummary(
   state: State,
   run: Run,
@@ -74,7 +74,7 @@ export function endSummary(
   return { ...state, ...windows, lastTokens: tokensOf(usage), run: settleCancel(next) };
 }
 
-/** What came of the question for a summary. `cut`: the answer ended at its output limit. */
+/** The outcome of a call for a summary. `cut`: the answer ended at its output limit. */
 type Outcome = { text: string } | { error: ErrorData; cut: boolean };
 
 function outcomeOf(record: RecordOf<"summary_finished" | "summary_failed">): Outcome {
@@ -107,21 +107,21 @@ const failed = (
   ...(refusesLimit(error) ? { limit: error.maxOutputTokens ?? null, failedAt: undefined } : {}),
 });
 
-/** What was too long for its reader is planned anew, in smaller parts, and asked for at once. */
+/** If a part was too long for the summarising model, the plan is made again in smaller parts, without a wait. */
 const narrower = ({ narrowed = 0 }: Compacting): Partial<Compacting> => ({
   narrowed: narrowed + 1,
   summaries: [],
   failedAt: undefined,
 });
 
-/** Whether a request for a summary may pass with another output limit, or with none. */
+/** Whether a refused request for a summary may be accepted with another output limit, or with none. */
 export const refusesLimit = ({ maxOutputTokens, repair }: ErrorData): boolean =>
   maxOutputTokens !== undefined || repair === "settings.maxOutputTokens";
 
 const plainText = (message: AssistantMessage): string =>
   message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** Why an answer is no summary: nobody's words may take the conversation's place but those that were asked for. */
+/** Why an answer is not a summary: neither a refusal nor an empty text may replace the history. */
 function noSummary(message: AssistantMessage): ErrorData | undefined {
   const { kind } = message.stop;
   if (
@@ -135,7 +135,7 @@ function noSummary(message: AssistantMessage): ErrorData | undefined {
   return { kind: "empty_response", message: `the summary had no text in it${why}`, retryable: true };
 }
 
-/** The compaction is over: the history is what the edit makes of it, or what it was. */
+/** The compaction is over: the history is changed by the edit, or stays as it was. */
 export function compact(state: State, run: Run, record: RecordOf<"compacted">): State {
   if (run.compacting === undefined) return state;
   const over: Run = { ...run, compacting: undefined };

@@ -1,13 +1,13 @@
-// The room of spending: what a run has cost, as far as anybody counted.
+// The room of spending: what a run has cost, as far as it is known.
 //
-// Tokens are summed as the provider told them. Money needs a price and a count for every call; where either is
-// missing the sum is unknown from then on, which is not zero.
+// Tokens are summed as providers report them. Money needs a price and reported usage for every call; if either is
+// missing, the sum is unknown from then on, which is not zero.
 
 import { addUsage, tokensOf, type Usage } from "../../message.ts";
 import type { ModelRef } from "../run-options.ts";
 import { modelInUse, type Run, type Spend, type State, withRun } from "../state.ts";
 
-/** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. `by`: the model that was asked; default: the one in use. */
+/** The spending after one more model call. `failed`: the call gave no answer; without reported usage it counts as free. `by`: the model that was called; default: the one in use. */
 export function spendMore(
   state: State,
   run: Run,

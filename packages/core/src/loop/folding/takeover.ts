@@ -1,7 +1,7 @@
-// The room of the takeover: what becomes of a run whose process is another one now, or whose code is, or that is a fork's.
+// The room of the takeover: how a run changes when another process, other code or a fork continues it.
 //
-// What was in flight is lost, and that is an answer of the world: it uses up no attempt and no count. Only a write may have
-// had its effect, and so it does not simply run again.
+// What was in flight is lost, and uses up no attempt and no count: the world failed, not the call. A write may have had
+// its effect, and so does not simply run again.
 
 import { toolNamed } from "../offered-tools.ts";
 import type { RecordOf } from "../records.ts";
@@ -12,7 +12,7 @@ import { untransformed } from "./hooks.ts";
 import { placeOf } from "./same-model.ts";
 import { mapCalls } from "./turn.ts";
 
-/** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
+/** Marks what was in flight when a process died as lost, without using up an attempt or a count. */
 function interrupt(run: Run, options: RunOptions): Run {
   return {
     ...run,
@@ -22,11 +22,11 @@ function interrupt(run: Run, options: RunOptions): Run {
     ...mapCalls(run, (call) => {
       if (call.startedAt === undefined || call.result !== undefined) return call;
       const { startedAt: _startedAt, begun: _begun, ...unstarted } = call;
-      // A write may have had its effect. Anything else may simply run again; should it never do so, it has begun all the same.
+      // A write may have had its effect. Anything else may simply run again; if it never does, it has still begun.
       if (call.tool?.effect !== "write")
         return call.tool?.effect === "idempotent" ? { ...unstarted, begun: true } : unstarted;
       const lost = { ...unstarted, interrupted: true };
-      // Whoever let it run once has not let it run twice.
+      // The approval was for one run of the call, not for two.
       return options.onInterrupted === "ask"
         ? { ...lost, permission: { answer: "ask" as const }, asked: false }
         : lost;
@@ -34,10 +34,10 @@ function interrupt(run: Run, options: RunOptions): Run {
   };
 }
 
-/** A process takes a run over, under other options where it brings some: the model then is the first of those. The time that lies before a fork is not the fork's. */
+/** A process takes a run over, perhaps under other options, whose first model is then used. In a fork, the time before the fork does not count. */
 export function reopen(before: State, record: RecordOf<"opened">, last: number): State {
   const { options, changed, from, at } = record;
-  // What was left behind before a fork belongs to the session that was forked, as what is at work does.
+  // Abandoned children of before the fork belong to the original session, as running ones do.
   const state = from === undefined ? takeLeft(before) : forgetLeft(before);
   const { run } = state;
   if (!isOpen(run)) return state;
@@ -45,7 +45,7 @@ export function reopen(before: State, record: RecordOf<"opened">, last: number):
   const taken = settleCancel(interrupt(own, withRun(state).options));
   const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
-  // The same run under other code: its open turn stays as it is, and so do its models, if they are still there.
+  // The same run under other code: its open turn and its models stay, if those models still exist.
   if (changed !== undefined)
     return { ...state, options, run: movedTo(options.models, left, withRun(state).options.models) };
   const calls = mapCalls(left, (call) => {
@@ -53,12 +53,12 @@ export function reopen(before: State, record: RecordOf<"opened">, last: number):
     const tool = toolNamed(options.tools, call.name);
     return tool === undefined ? rest : { ...rest, tool };
   });
-  // What another model counted says nothing of this one's window; what hooks said of the coming step, was said of the other options.
+  // Another model's count says nothing about this one's window; what hooks returned for the next step was for the other options.
   const asked = { ...untransformed(left), prepared: undefined };
   return { ...state, options, counted: undefined, run: { ...asked, ...calls, model: 0 } };
 }
 
-/** The same run where its models stand in another list. The step that was to have one that is gone is prepared again. */
+/** The run with its models' indices in the new list. If the model chosen for the step is gone, the prepareStep hook is asked again. */
 function movedTo(models: readonly ModelRef[], run: Run, before: readonly ModelRef[]): Run {
   const moved = { ...run, model: Math.max(0, placeOf(models, before[run.model], run.model)) };
   const { prepared } = run;
@@ -67,7 +67,7 @@ function movedTo(models: readonly ModelRef[], run: Run, before: readonly ModelRe
   return { ...moved, prepared: model < 0 ? undefined : { ...prepared, model } };
 }
 
-/** A sub-agent that was at work belongs to the session that was forked: the fork starts one of its own. */
+/** A running sub-agent belongs to the original session: the fork starts a new one. */
 function withoutChild({ child: _child, ...call }: Call): Call {
   return call;
 }

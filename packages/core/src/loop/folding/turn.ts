@@ -1,4 +1,4 @@
-// The room of the open turn: an answer, its calls, and how they come to their results.
+// The room of the open turn: an answer, its calls, and their results.
 //
 // The last result closes the turn: only then do the answer and all its results enter the history, together.
 
@@ -23,7 +23,7 @@ import { leaveChild, rollUp } from "./children.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
 
-/** The answer has arrived: the turn is open. */
+/** The answer has arrived: opens the turn. */
 export function finishModel(state: State, run: Run, record: RecordOf<"model_finished">): State {
   if (run.call === undefined) return state;
   const { message, ids } = withUniqueIds(record.message, state.ids, record.seq);
@@ -53,7 +53,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
     ids,
     answers: state.answers + 1,
     lastTokens: tokensOf(record.message.usage),
-    // A request that came to nothing is made again as it was.
+    // The request is sent again unchanged.
     touchedAt: run.call.startedAt,
     run: settleCancel({
       ...run,
@@ -67,7 +67,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
   };
 }
 
-/** Providers repeat ids, and leave them out. In a session each call has its own. */
+/** Providers repeat ids or leave them out. In a session each call has a unique one. */
 function withUniqueIds(
   message: AssistantMessage,
   ids: Names,
@@ -102,10 +102,10 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
   const { turn } = run;
   if (turn === undefined || turn.judged !== undefined) return state;
   const text = run.pausedText + textOf(turn.message);
-  // Any other rule that asks again wants a new answer: taken for the rest of this one, that would never count.
+  // If another rule asks again, it wants a new answer, not a continuation of the paused one.
   const resumed = record.rule === "pauses" && record.follows.do === "ask_again" && record.store;
   const paused = resumed && turn.message.stop.kind === "pause";
-  // The answer of a landing is the run's, also where the history is not to have it.
+  // The answer of a landing becomes the run's text, even if it is not stored in the history.
   const isText = record.store || (turn.lands === true && state.options?.landing?.keepOut === true);
   const judged: Run = {
     ...run,
@@ -127,7 +127,7 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
   return closeTurn(state, judged);
 }
 
-/** A call has its result; the first one counts. */
+/** A call got a result; the first one counts. */
 export function finishTool(state: State, run: Run, key: CallKey, result: CallResult): State {
   const call = callIn(run, key);
   if (call === undefined || call.result !== undefined) return state;
@@ -141,7 +141,7 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
   return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
 }
 
-/** What is known from a result beside the conversation: where its whole text is kept, and what its tool did. */
+/** What a result adds to the state besides the history: the ref of its full text, and entries of the ledger. */
 export function noteKept(state: State, run: Run, call: Call, result: CallResult): State {
   const { ref, capped, ledger: entries = [] } = result;
   const cut = capped !== undefined && ref !== undefined;
@@ -157,7 +157,7 @@ export function noteKept(state: State, run: Run, call: Call, result: CallResult)
 /** Whether a result ends its run. */
 const ends = ({ done }: CallResult): boolean => done !== undefined && done !== false;
 
-/** How a result ends the run. Of several in one turn the first call's counts, whichever came first: a crash between them changes nothing. */
+/** How a result ends the run. Of several in one turn the first call's counts, in whatever order they arrive: so a crash between them changes nothing. */
 function stoppedBy(run: Run, call: Call, result: CallResult): Pick<Run, "stopping"> {
   const isFirst = (one: Call): boolean => one === call || (one.result !== undefined && ends(one.result));
   if (!ends(result) || run.turn?.calls.find(isFirst) !== call) return {};
@@ -170,18 +170,18 @@ function stoppedBy(run: Run, call: Call, result: CallResult): Pick<Run, "stoppin
   return { stopping };
 }
 
-/** The tool has looked for what became of a call that was cut off. */
+/** The tool has reported what became of an interrupted call. */
 export function reconcile(state: State, run: Run, record: RecordOf<"reconciled">): State {
   return changeCall(state, run, record.call, (call) => {
     if (!call.interrupted || call.result !== undefined) return call;
     if (record.found === "done") return { ...call, reconciled: record.result };
     if (record.found === "unknown") return { ...call, reconciled: "unknown" };
-    // Nothing has happened: what had let it run still does.
+    // It had no effect: what had let it run still applies.
     return { ...call, interrupted: false, permission: { answer: "allow" } };
   });
 }
 
-/** Somebody answered a call that waited for it. */
+/** A call that waited for an approval was answered. */
 export function approve(state: State, run: Run, record: RecordOf<"approval_given">): State {
   const { approval } = record;
   const denied = approval.answer === "deny" ? approval : undefined;
@@ -219,18 +219,18 @@ export function mapCalls(run: Run, change: (call: Call) => Call): { turn?: Turn 
   return { turn: { ...run.turn, calls: run.turn.calls.map(change) } };
 }
 
-/** One call changed; closes the turn when it was the last to settle. */
+/** The state with one call changed; closes the turn if it was the last to settle. */
 export function changeCall(state: State, run: Run, key: CallKey, change: (call: Call) => Call): State {
   const changed = mapCalls(run, (call) => (call.key === key && !isOver(call) ? change(call) : call));
   return closeTurn(state, { ...run, ...changed });
 }
 
-/** Nothing changes a call any more that has its result and was seen by the afterTool hook. */
+/** A call with a result that the afterTool hook has seen no longer changes. */
 export function isOver(call: Call): boolean {
   return call.result !== undefined && call.settled;
 }
 
-/** Once every call has settled the turn is over: the answer and its results enter the history together. */
+/** If every call has settled the turn is over: the answer and its results enter the history together. */
 function closeTurn(state: State, run: Run): State {
   const open = { ...state, run };
   const { turn } = run;
@@ -256,14 +256,14 @@ function closeTurn(state: State, run: Run): State {
     run: settleCancel(
       follow(closed, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),
-    // An answer of no parts is nothing: stored, it would be refused by every provider.
+    // An answer without parts is not stored: every provider would refuse it.
     ...(judged.store && turn.message.content.length > 0 ? kept(state, turn, results) : {}),
   };
 }
 
 /**
- * The history with an answer and its results, and what the provider counted up to the answer. Of a request that was pruned
- * for this once the count says too little: the next one may go out whole.
+ * The history with an answer and its results, and the provider's count up to the answer. If the request was pruned
+ * for this one time, the count is too low for the next one, which may be sent in full.
  */
 function kept(state: State, { message, pruned }: Turn, results: readonly ToolMessage[]): Partial<State> {
   const history = state.history.push(message, ...results);
@@ -272,13 +272,13 @@ function kept(state: State, { message, pruned }: Turn, results: readonly ToolMes
   return { history, counted };
 }
 
-/** Another model is asked, whatever a hook has chosen for the step. */
+/** Switches to another model, whatever a hook has chosen for the step. */
 function fallBack({ prepared }: Run, model: number): Pick<Run, "model" | "failures" | "prepared"> {
   const { model: _chosen, ...rest } = prepared ?? { step: 0 };
   return { model, failures: 0, prepared: prepared && rest };
 }
 
-/** What a judgement leads to. */
+/** The run after a judgement. */
 export function follow(run: Run, follows: Follows, because: Because, text: string = ""): Run {
   switch (follows.do) {
     case "act":

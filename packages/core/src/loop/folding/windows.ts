@@ -1,12 +1,12 @@
-// The room of windows that nobody knew: a refusal names the one that a request did not fit into.
+// The room of learnt windows: a refusal names the window that a request did not fit into.
 //
-// It holds for the session, for its next run would else be refused where this one was.
+// It is remembered for the session; otherwise its next run would be refused in the same way.
 
 import type { ErrorData } from "../../errors.ts";
 import type { ModelRef } from "../run-options.ts";
 import type { State } from "../state.ts";
 
-/** What is known of windows once a model has failed. */
+/** The known windows after a model call failed. */
 export function windowsOf(
   { windows }: State,
   { contextWindow = 0 }: ErrorData,

@@ -1,14 +1,13 @@
-// The room of notes: what stands behind the history in one request and is not stored.
+// The room of notes: messages after the history that are part of one request and are not stored.
 //
-// Rules and modes speak to the model there. It takes room like everything else, so whoever asks whether a request fits
-// asks about it as well.
+// Rules and modes talk to the model there. Notes take room in the window, so they count when a request is measured.
 
 import { type Message, userText } from "../../message.ts";
 import { offersOutput, outputWay } from "../../output/ways.ts";
 import type { Rules } from "../../rules/rule.ts";
 import type { RunState } from "../state.ts";
 
-/** What rules and modes have to say in this request. */
+/** The notes of rules and modes in this request. */
 export function notesOf(state: RunState, rules: Rules): Message[] {
   const { run } = state;
   const notes = run.notes.map(userText);
@@ -21,7 +20,7 @@ export function notesOf(state: RunState, rules: Rules): Message[] {
   return notes;
 }
 
-/** Estimated tokens of what the request has beside the history, its system prompt and its tools: notes, and the schema of a typed output. */
+/** Estimated tokens of what the request has besides history, system prompt and tools: notes, and the schema of a typed output. */
 export function besideOf(state: RunState, rules: Rules): number {
   const { estimator } = rules;
   const { output } = state.options;

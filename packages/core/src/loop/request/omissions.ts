@@ -1,5 +1,5 @@
-// The room of omissions: what a run leaves out of its requests because it was refused: parts of the history, settings. That a schema
-// is left out shows in the way to the output (`output/ways.ts`).
+// The room of omissions: parts of the history and settings that a run leaves out of its requests because they were refused.
+// (A refused schema instead changes how the output is asked for: `output/ways.ts`.)
 
 import type { RefusableSetting, Repair } from "../../errors.ts";
 import { digest } from "../../json/digest.ts";
@@ -10,7 +10,7 @@ import type { State } from "../state.ts";
 
 type FileRepair = Extract<Repair, `file.${string}`>;
 type OldFilesRepair = Extract<Repair, `files.last.${number}`>;
-/** What is left out of messages. */
+/** What to leave out of messages. */
 type PartRepair = "reasoning" | "files" | FileRepair | OldFilesRepair;
 type SettingRepair = Extract<Repair, `settings.${string}`>;
 
@@ -24,12 +24,12 @@ export const isOfOldFiles = (repair: Repair): repair is OldFilesRepair => repair
 /** How many files stay. */
 export const keptFiles = (repair: OldFilesRepair): number => Number(repair.slice("files.last.".length));
 
-/** The repair that leaves out this file, wherever it stands: what is in it tells it from others. */
+/** The repair that leaves out this file, wherever it occurs: it is identified by its content. */
 export function repairOfFile({ data, url }: FilePart): FileRepair {
   return `file.${digest(typeof data === "object" ? data.blob : (data ?? url ?? ""))}`;
 }
 
-/** How many files there are, of which this holds. Walks the history: for after a refusal. */
+/** How many files satisfy this. Walks the whole history: only used after a refusal. */
 export function countFiles({ history }: State, holds: (file: FilePart) => boolean = () => true): number {
   let count = 0;
   for (const { content } of history)
@@ -42,7 +42,7 @@ export const isOfSetting = (repair: Repair): repair is SettingRepair => repair.s
 const isOfParts = (repair: Repair): repair is PartRepair =>
   repair === "reasoning" || repair === "files" || isOfOneFile(repair) || isOfOldFiles(repair);
 
-/** The repairs that make other messages. */
+/** The repairs that change messages. */
 export function ofParts(dropped: readonly Repair[]): PartRepair[] {
   return dropped.filter(isOfParts);
 }
@@ -58,12 +58,12 @@ export function withoutSettings(dropped: readonly Repair[], settings: Settings):
   return left;
 }
 
-/** What is left out of one message; of its files the first so many. */
+/** What to leave out of one message; a number: that many of its first files. */
 type Cut = Exclude<PartRepair, OldFilesRepair> | number;
 
 const copiesOf = oncePer((_message: Message) => new Map<Cut, Message | null>());
 
-/** The same messages without what was refused; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
+/** The same messages without what was refused; an answer that would be empty is left out. Each copy is cached, so that it stays the same object. */
 export function without(what: PartRepair, messages: Iterable<Message>): Message[] {
   if (isOfOldFiles(what)) return withoutOldFiles(keptFiles(what), messages);
   const kept: Message[] = [];
@@ -74,7 +74,7 @@ export function without(what: PartRepair, messages: Iterable<Message>): Message[
   return kept;
 }
 
-/** From the last message back, until so many files have been kept. */
+/** Keeps the last `kept` files, counted from the last message back. */
 function withoutOldFiles(kept: number, messages: Iterable<Message>): Message[] {
   let spare = kept;
   const left = [...messages].reverse().map((message) => {
@@ -103,7 +103,7 @@ function unreasoned(message: Message): Message | null {
   return content.length === 0 ? null : { ...message, content };
 }
 
-/** All files, the one, or the first so many, as a word that it was there. */
+/** Replaces all files, one file, or the first few by a text that mentions them. */
 function unfiled(what: Exclude<Cut, "reasoning">, message: Message): Message {
   let found = false;
   let seen = 0;

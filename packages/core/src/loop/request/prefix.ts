@@ -1,7 +1,7 @@
-// The room of the prefix: a request's name, and whether it only grew.
+// The room of the prefix: a request's digest, and whether the request only grew.
 //
-// Providers cache the front of a request. A request whose front is the last one's is cheap; when something breaks it,
-// somebody should be told what. Costs what is new: each message is named once, and the names are chained.
+// Providers cache the front of a request. A request with the same front as the last one is cheap; if something changes the
+// front, an event says what. The cost is that of what is new: each message is hashed once, and the hashes are chained.
 
 import { canonical, joined, numberOf } from "../../json/digest.ts";
 import type { Json, Message } from "../../message.ts";
@@ -10,9 +10,9 @@ import type { RequestShape } from "../action.ts";
 import { Log } from "../log.ts";
 
 export interface PrefixNote {
-  /** The name of the whole request: the same bytes, the same name. */
+  /** The digest of the whole request: equal bytes, equal digest. */
   digest: string;
-  /** What changed in front of the new messages, and by what, if anything did: `message 3 (trim)`. */
+  /** What changed before the new messages, and by which stage, if anything did: `message 3 (trim)`. */
   broke?: string;
 }
 
@@ -23,7 +23,7 @@ interface Front {
   name: number;
 }
 
-/** All sessions of an agent have the same tools, and mostly the same system prompt: neither is looked into again. */
+/** All sessions of an agent have the same tools, and mostly the same system prompt: their digests are cached. */
 const fronts = new WeakMap<ModelRequest["tools"], Front>();
 
 function frontOf({ system, tools }: ModelRequest): Front {
@@ -35,10 +35,10 @@ function frontOf({ system, tools }: ModelRequest): Front {
   return front;
 }
 
-/** The name of one request by itself. */
+/** The digest of a single request. */
 export const requestName = (request: ModelRequest): string => new Prefix().note(request).digest;
 
-/** A request that was sent, and what made it other than the history. */
+/** A request that was sent, and what made it differ from the history. */
 export interface Sent {
   request: ModelRequest;
   shape: RequestShape;
@@ -48,10 +48,10 @@ export interface Sent {
 export class Prefix {
   #sent: (() => Sent | undefined) | undefined;
   #messages: Log<Message> = Log.of<Message>();
-  /** `#names[n]` names message n, `#chain[n]` the n messages before it. */
+  /** `#names[n]` is the digest of message n, `#chain[n]` that of the n messages before it. */
   readonly #names: number[] = [];
   readonly #chain: number[] = [0];
-  /** What made the last request other than the history. */
+  /** What made the last request differ from the history. */
   #last: RequestShape = asItIs;
   #front: Front | undefined;
   #rest:
@@ -63,12 +63,12 @@ export class Prefix {
       }
     | undefined;
 
-  /** What was sent last was sent elsewhere, or in an earlier life: made again once there is another to hold against it. */
+  /** The last request was sent by another driver or process: it is rebuilt when there is a new one to compare with. */
   follow(sent: () => Sent | undefined): void {
     this.#sent = sent;
   }
 
-  /** Takes note of a request about to go out. */
+  /** Registers a request that is about to be sent. */
   note(request: ModelRequest, shape: RequestShape = asItIs): PrefixNote {
     const sent = this.#sent?.();
     this.#sent = undefined;
@@ -86,7 +86,7 @@ export class Prefix {
     return { digest: String(name), ...(broke === undefined ? {} : { broke }) };
   }
 
-  /** Names the first message that is not the one of the last request, if any is not, and what has changed it. */
+  /** The first message that differs from the last request, if any does, and what has changed it. */
   #breakAt(kept: number, { rewritten, by }: RequestShape): string | undefined {
     if (kept === this.#messages.length) return undefined;
     const shownOnce = kept >= this.#messages.length - this.#last.notes;
@@ -105,9 +105,9 @@ export class Prefix {
     return name;
   }
 
-  /** Names the messages, of which the first `kept` are those of the last request. One that only moved has its name already. */
+  /** Hashes the messages; the first `kept` are those of the last request. One that only moved is already hashed. */
   #nameMessages(messages: Log<Message>, kept: number): number {
-    // Mostly none: the history only grew.
+    // Mostly nothing is left: the history only grew.
     let moved: Map<Message | undefined, number> | undefined;
     for (let at = kept; at < this.#names.length; at += 1) {
       moved ??= new Map();
@@ -125,7 +125,7 @@ export class Prefix {
     return this.#chain[messages.length] as number;
   }
 
-  /** How many messages from the front are those of the last request, or say the same: a note is made anew each time. */
+  /** How many messages from the front are identical to those of the last request, or equal: a note is a new object each time. */
   #keep(messages: Log<Message>): number {
     if (messages.extends(this.#messages)) return this.#messages.length;
     const most = Math.min(messages.length, this.#messages.length);

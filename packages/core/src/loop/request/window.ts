@@ -1,6 +1,6 @@
 // The room of the window: how full it is.
 //
-// Pure questions about a state. What the provider counted is believed; only what is newer is estimated.
+// Pure functions of the state. The provider's count is used as far as it goes; only what is newer is estimated.
 
 import { fittingOutput } from "../../context/guard/route.ts";
 import { knownWindow, narrowed, type WindowFacts } from "../../context/stage.ts";
@@ -11,7 +11,7 @@ import type { ModelRef } from "../run-options.ts";
 import { modelInUse, type RunState, type State, summariserOf } from "../state.ts";
 import { besideOf } from "./notes.ts";
 
-/** What is known of the window of the model in use; the option outranks the model's own, and a refusal that named a smaller one both. */
+/** What is known of the window of the model in use. The option `context.window` outranks the model's facts; a smaller window named in a refusal outranks both. */
 export function windowFacts(state: State): WindowFacts {
   const { options, run } = state;
   const model = options?.models[run === undefined ? 0 : modelInUse(run)];
@@ -19,7 +19,7 @@ export function windowFacts(state: State): WindowFacts {
   return asRefused(state, model, window === undefined ? (model?.facts ?? {}) : { contextWindow: window });
 }
 
-/** The window of whoever sums up, told as the run's own where that is the model in use; undefined when nobody knows. */
+/** The window of the summarising model, which is `windowOf` if it is the model in use; undefined if it is unknown. */
 export function summariserWindow(state: RunState): number | undefined {
   const { run } = state;
   if (state.options.compactor === undefined && modelInUse(run) === run.model) return windowOf(state);
@@ -32,28 +32,28 @@ function asRefused({ windows }: State, model: ModelRef | undefined, facts: Windo
   return most === undefined ? facts : narrowed(facts, most);
 }
 
-/** Tokens of the window, input and output together; undefined when nobody knows. */
+/** The size of the window in tokens, input and output together; undefined if it is unknown. */
 export const windowOf = (state: State): number | undefined => knownWindow(windowFacts(state));
 
-/** Tokens that the next request is estimated to take. Costs what is newer than the provider's last count. */
+/** The estimated tokens of the next request. The cost is that of what is newer than the provider's last count. */
 export function sizeOf(state: State, rules: Pick<Rules, "estimator">): number {
   const { counted, history } = state;
   if (counted !== undefined) return counted.tokens + history.sum(rules.estimator.message, counted.length);
   return frontOf(state, rules) + history.sum(rules.estimator.message);
 }
 
-/** Tokens of what stands before the messages. */
+/** Tokens of what comes before the messages: system prompt and tools. */
 export function frontOf(state: State, { estimator }: Pick<Rules, "estimator">): number {
   return estimator.text(state.options?.system ?? "") + estimator.tools(definitionsOf(knownTools(state)));
 }
 
-/** The output limit, lowered to what the input leaves of the window: a too large one is no reason to compact. */
+/** The output limit, lowered to what the input leaves of the window: one that is too large is no reason to compact. */
 export function outputThatFits<Limit extends number | undefined>(
   state: RunState,
   rules: Rules,
   limit: Limit,
 ): Limit | number {
-  // What the request takes is not asked where it does not matter.
+  // The request's size is only computed if it matters.
   const window = limit === undefined ? undefined : windowOf(state);
   if (limit === undefined || window === undefined) return limit;
   return fittingOutput(limit, sizeOf(state, rules) + besideOf(state, rules), window);

@@ -1,11 +1,11 @@
-// The room of the detectors: five ways a run can go in circles, asked in a fixed order.
+// The room of the detectors: five ways in which a run can repeat itself, checked in a fixed order.
 //
-// Each looks at the window and at one call, the newest or one that is about to be made, and says what it sees. The
-// first that sees something is heard: worse before mild, and what is specific before what is general.
+// Each gets the window and one call, the newest or the next, and returns a finding or nothing. The first finding counts:
+// the worse before the milder, the specific before the general.
 
 import { alternation, sameOutcomes, timesOf, unknownInRow, type Window } from "./window.ts";
 
-/** In the order in which they are asked. */
+/** In the order in which they are checked. */
 export const detectorNames = [
   "unknown_tool_repeat",
   "global_circuit_breaker",
@@ -23,7 +23,7 @@ export interface Thresholds {
   globalAt: number;
 }
 
-/** The call a detector is asked about. */
+/** The call that a detector checks. */
 export interface Watched {
   call: string;
   tool: string;
@@ -34,7 +34,7 @@ export interface Finding {
   detector: DetectorName;
   level: "warning" | "critical";
   count: number;
-  /** What it is about: two findings about the same are one that has grown. */
+  /** Identifies what it is about: a second finding with the same key is the first one, grown. */
   subject: string;
   /** What the model reads. */
   text: string;
@@ -93,7 +93,7 @@ const detectors: { readonly [name in DetectorName]: Detector } = {
 
   ping_pong(window, { call }, { warnAt, criticalAt }) {
     const turns = alternation(window);
-    // Asked about the newest call, or about the one that would go on with the pattern.
+    // The call is the newest one, or the one that would continue the pattern.
     if (turns === undefined || (call !== turns.next && call !== turns.last)) return undefined;
     const { length, last, next, stuck } = turns;
     const pair = [next, last].sort().join(" ");
@@ -130,7 +130,7 @@ const detectors: { readonly [name in DetectorName]: Detector } = {
   },
 };
 
-/** What the first detector sees that sees anything. */
+/** The first finding, if any. */
 export function detect(
   window: Window,
   watched: Watched,

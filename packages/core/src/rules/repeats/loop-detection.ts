@@ -1,8 +1,8 @@
-// The room of loop detection: calls that go in circles are spoken of, then blocked.
+// The room of loop detection: repeated calls lead to a warning, and then are blocked.
 //
-// A rule over a window of the last calls. A warning is a word to the model before its next answer, again for every ten
-// more. What is critical is not run: the call is answered, or the run ends. A blocked call is not counted, so that it
-// stays blocked until something else has happened.
+// A rule over a window of the last calls. A warning is a note to the model before its next answer, repeated after every ten
+// more. A critical call does not run: it is answered, or the run ends. A blocked call is not counted, so that it stays
+// blocked until something else has happened.
 
 import {
   type Check,
@@ -23,17 +23,17 @@ import { type DetectorName, detect, detectorNames, type Finding, type Thresholds
 import { type Entry, entryOf, nameOf, type Window } from "./window.ts";
 
 export interface LoopDetection {
-  /** Calls looked back at. Default: 30. */
+  /** How many of the last calls are considered. Default: 30. */
   window?: number;
-  /** Equal calls, polls without progress, or calls in turn, at which the model is warned. Default: 10. */
+  /** How many equal calls, polls without progress, or alternating calls lead to a warning. Default: 10. */
   warnAt?: number;
-  /** Calls in a row of a tool that does not exist, which is critical. Default: 10. */
+  /** How many calls in a row of a tool that does not exist are critical. Default: 10. */
   unknownToolAt?: number;
-  /** The same as for a warning, with equal outcomes, which is critical. Default: 20. */
+  /** How many of the same, with equal outcomes, are critical. Default: 20. */
   criticalAt?: number;
-  /** Equal calls with equal outcomes of any kind, which is critical. Default: 30. */
+  /** How many equal calls with equal outcomes of any kind are critical. Default: 30. */
   globalAt?: number;
-  /** Which detectors are asked. Default: all. */
+  /** Which detectors are used. Default: all. */
   detectors?: readonly DetectorName[];
   /** Which calls are polls: they may repeat as long as their outcome changes. Must be pure. Default: `command_status`, and `process` with the action `poll` or `log`. */
   isPoll?: (call: { name: string; args: Call["args"] }) => boolean;
@@ -43,16 +43,16 @@ export interface LoopDetection {
 
 export interface LoopDetectionMemory {
   readonly window: Window;
-  /** What was warned of, and at which count. */
+  /** The warnings given, by what they were about, and at which count. */
   readonly warned: ReadonlyMap<string, number>;
 }
 
 const name = "loop_detection";
 
-/** One warning for this many more repeats. */
+/** A further warning after this many more repeats. */
 const warnAgainAfter = 10;
 
-/** Watches for calls that go in circles. Off unless it is among the rules. @throws RondoError `invalid_request` naming the option that cannot be used */
+/** Detects repeated calls. Off unless it is among the rules. @throws RondoError `invalid_request` naming the invalid option */
 export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMemory> {
   checkGiven(loopDetectionOptions, options, "loopDetection");
   const { window: size = 30, onCritical = "block", isPoll = isKnownPoll } = options;
@@ -79,7 +79,7 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
       tool_finished(memory, { call: key, result }, { run }) {
         const call = result.code === "repeated" ? undefined : callIn(run, key);
         if (call === undefined || call.result !== undefined) return memory;
-        // Only what was tried counts: not what was skipped, refused or cut off before it could run.
+        // Only calls that were tried count: not those that were skipped, refused or cut off before they could run.
         if (call.startedAt === undefined && result.code !== "unknown_tool") return memory;
         return add(memory, entryOf(call, result, isPoll(call)), size);
       },
@@ -88,7 +88,7 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
       const newest = memory.window.at(-1);
       if (newest === undefined) return undefined;
       const found = detect(memory.window, newest, thresholds, asked);
-      // What is critical is met when it is asked for again; only a tool that does not exist has nothing to block.
+      // A critical call is blocked when it is made again; only a tool that does not exist has nothing to block.
       if (found === undefined || (found.level === "critical" && found.detector !== "unknown_tool_repeat"))
         return undefined;
       const { detector, count, level, subject, text } = found;
@@ -120,7 +120,7 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
       return { do: "answer", code: "repeated", text, evidence: { detector, count, tool: call.name } };
     },
     judgeStart(memory, call, state) {
-      // In sequence a call's time comes when the one before it has its result; until then there is nothing to look at.
+      // In sequence a call's turn comes when the one before it has a result; until then there is nothing to check.
       const before = state.run?.turn?.calls[placeIn(call.key) - 1];
       if (state.options?.toolOrder === "sequential" && before !== undefined && before.result === undefined)
         return undefined;
@@ -144,7 +144,7 @@ const loopDetectionOptions: Check = rising(
   { warnAt: 10, criticalAt: 20 },
 );
 
-/** A threshold above what is looked back at would never be met. */
+/** A threshold above the window's size would never be reached. */
 const within = (size: number): Check =>
   recordOf((value) =>
     Number(value) <= size
@@ -154,7 +154,7 @@ const within = (size: number): Check =>
 
 function add(memory: LoopDetectionMemory, entry: Entry, size: number): LoopDetectionMemory {
   const window = [...memory.window.slice(memory.window.length >= size ? 1 : 0), entry];
-  // What has left the window is warned of anew when it comes back.
+  // What has left the window leads to a new warning when it comes back.
   const here = (subject: string): boolean =>
     window.some(({ call, tool }) => subject === tool || isAbout(subject, call));
   return { window, warned: new Map([...memory.warned].filter(([subject]) => here(subject))) };

@@ -1,15 +1,15 @@
-// The room of the window: the last calls of a run, and what repeats among them.
+// The room of the window: the last calls of a run, and which of them are repeated.
 //
-// The window is small and of a fixed size, so that looking through it costs the same at every step. A call is its name
-// and its arguments, whatever the order of their keys; an outcome is what the model read of it.
+// The window has a small fixed size, so that searching it costs the same at every step. Calls are equal if they have the
+// same name and arguments, in any order of keys; an outcome is what the model read as the result.
 
 import { canonical, digest } from "../../json/digest.ts";
 import type { CallResult } from "../../loop/records.ts";
 import type { Call } from "../../loop/state.ts";
 
-/** A call that was made, and what came of it. */
+/** A call that was made, and its outcome. */
 export interface Entry {
-  /** Name and arguments, in short. */
+  /** Digest of name and arguments. */
   readonly call: string;
   readonly tool: string;
   readonly outcome: string;
@@ -21,7 +21,7 @@ export interface Entry {
 /** The last calls, oldest first. */
 export type Window = readonly Entry[];
 
-/** The name of a call in a window: equal calls have equal names. */
+/** The digest of a call: equal calls have equal digests. */
 export function nameOf(call: Call): string {
   return `${call.name}:${digest(call.argsError === undefined ? canonical(call.args) : call.rawArgs)}`;
 }
@@ -32,12 +32,12 @@ export function entryOf(call: Call, result: CallResult, poll: boolean): Entry {
   return { call: nameOf(call), tool: call.name, outcome, unknown, poll };
 }
 
-/** How often a call stands in the window. */
+/** How often a call occurs in the window. */
 export function timesOf(window: Window, call: string): number {
   return window.filter((entry) => entry.call === call).length;
 }
 
-/** How often a call had its newest outcome in a row, other calls in between not counting. */
+/** How often in a row a call had its newest outcome, not counting other calls in between. */
 export function sameOutcomes(window: Window, call: string): number {
   const own = window.filter((entry) => entry.call === call);
   const newest = own.at(-1)?.outcome;
@@ -51,14 +51,14 @@ export function unknownInRow(window: Window, tool: string): number {
   return window.length - 1 - other;
 }
 
-/** Two calls that take turns at the end of the window. */
+/** Two calls that alternate at the end of the window. */
 export interface Alternation {
   readonly length: number;
   /** The newest call. */
   readonly last: string;
-  /** The call that would go on with it. */
+  /** The call that would continue the pattern. */
   readonly next: string;
-  /** Both had one outcome all along. */
+  /** Each of them always had the same outcome. */
   readonly stuck: boolean;
 }
 

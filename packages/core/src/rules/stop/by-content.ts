@@ -1,21 +1,21 @@
-// The room of the continue rule: whether the run goes on, read from the content.
+// The room of the continue rule: the content of an answer decides whether the run continues.
 //
-// Calls: settle them and ask again. None: this is the answer. The stop reason was heard before, by the rules for odd
-// answers; alone it decides nothing, for half of the providers say "stop" over a call. Only an answer that its provider
-// says went wrong, or was broken off, is neither an answer nor a wish for tools: what it holds may be half of something.
+// With calls: settle them and ask again. Without: this is the final answer. The stop reason was handled before, by the rules
+// for unusual answers; it decides nothing here, because many providers say "stop" for an answer with calls. Only an answer
+// that its provider reports as failed or broken off ends the run, because it may be incomplete.
 
 import type { ErrorData } from "../../errors.ts";
 import { textOf } from "../../message.ts";
 import type { Rule } from "../rule.ts";
 
-/** Continues exactly when the answer asks for a tool. One that ended with an error or an abort ends the run at once. */
+/** Continues if and only if the answer has calls. An answer that ended with an error or an abort ends the run at once. */
 export function byContent(): Rule {
   return {
     name: "by_content",
     version: 3,
     judge(_memory, state) {
       const turn = state.run?.turn;
-      // A failed call has no content to read.
+      // A failed model call has no content.
       if (turn === undefined) return undefined;
       const calls = turn.calls.length;
       const { stop } = turn.message;
@@ -25,7 +25,7 @@ export function byContent(): Rule {
       const text = textOf(turn.message);
       const what = stop.kind === "error" ? "ended with an error" : "was broken off";
       const message = stop.detail ?? `the answer ${what} (${stop.raw ?? stop.wire})`;
-      // The error is what tells it from an abort that somebody asked for.
+      // The error tells it from an abort by the user.
       const error: ErrorData = { kind: "stream_error", message, retryable: false };
       if (stop.kind === "aborted")
         return {

@@ -1,7 +1,7 @@
-// The room of termination policies: whether a run goes on, as a pure function of the answer and the calls before it.
+// The room of termination policies: whether a run continues, as a pure function of the answer and the calls before it.
 //
-// A policy says one of four things. It can be wrapped by another (duplicate detection), or asked after another
-// (composite). `continueBy` makes the run's continue rule of one.
+// A policy returns one of four decisions. It can be wrapped by another (duplicate detection) or combined with others
+// (composite). `continueBy` makes a continue rule of one.
 
 import {
   type Check,
@@ -43,13 +43,13 @@ export type PolicyDecision =
   | { decision: "terminateWithOutput"; text: string }
   | { decision: "terminateImmediately"; because: TerminationReason };
 
-/** The calls of a run before the answer at hand. */
+/** The calls of a run before the current answer. */
 export interface CallHistory {
-  /** Number of the answer at hand, from 1. */
+  /** Number of the current answer, from 1. */
   step: number;
-  /** Calls of a tool, whatever their arguments. */
+  /** How many calls of a tool there were, whatever their arguments. */
   named(tool: string): number;
-  /** Calls of a tool with the same arguments, as written. */
+  /** How many calls of a tool with the same arguments there were, as written. */
   equal(tool: string, rawArgs: string): number;
 }
 
@@ -58,7 +58,7 @@ export type Policy = (answer: Answer, history: CallHistory) => PolicyDecision;
 export const continueWithTools: PolicyDecision = { decision: "continueWithTools" };
 export const continueWithThinking: PolicyDecision = { decision: "continueWithThinking" };
 
-/** The run has its answer. @param text what is answered, and checked where it is to be typed; mostly the answer's own */
+/** The run is complete. @param text the run's text, which a typed output is read from; mostly the answer's own */
 export function terminateWithOutput(text: string): PolicyDecision {
   return { decision: "terminateWithOutput", text };
 }
@@ -67,11 +67,11 @@ export function terminateImmediately(because: TerminationReason): PolicyDecision
   return { decision: "terminateImmediately", because };
 }
 
-/** The stop reason first: `end_turn` ends whatever the answer holds; else calls go on, and none ends. */
+/** The stop reason comes first: `end_turn` ends the run whatever the answer contains; otherwise it continues if there are calls. */
 export const byStopReasonPolicy: Policy = ({ stop, text, calls }) =>
   stop.wire === "end_turn" || calls.length === 0 ? terminateWithOutput(text) : continueWithTools;
 
-/** The stop reason decides, and is doubted where providers misuse it: calls under `end_turn` go on. */
+/** The stop reason decides, except where providers misuse it: an answer with calls under `end_turn` continues. */
 export const standardPolicy: Policy = ({ stop, text, calls }) => {
   const output = text === "" ? undefined : terminateWithOutput(text);
   const completed = terminateImmediately({ reason: "completed" });
@@ -92,7 +92,7 @@ export const standardPolicy: Policy = ({ stop, text, calls }) => {
   }
 };
 
-/** How many calls may run; infinite: any number. */
+/** How many calls may run; `Infinity`: any number. */
 export const maxCalls: Check = either(unlimited, whole);
 
 const duplicateLimits: Check = membersOf<{ maxDuplicates?: number; maxToolCallsPerTool?: number | null }>({
@@ -101,7 +101,7 @@ const duplicateLimits: Check = membersOf<{ maxDuplicates?: number; maxToolCallsP
 });
 
 /**
- * A policy that ends the run instead of running a call once too often.
+ * A policy that ends the run instead of running a call too often.
  * @param limits.maxDuplicates equal calls that may run; default 2
  * @param limits.maxToolCallsPerTool calls of one tool that may run, whatever their arguments; default 5, `null`: any number
  */
@@ -126,7 +126,7 @@ export function duplicateDetection(
   };
 }
 
-/** A policy that ends the run with its `max`th answer, whatever that says: it is thrown away. */
+/** A policy that ends the run at its `max`th answer, whatever it contains; that answer is discarded. */
 export function stepLimited(policy: Policy, max: number): Policy {
   checkMax(max, "stepLimited");
   return (answer, history) =>
@@ -135,7 +135,7 @@ export function stepLimited(policy: Policy, max: number): Policy {
       : policy(answer, history);
 }
 
-/** The first policy that ends the run wins; otherwise the last one's answer stands. */
+/** The first policy that ends the run wins; otherwise the last one decides. */
 export function composite(first: Policy, ...rest: readonly Policy[]): Policy {
   return (answer, history) => {
     let decided = first(answer, history);
@@ -147,7 +147,7 @@ export function composite(first: Policy, ...rest: readonly Policy[]): Policy {
   };
 }
 
-/** A continue rule made of a policy. The calls it allowed are its history; those of the answer at hand do not count yet. @throws RondoError `invalid_request` for what is no policy */
+/** Makes a continue rule of a policy. Its history is the calls it has allowed, without those of the current answer. @throws RondoError `invalid_request` for anything that is not a policy */
 export function continueBy(name: string, policy: Policy): Rule {
   checkGiven(callable, policy, "continueBy");
   // Counted by tool, and by tool and arguments.
@@ -172,7 +172,7 @@ export function continueBy(name: string, policy: Policy): Rule {
       };
       const text = textOf(message);
       const decided = policy({ stop: message.stop, text, calls }, history);
-      // A thought is part of the conversation; only what is asked for in another's place is not.
+      // An answer that only reasons is stored, too; only one that replaces another is not.
       const store = decided.decision === "continueWithThinking" ? { store: true } : {};
       return { follows: followsFrom(decided, text), ...store, evidence: evidenceOf(decided, message.stop) };
     },
@@ -180,10 +180,10 @@ export function continueBy(name: string, policy: Policy): Rule {
   return rule;
 }
 
-/** The raw bytes decide: the order of keys matters. */
+/** Compares raw arguments: the order of keys matters. */
 const equalKey = (tool: string, rawArgs: string): string => `${tool} ${digest(rawArgs)}`;
 
-/** @param own the answer's text, which is the output unless the policy has another */
+/** @param own the answer's text, which is the output unless the policy gives another */
 function followsFrom(decided: PolicyDecision, own: string): Follows {
   switch (decided.decision) {
     case "continueWithTools":
