@@ -53,9 +53,7 @@ export interface ProviderOptions {
   credentials?: CredentialCallback;
   /** The server's address, with or without the version segment (`/v1`). */
   baseURL?: string;
-  /**
-   * Sent with every request. They win over the codec's headers; a single request's own (`settings.headers`) win over them.
-   */
+  /** Sent with every request. They win over the codec's headers; a single request's own (`settings.headers`) win over them. */
   headers?: Record<string, string>;
   /** Your own fetch. Default: node:http on Node, the global fetch elsewhere. */
   fetch?: FetchLike;

@@ -163,7 +163,8 @@ export class TextProtocol {
     const told = reading.calls.length > 0 || this.#strict || !mayCall(request) ? [] : toldCalls(inner);
     const calls = told.length > 0 ? told : reading.calls;
     this.#call(answer, calls, request, io);
-    // Its letter is about turns; what a limit cut is no typed output.
+    // The strict protocol reports only calls and ends of turns. For typed output the real stop must stay: output that the
+    // limit cut off is not typed output.
     const strict = this.#strict && request.outputSchema === undefined;
     const wire = wireOf(inner.stop.wire, calls.length > 0, strict);
     const message = answer.finish({ ...end, wire });

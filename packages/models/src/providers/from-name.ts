@@ -84,9 +84,7 @@ export async function modelFromName(
   return openaiCompatible({ ...all, provider, model, keyVariables });
 }
 
-/**
- * The environment variables that may hold a provider's address. OpenAI's two protocols share theirs, as they share the key.
- */
+/** The environment variables that may hold a provider's address. OpenAI's two protocols share theirs, as they share the key. */
 const addressVariables = (provider: string): string[] => [
   `${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`,
   ...(provider === "openai-chat" ? ["OPENAI_BASE_URL"] : []),

@@ -40,9 +40,7 @@ export interface OllamaOptions extends ProviderOptions {
   keepAlive?: string | number;
   /** `json` constrains every answer to JSON. Default: unconstrained. */
   format?: "json";
-  /**
-   * Break up control tokens of chat templates in the texts of users, tools and files. Default: true; false in strict mode.
-   */
+  /** Break up control tokens of chat templates in the texts of users, tools and files. Default: true; false in strict mode. */
   neutralise?: boolean;
   /** What to do when the server cut a prompt without reporting it (F184): warn, or fail the call. Default: `warn`. */
   onPromptCut?: "warn" | "fail";
@@ -68,9 +66,7 @@ const ownChecks = membersOf<
   onPromptCut: oneOf("warn", "fail"),
 });
 
-/**
- * The address of Ollama in the environment. `OLLAMA_HOST` is the server's own variable and may be an address to listen on.
- */
+/** The address of Ollama in the environment. `OLLAMA_HOST` is the server's own variable and may be an address to listen on. */
 export function ollamaURL(env: Environment = processEnvironment()): string {
   const base = fromEnvironment(env, ["OLLAMA_BASE_URL"]);
   if (base !== undefined) return base;
