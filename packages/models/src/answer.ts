@@ -47,11 +47,11 @@ export class Answer {
   readonly #origin: Origin;
   readonly #emit: (event: ModelEvent) => void;
   readonly #blocks = new Map<BlockKey, Block>();
-  /** Set where the server may leave tokens at the ends of texts. */
+  /** Set if the server may leave control tokens at the ends of texts. */
   readonly #held: HeldEnd | undefined;
   /** How many blocks were opened, including those that were dropped: no index is used twice. */
   #opened = 0;
-  /** The call that was opened last, until something of it was emitted. */
+  /** The call opened last, while nothing of it was emitted yet. */
   #untold: CallBlock | undefined;
   readonly #usage: Usage = {};
   /** The highest output token count so far, and whether anything was emitted since the last count. */
@@ -102,7 +102,7 @@ export class Answer {
     return (text) => this.#addText(block, type, text);
   }
 
-  /** Whether all that comes of a block from now on is of its kind: then what `moreText` gives may be kept. */
+  /** Whether all that still arrives for a block is of its kind: then the function from `moreText` may be kept. */
   isSettled(_key: BlockKey, _kind: "text" | "reasoning"): boolean {
     return true;
   }
@@ -174,7 +174,7 @@ export class Answer {
     this.#tell({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
   }
 
-  /** The final arguments of a call, in place of the pieces that came: a value, or JSON text; an empty one does not replace pieces. */
+  /** The final arguments of a call, replacing the pieces: a value, or JSON text. Empty ones do not replace pieces. */
   argsWhole(key: BlockKey, whole: Json): void {
     const block = this.#callBlock(key);
     if (whole === "") return;
@@ -252,9 +252,9 @@ export class Answer {
   }
 
   /**
-   * For protocols whose calls are blocks of their own: what gateways mixed up among them (`answer/misrouted-calls.ts`).
-   * @param stray arguments came that belong to no call
-   * @returns whether a call was lost: there were arguments, and there is no call
+   * Settles what gateways mixed up among calls that are blocks of their own (`answer/misrouted-calls.ts`).
+   * @param stray arguments arrived that belong to no call
+   * @returns whether a call was lost: arguments arrived, but there is no call
    */
   settleCalls(stray: boolean): boolean {
     const calls = [...this.#blocks].filter(
@@ -299,9 +299,9 @@ export class Answer {
   }
 
   /**
-   * The whole answer. Some servers end a cut answer as if it had ended for its calls (F006): broken arguments and its length give it away.
+   * The whole answer. Some servers end a truncated answer as if for its calls (F006): broken arguments or its length show it.
    * @param limit the most tokens it could have
-   * @throws RondoError `context_overflow` where the window was full before anything was said
+   * @throws RondoError `context_overflow` if the window was full before anything was said
    */
   finish(end: AnswerEnd, limit: number = Number.POSITIVE_INFINITY): AssistantMessage {
     const { wire = "unknown", raw, detail } = end;
@@ -321,7 +321,7 @@ export class Answer {
     });
   }
 
-  /** What had arrived when it broke off. It holds no calls, because none can be trusted to be whole. */
+  /** What had arrived when the answer broke off. It holds no calls, because none can be trusted to be whole. */
   partial(kind: "error" | "aborted" = "error"): AssistantMessage | undefined {
     this.#held?.release();
     const content = this.#parts(() => false).filter((part) => part.type !== "tool_call");

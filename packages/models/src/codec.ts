@@ -1,8 +1,8 @@
 // The room of the codec's interface: a wire protocol as pure functions.
 //
-// A codec never touches the network: it turns a request into a path, headers and a body, and frames into an answer.
-// Recorded transcripts therefore test it byte for byte, and it serves over fetch, over an official SDK's client, and
-// from a cassette alike. Whatever opens sockets, keeps time or reads keys is the transport's.
+// A codec never touches the network: it turns a request into a path, headers and a body, and frames into an answer. So it
+// can be tested byte for byte with recorded transcripts, and works over fetch, an official SDK's client and a recording
+// alike. Sockets, clocks and keys are the transport's.
 
 import type {
   AssistantMessage,
@@ -17,31 +17,31 @@ import type {
 import type { FrameTemplate } from "./frame-json.ts";
 import type { BodyParts } from "./kept-text.ts";
 
-/** What a codec is told: which model, what is known of it, and how this server differs from the protocol's original. */
+/** What a codec works for: the model, what is known of it, and how this server differs from the original protocol. */
 export interface Target {
   origin: Origin;
   facts: ModelFacts;
   /** Ask for a stream, or for the whole answer at once. Default: true. */
   stream?: boolean;
-  /** The output limit of the request, in tokens. It tells an answer that was cut off from one that is broken. */
+  /** The request's output limit, in tokens. It distinguishes an answer that was cut off from one that is broken. */
   outputLimit?: number;
-  /** Quirks of a compatible server, codec by codec. */
+  /** Quirks of a compatible server; each codec has its own. */
   compat?: { readonly [quirk: string]: Json };
   /**
-   * Whether somebody other than the model wrote a mark in the request's conversation. Set where the server may leave such
-   * marks at the ends of texts (quirk `endTokens`): those that nobody wrote of are no words of the answer.
+   * Whether a control token occurs in what others than the model wrote in the request's conversation. Set for servers that
+   * may leave such tokens at the ends of texts (quirk `endTokens`): those nobody mentioned are taken off the answer.
    */
   isSpokenOf?: (mark: string) => boolean;
 }
 
-/** A request as it goes out. `path` is joined to the base URL by the transport; keys are added there too. */
+/** A request as it is sent. The transport joins `path` to the base URL and adds the key. */
 export interface WireRequest {
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** The same body in pieces, for a client that can write them one after another. */
+  /** The same body in parts, for a client that can write them one after another. */
   parts?: BodyParts;
-  /** What the request asked for and this provider lacks. Each becomes a `warning` event. */
+  /** What the request asked for and this provider cannot do. Each becomes a `warning` event. */
   warnings: { code: string; message: string }[];
 }
 
@@ -50,35 +50,35 @@ export interface Frame {
   event: string | undefined;
   /** JSON text, or a protocol's sentinel such as `[DONE]`. */
   data: string;
-  /** AWS: the frame is an exception. */
+  /** AWS only: the frame is an exception. */
   exception?: boolean;
 }
 
 export interface Encoder {
-  /** Encodes a request. Messages seen before are not encoded again: the pieces are cached by the messages' identity. */
+  /** Encodes a request. What was made of a message is cached by the message's identity, so only new messages are encoded. */
   encode(request: ModelRequest): WireRequest;
 }
 
 export interface Decoder {
   /**
-   * Takes one frame, and emits what arrived with it.
+   * Decodes one frame, and emits the deltas it brought.
    * @throws RondoError when the frame is an error of the provider or cannot be understood
    */
   push(frame: Frame): void;
-  /** A faster way than `push` to take a frame that is like the last one. Absent: push every frame. */
+  /** A faster way than `push` to take a frame that differs from the last one only in its text. Absent: push every frame. */
   readonly frameTemplate?: FrameTemplate | undefined;
-  /** True once nothing more can come: reading stops then, even if the server keeps the connection open. */
+  /** True once nothing more can come. Reading stops then, even if the server keeps the connection open. */
   readonly finished: boolean;
-  /** True once the finish signal was seen, though something may follow it, most likely usage. Absent: `finished` tells. */
+  /** True once the finish signal was seen, even if more may follow, usually the usage. Absent: see `finished`. */
   readonly complete?: boolean;
   /**
    * The whole answer.
    * @throws RondoError `stream_truncated` (with `partial`) when no finish signal was seen
    */
   end(): AssistantMessage;
-  /** What has arrived: text and reasoning so far, no call that may be unfinished. Undefined if there is nothing. */
+  /** What has arrived so far: text and reasoning, but no call that may be unfinished. Undefined if there is nothing. */
   partial(): AssistantMessage | undefined;
-  /** The usage counted so far, even if `partial` is undefined. Absent: only `partial` tells. */
+  /** The usage reported so far, even if `partial` is undefined. Absent: only `partial` has it. */
   readonly usage?: Usage | undefined;
 }
 
@@ -96,22 +96,22 @@ export interface Codec {
   encoder(target: Target): Encoder;
   decoder(target: Target, emit: (event: ModelEvent) => void): Decoder;
   /**
-   * A whole answer that came as one JSON body.
+   * Decodes a whole answer that came as one JSON body.
    * @throws RondoError if the body is an error, or not an answer
    */
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage;
-  /** The typed error of a failed HTTP response. Status and code are considered before any text. */
+  /** The typed error of a failed HTTP response. Status and error code are considered before any message text. */
   errorOf(response: ErrorResponse): RondoError;
   /**
-   * The answer that an error response holds, if there is one: a server that checks calls itself reports a bad call as an
-   * error, and the loop must show the model its mistake. Called before `errorOf`.
+   * The answer in an error response, if there is one: a server that checks tool calls itself reports a bad call as an
+   * error, but the loop must show the model its mistake. Called before `errorOf`.
    */
   answerOf?(response: ErrorResponse, target: Target): AssistantMessage | undefined;
-  /** The quirks of a server that a refusal shows, if one of them was not known. Pure: the model keeps them. */
+  /** The quirks that an error response reveals; undefined if it reveals none that is new. Pure: the model keeps them. */
   learned?(response: ErrorResponse, target: Target): Target["compat"];
   /**
-   * The quirks that an answer makes likely, and a warning if something is no longer sent with them. The request is then sent once more with
-   * them; they are kept if the new answer makes no quirk likely. Pure, like `learned`.
+   * The quirks that an answer makes likely, and a warning if requests leave something out because of them. The request is
+   * then sent once more with these quirks; they are kept if the new answer makes no quirk likely. Pure, like `learned`.
    */
   suspected?(
     answer: AssistantMessage,

@@ -1,16 +1,16 @@
-// The room of credentials: where a key comes from, how it is told to a server, and that it is told to nobody else.
+// The room of credentials: where a key comes from, how it is sent to a server, and that nobody else sees it.
 //
-// A key is asked for before every call, for a token may have been renewed meanwhile. It is put into headers, never into
-// a URL. Everything that leaves here towards a person (errors, their raw bodies) is searched for it first.
+// Credentials are requested before every call, because a token may have been renewed meanwhile. They go into headers, never
+// into a URL. Everything shown to a person (error messages, their raw bodies) is searched for them first.
 
 import { type Json, messageOf, RondoError, secretHeader } from "@rondo/core";
 import { type Check, membersOf } from "@rondo/core/checks";
 
 export interface Credentials {
   apiKey?: string;
-  /** Whole headers, for what is no plain key. */
+  /** Whole headers, if the credentials are not a plain key. */
   headers?: Record<string, string>;
-  /** Keys to sign with, as every AWS credential provider gives them. Bedrock only. */
+  /** Keys for signing requests, as every AWS credential provider returns them. Bedrock only. */
   aws?: AwsKeys;
 }
 
@@ -21,8 +21,8 @@ export interface AwsKeys {
 }
 
 /**
- * Asked before every call. `refresh` is true once the last token was refused: fetch a new one then, do not give the stored one. What comes
- * back is compared with what was refused; the call is made again, once, only when it differs.
+ * Called before every request. `refresh` is true after the last token was refused: fetch a new one then, not the stored
+ * one. The result is compared with what was refused; the request is sent once more only if it differs.
  */
 export type CredentialCallback = (need: {
   refresh: boolean;
@@ -31,7 +31,7 @@ export type CredentialCallback = (need: {
 /** Environment variables, e.g. `process.env`. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** The process's environment, where there is one. */
+/** The process's environment; empty where there is no process. */
 export function processEnvironment(): Environment {
   return typeof process === "undefined" ? {} : (process.env ?? {});
 }
@@ -45,13 +45,13 @@ export function fromEnvironment(env: Environment, names: readonly string[]): str
   return undefined;
 }
 
-/** The error of a model that has no key. */
+/** The error for a model without a key. */
 export function missingKey(id: string, names: readonly string[]): RondoError {
   const set = names.length === 0 ? "" : `set ${names.join(" or ")} in the environment, or `;
   return new RondoError("auth", `there is no key for ${id}: ${set}pass apiKey to the model`);
 }
 
-/** A key as it can stand in a header. */
+/** The key, trimmed and checked: it must be able to stand in a header. */
 export function checkedKey(key: string, id: string): string {
   const trimmed = key.trim();
   if (trimmed === "") throw new RondoError("auth", `the key for ${id} is empty`);
@@ -63,7 +63,7 @@ export function checkedKey(key: string, id: string): string {
   return trimmed;
 }
 
-/** What is secret among the headers that authorise a request, longest first. */
+/** The secrets in a request's credentials and headers, longest first. */
 export function secretsOf(credentials: Credentials, headers: Readonly<Record<string, string>>): string[] {
   const secrets = new Set<string>();
   const add = (value: string): void => {
@@ -80,7 +80,7 @@ export function secretsOf(credentials: Credentials, headers: Readonly<Record<str
   return [...secrets].sort((a, b) => b.length - a.length);
 }
 
-/** A text without these secrets, and without anything that looks like a well-known key. */
+/** The text with these secrets, and anything that looks like a well-known kind of key, taken out. */
 export function redacted(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets) clean = clean.replaceAll(secret, "[redacted]");
@@ -90,7 +90,7 @@ export function redacted(text: string, secrets: readonly string[]): string {
 const wellKnownKeys =
   /\b(?:sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{16,}|xai-[A-Za-z0-9]{16,}|(?<=Bearer )[A-Za-z0-9._~+/-]{16,}=*)/g;
 
-/** The same for a value that stands in an error: in its texts, and in the names of its members. */
+/** The same for a value in an error: its strings and the names of its members. */
 export function redactedJson(value: Json, secrets: readonly string[]): Json {
   if (typeof value === "string") return redacted(value, secrets);
   if (Array.isArray(value)) return value.map((one) => redactedJson(one, secrets));
@@ -100,17 +100,17 @@ export function redactedJson(value: Json, secrets: readonly string[]): Json {
   );
 }
 
-/** What a value is, and not which: it may be a key. */
+/** The kind of a value, without the value itself: it may be a key. */
 const kindOf = (value: unknown): string => {
   if (value === undefined || value === null) return String(value);
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 };
 
-/** A text that is told of by its kind alone. */
+/** A string of which errors show only the kind. */
 export const secretText: Check = (value) =>
   typeof value === "string" ? undefined : { at: "", says: `a text is needed, not ${kindOf(value)}` };
 
-/** Texts by name, told of by their names and kinds alone. */
+/** Strings by name, of which errors show only names and kinds. */
 export const secretTexts: Check = (value) => {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { at: "", says: "an object of texts is needed" };
@@ -121,7 +121,7 @@ export const secretTexts: Check = (value) => {
   return undefined;
 };
 
-// Providers of such keys give more with them: until when they hold, whose they are.
+// AWS credential providers return more members than these, e.g. an expiry.
 const awsKeys = membersOf<AwsKeys>(
   { accessKeyId: secretText, secretAccessKey: secretText, sessionToken: secretText },
   ["accessKeyId", "secretAccessKey"],
@@ -130,7 +130,10 @@ const awsKeys = membersOf<AwsKeys>(
 const parts = { apiKey: secretText, headers: secretTexts, aws: awsKeys };
 const credentialParts = membersOf<Credentials>(parts, [], "let_pass");
 
-/** What is wrong with what the host's own function gave: a request would go out with nothing, or with half of it. */
+/**
+ * What is wrong with what the host's callback returned. Unchecked, a request would be sent with no credentials, or half of
+ * them.
+ */
 function faultOf(given: unknown): string | undefined {
   if (given === undefined || typeof given === "string") return undefined;
   if (typeof given !== "object" || given === null || Array.isArray(given))
@@ -142,7 +145,7 @@ function faultOf(given: unknown): string | undefined {
   return fault === undefined ? undefined : `option ${fault.at.slice(1)}: ${fault.says}`;
 }
 
-/** What the host's own function gives. @throws RondoError `auth` where it fails, or gives no credentials */
+/** The credentials from the host's callback. @throws RondoError `auth` if it fails, or returns no credentials */
 export async function fromCallback(
   credentials: CredentialCallback,
   need: Parameters<CredentialCallback>[0],

@@ -1,14 +1,14 @@
 // The room of the event buffer: a list that is filled and emptied again and again.
 //
-// It keeps its memory: a stream of some thousand pieces, a few at a time, would leave as many lists behind.
+// It reuses its memory: a stream of thousands of events, emptied a few at a time, would otherwise allocate as many arrays.
 
 export interface EventBuffer<T> {
-  /** Needs no `this`: whoever makes events may be given it as it is. */
+  /** Needs no `this`, so it can be passed on as a callback. */
   readonly push: (item: T) => void;
   /**
-   * Hands over what is there, in order, and is empty then: also when `take` throws, and what was left is lost.
-   * @param take is told of each item whether another one follows
-   * @returns whether there was anything
+   * Hands over all items in order and empties the buffer, even if `take` throws; the remaining items are then lost.
+   * @param take gets each item, and whether another one follows
+   * @returns whether there were any
    */
   empty(take: (item: T, more: boolean) => void): boolean;
 }

@@ -1,7 +1,7 @@
-// The room of exact arguments: JSON in which the long integers of a call's arguments keep their digits (F093).
+// The room of exact arguments: JSON parsing that keeps the digits of long integers in a call's arguments (F093).
 //
-// A model may pass on an id of 19 digits. As a double it becomes another id. Most protocols send arguments as text, which
-// is never touched; here are those that send them as a value. What is no call's is read as numbers, and kept as it came.
+// A model may pass on an id of 19 digits; as a double it becomes a different id. Most protocols send arguments as text,
+// which is never changed; this is for those that send them as JSON values. Everything else is parsed as plain numbers.
 
 import type { Json, JsonObject } from "@rondo/core";
 
@@ -12,10 +12,10 @@ interface ExactJson {
 }
 
 const exact = JSON as unknown as ExactJson;
-/** Where a call's arguments stand as a value. */
+/** Where a call's arguments are a JSON value. */
 const places = /"(?:(?:arguments|args|input)"\s*:\s*\{|partialArgs"\s*:\s*\[)/;
 
-/** JSON.parse, except that every integer too large for a double keeps its digits when it is written again. */
+/** Like JSON.parse, but every integer too large for a double is written back with its original digits. */
 export function parseDigits(text: string): Json {
   if (exact.rawJSON === undefined || !/\d{16}/.test(text)) return JSON.parse(text) as Json;
   return exact.parse(text, (_key, one, { source }) =>
@@ -25,7 +25,7 @@ export function parseDigits(text: string): Json {
   );
 }
 
-/** JSON.parse, except that integers too large for a double keep their digits in a call's arguments, for `rawArgs`. */
+/** Like JSON.parse, but integers too large for a double keep their digits within a call's arguments, for `rawArgs`. */
 export function parseExact(text: string): Json {
   if (exact.rawJSON === undefined || !places.test(text) || !/\d{16}/.test(text))
     return JSON.parse(text) as Json;
@@ -33,7 +33,7 @@ export function parseExact(text: string): Json {
 }
 
 /**
- * The value in numbers, where digits were kept. It is changed in place.
+ * Turns integers whose digits were kept into plain numbers, in place.
  * @param keeps which members stay exact. Default: none
  */
 export function asNumbers(
@@ -46,7 +46,7 @@ export function asNumbers(
   for (const [name, inner] of Object.entries(holder)) {
     if (keeps(name, holder)) continue;
     const read = asNumbers(inner, keeps);
-    // What holds no digits may be frozen.
+    // A value without such integers may be frozen: it is not assigned to.
     if (read !== inner) holder[name] = read;
   }
   return value;

@@ -1,21 +1,20 @@
-// The room of frames that look alike: JSON that differs from the last only in one text and a few counters.
+// The room of frames that look alike: JSON that differs from the frame before only in one text and a few counters.
 //
-// A streamed answer is thousands of frames of one shape. Once a shape was seen, a frame that fits it letter for letter,
-// but for the text and the counters, need not be parsed: the last value is told what changed. Mostly the text is all that
-// changes: then what stands before and behind it is compared, which costs next to nothing and is learnt from one frame.
-// Where counters run, a pattern is made of the frame. What does not fit is parsed as ever, so the result is always what
-// JSON.parse would give. An answer of a few frames is parsed, and no more. The value is used again: read it, do not keep it.
+// A streamed answer is thousands of such frames. Where only the text differs, the bytes before and after it (the edges) are
+// compared, which costs next to nothing; where counters run too, a pattern is made of the frame. A frame that fits is not
+// parsed: the last value is updated. Any other frame is parsed, so the result is always what JSON.parse would give. The
+// first frames are always parsed: most answers are short. The value is reused: read it, do not keep it.
 //
-// Who knows that the last frame did nothing but add its text may ask for its `frameTemplate`, and do the same with the text of
-// each frame that is like it. Who cuts frames out of a stream then need not even cut that one.
+// A decoder whose last frame only added text can offer its `frameTemplate`: the stream reader then hands over the texts of
+// frames like it without even cutting those out of the stream.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { literal } from "./patterns.ts";
 
-/** Where the piece of text that a frame brings stands in it. Nothing else in a frame may be kept by whoever reads it. */
+/** The path to the text that a frame brings. The reader of a frame must not keep anything else of it. */
 export type TextPath = readonly (string | number)[];
 
-/** Members that count on from frame to frame, in the protocols there are. */
+/** Members of the known protocols that count up from frame to frame. */
 const counters: ReadonlySet<string> = new Set([
   "sequence_number",
   "created",
@@ -25,16 +24,19 @@ const counters: ReadonlySet<string> = new Set([
   "thoughtsTokenCount",
 ]);
 
-/** Members that are filled with noise, against those who measure lengths on the wire. */
+/** Members filled with random noise, against attackers who measure lengths on the wire. */
 const noise: ReadonlySet<string> = new Set(["obfuscation"]);
 
-/** How often a stream may show another shape before nothing more is learnt from it. */
+/** How many patterns a stream may need before no more are made. */
 const mostShapes = 8;
 
-/** Frames that are parsed before a pattern is made, which costs as much as parsing some dozens: most answers are short. Edges wait for a quarter as many. */
+/**
+ * Frames parsed before a pattern is made: making one costs as much as parsing some dozens. A quarter as many before edges
+ * are compared.
+ */
 const parsedFirst = 48;
 
-/** Frames in a row that did not fit between the edges of the one before, after which edges are no longer looked for. */
+/** After so many frames in a row that did not fit the edges, edges are no longer looked for. */
 const mostMisfits = 8;
 
 interface Hole {
@@ -43,7 +45,7 @@ interface Hole {
   counts: boolean;
 }
 
-/** A frame in which only the text changes: what stands before it and behind it. */
+/** The text before and after the only part of a frame that changes. */
 interface Edges {
   before: string;
   after: string;
@@ -58,9 +60,9 @@ interface Shape {
   value: Json;
 }
 
-/** What a frame comes to that differs from the last one in its text alone. Good until a frame comes that does not. */
+/** Recognises a frame that differs from the last one only in its text. Valid until a frame comes that does not. */
 export class FrameTemplate {
-  /** What stands before the text, and behind it. */
+  /** The frame's JSON before its text, and after it. */
   readonly before: string;
   readonly after: string;
   readonly #then: (text: string) => void;
@@ -71,13 +73,13 @@ export class FrameTemplate {
     this.#then = then;
   }
 
-  /** Takes a whole frame. False, and nothing was done, for one that is not alike. */
+  /** Takes a whole frame. Returns false, and does nothing, if it differs in more than its text. */
   takes(data: string): boolean {
     const written = writtenBetween(this, data);
     return written !== undefined && this.take(written);
   }
 
-  /** Takes what is written in the text's place. False, and nothing was done, for what is more than one text. */
+  /** Takes the JSON in the text's place. Returns false, and does nothing, if that is more than one string. */
   take(written: string): boolean {
     const text = textWritten(written);
     if (text === undefined) return false;
@@ -97,13 +99,13 @@ export class FrameJson {
   #shape: Shape | undefined;
   #learnt = 0;
   #misses = 0;
-  /** Frames of the beginning that are still to be parsed. */
+  /** Initial frames still to be parsed. */
   #beginning: number;
 
   /**
-   * @param paths places where a piece of text may stand
-   * @param parse what is done with a frame of a new shape; it may throw
-   * @param first how many frames are parsed before a pattern is made of one; a quarter as many before edges are looked for
+   * @param paths where in a frame its text may be
+   * @param parse parses a frame of a new shape; it may throw
+   * @param first how many frames are parsed before a pattern is made; a quarter as many before edges are compared
    */
   constructor(
     paths: readonly TextPath[],
@@ -116,19 +118,22 @@ export class FrameJson {
     this.#beginning = first >> 2;
   }
 
-  /** Whether it is known of the last frame what stands around its text: only then is there a likeness to it. */
+  /** Whether the edges of the last frame are known: only then can others be recognised by them. */
   get isEdged(): boolean {
     return this.#same && this.#edges !== undefined;
   }
 
-  /** How a frame is taken that differs from the last one in its text alone: `then` is told the text. Undefined where that cannot be told. */
+  /**
+   * A template of the last frame: `then` gets the text of each frame that it recognises. Undefined if the edges are not
+   * known.
+   */
   frameTemplate(then: (text: string) => void): FrameTemplate | undefined {
     return this.#same && this.#edges !== undefined
       ? new FrameTemplate(this.#edges.before, this.#edges.after, then)
       : undefined;
   }
 
-  /** The value of a frame, good until the next one. */
+  /** The frame's value, valid until the next one. */
   parse(data: string): Json {
     if (this.#beginning > 0) {
       this.#beginning -= 1;
@@ -155,7 +160,7 @@ export class FrameJson {
       this.#same = true;
       this.#edges = edges;
     }
-    // A frame out of the row (an escape, another event) is no reason to learn anew; several are.
+    // A single unusual frame (an escape, another event) does not call for a new pattern; several do.
     const patience = this.#shape === undefined ? this.#parsedFirst : 2;
     if (this.#learnt < mostShapes && this.#misses > patience) this.#learn(data, value);
     return value;
@@ -170,7 +175,7 @@ export class FrameJson {
     const shape = this.#shape;
     const found = shape?.pattern.exec(data);
     if (shape === undefined || !found) return undefined;
-    // The value's counters change here, and the edges of the frame that it was made of hold those it had.
+    // Setting the counters makes the edges of this value's frame outdated: they contain the old ones.
     if (this.#edges?.value === shape.value) this.#edges = undefined;
     shape.holes.forEach(({ holder, key, counts }, at) => {
       const text = found[at + 1] as string;
@@ -188,7 +193,7 @@ export class FrameJson {
   }
 }
 
-/** What is written where the text stands; undefined where something else stands around it. */
+/** The JSON between these edges; undefined if the frame has other ones. */
 function writtenBetween(
   { before, after }: Pick<Edges, "before" | "after">,
   data: string,
@@ -198,21 +203,21 @@ function writtenBetween(
   return data.slice(before.length, data.length - after.length);
 }
 
-/** What a text in JSON cannot hold as it is, and a little more. */
+/** Characters that may not stand unescaped in a JSON string, and a few more. */
 const special = /["\\\p{Cc}]/u;
 
-/** What is written between two quotes, when it is one text and no more than that. */
+/** The string written between two quotes; undefined if it is not exactly one string. */
 function textWritten(written: string): string | undefined {
   if (!special.test(written)) return written;
   try {
-    // One that begins with a quote is a text or no JSON: what it says is what it says inside its frame.
+    // It may contain an escaped quote; an unescaped one makes this invalid JSON.
     return JSON.parse(`"${written}"`) as string;
   } catch {
     return undefined;
   }
 }
 
-/** What stands around a frame's text, when that can be found in it beyond doubt. */
+/** The edges around a frame's text; undefined if the text's place is ambiguous. */
 function edgesOf(data: string, value: Json, paths: readonly TextPath[]): Edges | undefined {
   const text = textIn(value, paths);
   if (text === undefined) return undefined;
@@ -233,7 +238,7 @@ function textIn(value: Json, paths: readonly TextPath[]): { holder: JsonObject; 
   return undefined;
 }
 
-/** The shape of a frame, when its text can be found in it beyond doubt. */
+/** The pattern of a frame; undefined if the place of its text or counters is ambiguous. */
 function shapeOf(data: string, value: Json, paths: readonly TextPath[]): Shape | undefined {
   const text = textIn(value, paths);
   if (text === undefined) return undefined;
@@ -246,7 +251,7 @@ function shapeOf(data: string, value: Json, paths: readonly TextPath[]): Shape |
     if (!isText && !isNoise && !counts) continue;
     const written = counts ? String(held) : `"${held as string}"`;
     const place = placeOf(data, key, written);
-    // A text that is written with escapes, or that stands twice, cannot be told apart for sure.
+    // Written with escapes, or occurring twice: its place is ambiguous.
     if (place === undefined) return undefined;
     const inside = counts ? 0 : 1;
     holes.push({ holder, key, counts, at: place + inside, length: written.length - 2 * inside });
@@ -262,7 +267,7 @@ function shapeOf(data: string, value: Json, paths: readonly TextPath[]): Shape |
   return { pattern: new RegExp(`${pattern}${literal(data.slice(from))}$`), holes, value };
 }
 
-/** Where a member's value is written; undefined when that is not beyond doubt. */
+/** The offset of a member's value in the JSON; undefined if it is ambiguous. */
 function placeOf(data: string, key: string, written: string): number | undefined {
   const name = `"${key}":`;
   const at = data.indexOf(name);
@@ -273,7 +278,7 @@ function placeOf(data: string, key: string, written: string): number | undefined
   return /[\s,}\]]/.test(data.charAt(place + written.length)) ? place : undefined;
 }
 
-/** The member a path leads to, when it is a text that is not empty. */
+/** The member at the path, if it is a non-empty string. */
 function memberAt(value: Json, path: TextPath): { holder: JsonObject; key: string } | undefined {
   let holder: Json | undefined = value;
   const last = path.length - 1;
@@ -288,7 +293,7 @@ function memberAt(value: Json, path: TextPath): { holder: JsonObject; key: strin
   return typeof held === "string" && held !== "" ? { holder, key } : undefined;
 }
 
-/** Every member of every object in a value, in the order they are written. */
+/** Every member of every object in a value, in the order in which they are written. */
 function* members(value: Json): Generator<{ holder: JsonObject; key: string }> {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-// The face of @rondo/models.
+// The public exports of @rondo/models.
 export { type FromAiSdkOptions, fromAiSdk } from "./ai-sdk/from-ai-sdk.ts";
 export type { AiSdkModelLike } from "./ai-sdk/spec.ts";
 export { type AiSdkCall, type AiSdkModel, type ToAiSdkOptions, toAiSdk } from "./ai-sdk/to-ai-sdk.ts";

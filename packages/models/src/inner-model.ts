@@ -1,4 +1,4 @@
-// The room of the model inside: what those that are put around a model of ours must be given.
+// The room of the inner model: a check for functions that wrap a model.
 
 import type { Model } from "@rondo/core";
 import { callable, checkGiven, having, membersOf, object } from "@rondo/core/checks";
@@ -8,5 +8,8 @@ const given = membersOf<{ model: Model }>(
   ["model"],
 );
 
-/** @throws RondoError `invalid_request` naming `owner`, for what is no model of ours: one of the AI SDK, or a promise of one */
+/**
+ * @throws RondoError `invalid_request` naming `owner`, if the value is not a Rondo model but, say, one of the AI SDK, or a
+ * promise
+ */
 export const checkInner = (model: Model, owner: string): void => checkGiven(given, { model }, owner);

@@ -1,8 +1,8 @@
 // The room of reading and writing JSON, for all protocols.
 //
-// Reading: servers put strings where objects belong and null where anything belongs, so every member is
-// asked for by type and a wrong one is as good as absent. Writing: text with a lone surrogate makes the whole request
-// invalid for every provider (F094), so no piece leaves without passing `jsonOf`.
+// Reading: servers send strings where objects belong, and null anywhere, so every member is read by type, and one of the
+// wrong type counts as absent. Writing: text with a lone surrogate makes the whole request invalid for every provider
+// (F094), so everything is written with `jsonOf`.
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { FrameJson } from "./frame-json.ts";
@@ -13,7 +13,7 @@ export function objectIn(value: unknown): JsonObject | undefined {
     : undefined;
 }
 
-/** The same as a question, for members that are objects of JSON. */
+/** The same as a type guard, for values of JSON. */
 export const isObject = (value: Json | undefined): value is JsonObject => objectIn(value) !== undefined;
 
 export function listIn(value: Json | undefined): Json[] {
@@ -28,27 +28,27 @@ export function numberIn(value: Json | undefined): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** A count, also where somebody made a text of it on the way; none is below zero. */
+/** A count, also if it came as a string; negative numbers do not count. */
 export function countIn(value: Json | undefined): number | undefined {
   const count = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
-/** The value of a frame that may be anything. Undefined when it is no JSON. */
+/** The value of a frame that may be anything. Undefined if it is not JSON. */
 export function parsedFrame(frames: FrameJson, data: string): Json | undefined {
   try {
     const value = frames.parse(data);
-    // Quoted once more on the way.
+    // A proxy may have quoted it once more.
     return typeof value === "string" ? (parseJson(value) ?? value) : value;
   } catch {
     return /^\s*[{[]/.test(data) ? parseJson(asJson(data)) : undefined;
   }
 }
 
-/** One that is not closed goes on to the end: what looked for its end anew from every quote in it would be quadratic (F243). */
+/** An unclosed string matches up to the end: looking for its end anew from every quote in it would be quadratic (F243). */
 const strings: RegExp = /"(?:[^"\\]+|\\[\s\S])*"?|-?\b(?:NaN|Infinity)\b/g;
 
-/** A text as JSON proper: with null where Python wrote a number that is none, and with its control characters escaped. */
+/** The text as valid JSON: Python's NaN and Infinity become null, and control characters in strings are escaped. */
 const asJson = (text: string): string =>
   text.replace(strings, (one) =>
     one.startsWith('"')
@@ -57,7 +57,7 @@ const asJson = (text: string): string =>
       : "null",
   );
 
-/** Parses a text that may be anything. Undefined when it is no JSON. */
+/** Parses a text that may be anything. Undefined if it is not JSON. */
 export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): Json | undefined {
   try {
     return parse(text) as Json;
@@ -66,17 +66,17 @@ export function parseJson(text: string, parse: (text: string) => unknown = JSON.
   }
 }
 
-/** Where an object ends whose text may come in pieces: each letter is looked at once. */
+/** Finds the end of an object whose text may come in pieces; each character is looked at once. */
 export class ObjectScan {
   #depth = 0;
   #inString = false;
 
-  /** Whether its last bracket is still to come. */
+  /** Whether the closing bracket is still to come. */
   get isOpen(): boolean {
     return this.#depth > 0;
   }
 
-  /** Looks at the next piece, from a place in it. Where the object ends there; -1 where it goes on. */
+  /** Scans the next piece, from an offset in it. Returns the offset behind the object's end in it; -1 if the object goes on. */
   endIn(text: string, from = 0): number {
     for (let at = from; at < text.length; at++) {
       const one = text[at];
@@ -91,14 +91,14 @@ export class ObjectScan {
   }
 }
 
-/** Where the object that begins at `from` ends; -1 when it is not closed. */
+/** The offset behind the end of the object that begins at `from`; -1 if it is not closed. */
 export const objectEnd = (text: string, from: number): number => new ObjectScan().endIn(text, from);
 
-// One escape at a time, so that an escaped backslash before a `u` is not taken for the start of one.
+// Matches one escape at a time: in `\\u`, the escaped backslash is not the start of a `\u`.
 const escapes: RegExp =
   /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|[\s\S])/g;
 
-/** JSON text in which every lone surrogate escape is the replacement character. */
+/** JSON text with every escaped lone surrogate replaced by the replacement character. */
 export function wellFormedJson(json: string): string {
   if (!/\\u[dD]/.test(json)) return json;
   return json.replace(escapes, (one) => (one.length === 6 && /^\\u[dD]/.test(one) ? "\\ufffd" : one));
@@ -106,14 +106,14 @@ export function wellFormedJson(json: string): string {
 
 /** A value as JSON text that every provider can read. `value` must not be undefined. */
 export function jsonOf(value: unknown): string {
-  // JSON.stringify writes a lone surrogate as an escape and a pair as it is: only the escapes need looking at.
+  // JSON.stringify writes a lone surrogate as an escape and a pair unescaped: only escapes need to be checked.
   const text = JSON.stringify(value);
   return text.includes("\\ud") ? wellFormedJson(text) : text;
 }
 
 /** A short stable digest of a text, as letters and digits. Not for security. */
 export function digest(text: string, length: number): string {
-  // Two FNV-1a sums with different starts give 64 bits; more letters come from running on.
+  // Two FNV-1a sums with different starts give 64 bits; longer digests continue the sums.
   let out = "";
   for (let round = 0; out.length < length; round++) {
     let a = 0x811c9dc5 ^ Math.imul(round, 0x9e3779b1);

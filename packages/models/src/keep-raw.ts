@@ -1,14 +1,14 @@
-// The room of raw answers: a codec that keeps what the provider sent beside what was read out of it.
+// The room of raw answers: a codec that keeps what the provider sent beside what was decoded from it.
 //
-// Only on request: a raw answer is journaled with its message, and is as large again.
+// Only on request: a raw answer is journaled with its message, and doubles its size.
 
 import type { AssistantMessage, Json, Usage } from "@rondo/core";
 import type { Codec, Decoder, Frame } from "./codec.ts";
 import { asNumbers } from "./exact-json.ts";
 
-/** The codec, whose answers hold the provider's own as `raw`: the body, or the list of a stream's events. */
+/** The codec, with the provider's own answer on each message as `raw`: the body, or the list of a stream's events. */
 export function keepingRaw(codec: Codec): Codec {
-  // Member by member: one of a user's own may be an instance of a class.
+  // Not spread: a user's own codec may be an instance of a class.
   return {
     api: codec.api,
     framing: codec.framing,
@@ -59,7 +59,7 @@ class RawKeeper implements Decoder {
   }
 }
 
-/** A sentinel such as `[DONE]` is no JSON: it stays as text. */
+/** A sentinel such as `[DONE]` is not JSON: it is kept as text. */
 function read(data: string): Json {
   try {
     return JSON.parse(data) as Json;

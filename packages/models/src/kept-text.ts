@@ -1,20 +1,20 @@
 // The room of kept text: the beginning of a conversation's requests, which only grows, and its bytes.
 //
-// A request repeats all that the last one said. Put together anew, a long body is copied twice a step, once to be one
-// text and once to be bytes. Here what was said before is bytes already, and only what is new is made into some.
+// A request repeats all that the last one said. Building a long body from scratch copies it twice per step: once to make
+// the string, once to make the bytes. Here the bytes of the earlier text are kept, and only what is new is encoded.
 
-/** From this many characters on bytes are kept: below, a body is put together faster than it is written in pieces. */
+/** In characters. Shorter bodies are built faster than they are written in parts. */
 const worthwhile = 32 * 1024;
 
-/** A text as it was when it was asked for: `bytes` and behind them `rest` say the same as `text`. */
+/** The text at the time it was asked for: `bytes` followed by `rest` are the same as `text`. */
 export interface Beginning {
   text: string;
-  /** UTF-8. They never change: what is added later stands behind them. */
+  /** UTF-8. These bytes never change: later text is added behind them. */
   bytes: Uint8Array | undefined;
   rest: string;
 }
 
-/** A request's body in three parts, of which `kept`, the middle, is bytes already. Together they are the whole body. */
+/** A request's body in three parts; the middle one, `kept`, is already encoded. Together they are the whole body. */
 export interface BodyParts {
   before: string;
   kept: Uint8Array;
@@ -30,7 +30,7 @@ export class KeptText {
   #memory = none;
   #used = 0;
 
-  /** Adds a text that is whole by itself: no letter may begin in one and end in another. */
+  /** Appends a text. No surrogate pair may be split between two texts. */
   append(text: string): void {
     this.#text += text;
     this.#rest += text;
@@ -44,10 +44,10 @@ export class KeptText {
   }
 
   #keep(): void {
-    // A unit is three bytes at most.
+    // A UTF-16 unit takes at most three bytes.
     const needed = this.#used + this.#rest.length * 3;
     if (needed > this.#memory.length) {
-      // Memory that was given away is never written again: whoever holds it reads what was there.
+      // Memory that was handed out is never overwritten: whoever holds it still reads the same bytes.
       const larger = new Uint8Array(needed + (needed >> 1));
       larger.set(this.#memory.subarray(0, this.#used));
       this.#memory = larger;
@@ -57,7 +57,7 @@ export class KeptText {
   }
 }
 
-/** A body as a text, and in parts where there are bytes to save. Put together with +, which copies nothing. */
+/** The body as a string, and in parts if that saves encoding. Joined with +, which does not copy. */
 export function bodyOf(
   before: string,
   { text, bytes, rest }: Beginning,

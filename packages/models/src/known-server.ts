@@ -1,20 +1,20 @@
-// The room of what a model knows of its server: the quirks that were told of it, and those that its answers taught.
+// The room of what a model knows of its server: the quirks from its options, and those learned from its answers.
 //
-// What is learned once is kept, and every later request is made for it. Calls that are under way together are taught the
-// same: what one of them has learned already is no news to the next, whose request was made without it.
+// What was learned is kept and applies to every later request. Concurrent calls may learn the same quirk: a call whose
+// request was made before another one learned it is simply made again with what is known now.
 
 import type { Json, ModelRequest } from "@rondo/core";
 import type { Codec, Encoder, Target, WireRequest } from "./codec.ts";
 
-/** A request as it goes out, and the server as it was known when it was made. */
+/** A request as it is sent, and what was known of the server when it was made. */
 export interface Made {
   wire: WireRequest;
   target: Target;
 }
 
-/** The request made otherwise, for a server that is known better. */
+/** The same request made again with newly learned quirks. */
 export interface Other extends Made {
-  /** What was learned for it is not so. */
+  /** Takes back what was learned: it proved wrong. */
   forget(): void;
 }
 
@@ -32,8 +32,8 @@ export class KnownServer {
   }
 
   /**
-   * The server as it is known by now, with the quirks that the answer to a request taught.
-   * @param asked what the request was made for
+   * The server as known now, plus the quirks that the answer to a request revealed; undefined if it revealed none.
+   * @param asked the server as it was known when that request was made
    */
   quirked(asked: Target, taught: Target["compat"]): Target | undefined {
     if (taught === undefined) return undefined;
@@ -44,22 +44,25 @@ export class KnownServer {
     return news.length === 0 ? now : { ...now, compat: { ...now.compat, ...Object.fromEntries(news) } };
   }
 
-  /** The server as one whose answers come as streams, or whole. */
+  /** The server, known to answer with streams only, or with whole answers only. */
   streaming(stream: boolean): Target {
     return { ...this.#target, stream };
   }
 
-  /** A request made anew for a server that is such from now on; undefined, and nothing was learned, where that is the same one. */
+  /**
+   * The request made again for a target, which is kept as known from now on. Undefined, with nothing learned, if it is the
+   * same request.
+   */
   otherwise(target: Target, request: ModelRequest, codec: Codec, { wire: before }: Made): Other | undefined {
     const known = { target: this.#target, encoder: this.#encoder };
     const encoder = (target === known.target ? known.encoder : undefined) ?? codec.encoder(target);
     const wire = encoder.encode(request);
-    // Of some protocols the path says whether it is a stream.
+    // In some protocols the path decides whether the answer is a stream.
     if (wire.body === before.body && wire.path === before.path) return undefined;
     this.#target = target;
     this.#encoder = encoder;
     const forget = (): void => {
-      // What another call has learned since is its own to forget.
+      // If another call has learned something since, what is known is no longer ours to take back.
       if (this.#target !== target) return;
       this.#target = known.target;
       this.#encoder = known.encoder;

@@ -1,4 +1,4 @@
-// The room of a model's credentials: which of its options they come from, and what is said where there are none.
+// The room of a model's credentials: which option they come from, and the error when there are none.
 
 import {
   type CredentialCallback,
@@ -21,8 +21,8 @@ export class ModelCredentials {
   }
 
   /**
-   * What the next request is authorised with. The callback counts first, then the key, then the environment.
-   * @throws RondoError `auth` where there is none, or it can be none; `aborted`
+   * The credentials for the next request: the callback's, else the key's, else the environment's.
+   * @throws RondoError `auth` if there are none, or unusable ones; `aborted`
    */
   async get(need: Parameters<CredentialCallback>[0], signal: AbortSignal): Promise<Credentials> {
     const { credentials, apiKey, environmentKey, keyVariables = [], keyless, headers } = this.#options;
@@ -39,7 +39,7 @@ export class ModelCredentials {
     return found.apiKey === undefined ? found : { ...found, apiKey: checkedKey(found.apiKey, this.#id) };
   }
 
-  /** Where they come from, in words. */
+  /** Where they come from, as a phrase for errors. */
   get source(): string {
     const { credentials, apiKey, keyVariables = [] } = this.#options;
     if (credentials !== undefined) return "the credentials callback";

@@ -1,6 +1,7 @@
-// The room of a model's options: what may be said of any provider's model, and how that is checked before a model is made of it.
+// The room of a model's options: what can be set for any provider's model, and how that is checked before the model is
+// made.
 //
-// An option that is misspelt would otherwise be none: a key would go to another server than the one that was meant.
+// A misspelt option must not be ignored: a key would be sent to a different server than the one that was meant.
 
 import type { Json, ModelFacts, ModelIo } from "@rondo/core";
 import {
@@ -24,35 +25,35 @@ import { type CredentialCallback, type Credentials, secretText, secretTexts } fr
 import type { HttpClient, HttpClocks } from "./transport/http.ts";
 import type { FetchLike } from "./transport/http-fetch.ts";
 
-/** A request as it is about to leave, for whoever signs it. */
+/** A request about to be sent, as the function that authorises it sees it. */
 export interface Outgoing {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
 }
 
-/** Turns credentials into headers. May look at the whole request, as a signature does. */
+/** Turns credentials into headers. May look at the whole request, as a signature must. */
 export type Authorize = (
   credentials: Credentials,
   outgoing: Outgoing,
 ) => Record<string, string> | Promise<Record<string, string>>;
 
 /**
- * Sends a request in place of the HTTP client: over a provider's own SDK, from a cassette, in a test. Gives frames as
- * they arrive (see `framesOf` for raw events), or a whole answer as JSON. What it throws becomes the call's error; an
- * error with a `status`, as SDKs throw them, is read as a response.
+ * Sends a request in place of the HTTP client, e.g. through a provider's own SDK, or from a recording in a test. Returns
+ * frames as they arrive (see `framesOf` for raw SDK events), or a whole answer as JSON. What it throws becomes the call's
+ * error; an error with a `status`, as SDKs throw them, is read like an HTTP error response.
  */
 export type Send = (wire: WireRequest, io: ModelIo) => Promise<AsyncIterable<Frame> | { whole: Json }>;
 
-/** What a user may say of any provider's model. */
+/** The options of any provider's model. */
 export interface ProviderOptions {
-  /** The key, as it is. Default: the provider's environment variable, read at each call. */
+  /** The API key. Default: the provider's environment variable, read at each call. */
   apiKey?: string;
-  /** Asked before every call, and again once what it gave was refused. Wins over `apiKey` and the environment. */
+  /** Called before every request, and once more if what it returned was refused. Wins over `apiKey` and the environment. */
   credentials?: CredentialCallback;
-  /** Where the server is. With or without the version that the path begins with. */
+  /** The server's address, with or without the version segment (`/v1`). */
   baseURL?: string;
-  /** Sent with every request; they win over the codec's, and a request's own win over them. */
+  /** Sent with every request. They win over the codec's headers; a single request's own (`settings.headers`) win over them. */
   headers?: Record<string, string>;
   /** Your own fetch. Default: node:http on Node, the global fetch elsewhere. */
   fetch?: FetchLike;
@@ -60,19 +61,22 @@ export interface ProviderOptions {
   http?: HttpClient;
   /** Ask for a stream. Default: true. */
   stream?: boolean;
-  /** What is known of the model. Member by member it wins over the catalogue. */
+  /** What is known of the model: its window, prices, abilities. Each member wins over the catalogue's. */
   facts?: ModelFacts;
-  /** How this server differs from its protocol: see the codec. */
+  /** How this server differs from its protocol: the quirks of its codec. */
   compat?: { readonly [quirk: string]: Json };
-  /** Keep the provider's own answer with each message, as `raw`: the body, or the list of a stream's events. Default: false. */
+  /**
+   * Keep the provider's own answer with each message, as `raw`: the response body, or the list of a stream's events.
+   * Default: false.
+   */
   keepRaw?: boolean;
-  /** This server's own clocks, in milliseconds, e.g. a longer wait for a slow local one. They win over the loop's. */
+  /** Timeouts of this server, in milliseconds, e.g. longer ones for a slow local server. They win over the loop's clocks. */
   clocks?: HttpClocks;
 }
 
-/** A codec that is loaded on the first call, so that importing every provider costs no more than importing one. */
+/** A codec whose code is loaded on the first call, so that importing every provider costs no more than importing one. */
 export interface LazyCodec {
-  /** As in `Origin.api`: known without loading. */
+  /** As in `Origin.api`; known before the codec is loaded. */
   readonly api: string;
   load(): Promise<Codec>;
 }
@@ -84,24 +88,27 @@ export interface ModelOptions extends ProviderOptions {
   /** The provider's model id. */
   model: string;
   baseURL: string;
-  /** Whether the model can be held to a schema, where nobody told it in its facts; or all that is known of its typed outputs. */
+  /**
+   * Whether the model's output can be constrained to a schema; or all that is known of its typed output. Used where the
+   * model's facts do not say.
+   */
   output?: (target: Target) => ModelFacts["output"] | Pick<ModelFacts, "output" | "closedOutput">;
   /** How credentials become headers. Default: `authorization: Bearer`. */
   authorize?: Authorize;
-  /** Named when there is no key. */
+  /** The environment variables that errors about a missing or refused key name. */
   keyVariables?: readonly string[];
-  /** Reads the key when no option gave one, before every call. */
+  /** Reads the key from the environment, before every call, if no option gave one. */
   environmentKey?: () => Credentials | undefined;
-  /** The server wants no key. A key that is given is sent all the same. Default: false. */
+  /** The server needs no key. A given key is sent all the same. Default: false. */
   keyless?: boolean;
   send?: Send;
 }
 
-/** @throws RondoError `invalid_request` naming the model and the option that cannot be used; it shows no key */
+/** @throws RondoError `invalid_request` naming the model and the option that cannot be used; it never shows a key */
 export const checkModelOptions = (given: ModelOptions): void =>
   checkGiven(modelOptions, given, `${given.provider}/${given.model}`);
 
-/** Options that other libraries take with the model. Here they are the agent's, and each of its requests carries them. */
+/** Options that other libraries set on the model. Here they are set on the agent, and sent with each of its requests. */
 const agentOptions: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ["temperature", "topP", "topK", "seed", "reasoning", "providerOptions"].map((name) => [
@@ -122,7 +129,7 @@ const agentsWord = (name: string): string | undefined =>
     ? `it is an option of the agent: new Agent({ ${agentOptions[name]} })`
     : undefined;
 
-/** The address of a server. */
+/** A server's address: an http or https URL. */
 const address: Check = (value) => {
   if (typeof value !== "string") return text(value);
   const url = URL.canParse(value) ? new URL(value) : undefined;

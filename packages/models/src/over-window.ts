@@ -1,11 +1,11 @@
-// The room of prompts that were larger than the model's window, and were not refused (F185).
+// The room of prompts that were larger than the model's window, but were not refused (F185).
 //
-// Some servers cut such a prompt to the window, which leaves no room for a word of an answer. Others end well and say nothing:
-// that is a refusal, whatever they call it. Others answer, without what they left out.
+// Some servers cut such a prompt to the window, which leaves no room for an answer. Others end normally with an empty
+// answer: that is a refusal, whatever they call it. Others answer without the part they left out.
 //
-// The provider's own count shows it, but not what was left out. So the history is made smaller before the next request, and
-// this answer is told as one that may have been given without all of it. Where the provider ran tools of its own, its count is
-// the sum of what each round of the answer read, and says nothing of the window.
+// The reported usage shows it, but not what was left out. So the history is made smaller before the next request, and a
+// warning says that this answer may lack some of it. If the provider ran tools of its own, its usage is the sum over all
+// rounds and says nothing about the window.
 
 import {
   type AssistantMessage,
@@ -16,10 +16,10 @@ import {
   textOf,
 } from "@rondo/core";
 
-/** A window is as good as full from here: not all count as its size is told. */
+/** The share from which a window counts as full: not every server's window is exactly as large as stated. */
 const full = 0.99;
 
-/** @throws RondoError `context_overflow` where the prompt was cut to the window or goes beyond it, and not a word was said to it (F185) */
+/** @throws RondoError `context_overflow` for an empty answer to a prompt that was cut to the window or exceeds it (F185) */
 export function demandRoom(id: string, answer: AssistantMessage, facts: ModelFacts | undefined): void {
   const { content, stop, usage } = answer;
   const { contextWindow: window = Number.POSITIVE_INFINITY } = facts ?? {};
@@ -34,7 +34,7 @@ export function demandRoom(id: string, answer: AssistantMessage, facts: ModelFac
   });
 }
 
-/** Warns of an answer to more than the window holds. */
+/** Warns about an answer to a prompt larger than the window. */
 export function warnOverWindow(
   id: string,
   answer: AssistantMessage,

@@ -1,8 +1,11 @@
-// The room of patterns: what regular expressions are put together from.
+// The room of patterns: building blocks of regular expressions.
 
-/** A text as a part of a regular expression without the flag `u` or `v`: it matches itself and nothing else. */
+/** Escapes a text for a regular expression without the flag `u` or `v`, so that it matches only itself. */
 export const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-/** A pattern that matches what any of the given ones does, so that a long list of them has a line for each. Their own flags do not count. */
+/**
+ * Matches what any of the given patterns matches, so that a long list can have a line for each. Their own flags are
+ * ignored.
+ */
 export const anyOf = (flags: string, ...patterns: readonly RegExp[]): RegExp =>
   new RegExp(patterns.map(({ source }) => source).join("|"), flags);

@@ -48,7 +48,7 @@ export async function receive(
   }
 }
 
-/** A response, what it is read with, and what came of it so far. */
+/** A response, what reads it, and what has been read so far. */
 interface Reception {
   response: HttpResponse;
   codec: Codec;

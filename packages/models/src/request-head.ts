@@ -1,4 +1,4 @@
-// The room of what stands around a body: the address a request goes to, and its headers.
+// The room of a request's URL and headers.
 
 import type { Authorize } from "./model-options.ts";
 
@@ -6,12 +6,12 @@ import type { Authorize } from "./model-options.ts";
 export const bearer: Authorize = ({ apiKey }) =>
   apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
 
-/** A key in a header of this name, as it is. */
+/** Sends the key in a header of this name, unchanged. */
 export function keyHeader(name: string): Authorize {
   return ({ apiKey }) => (apiKey === undefined ? {} : { [name]: apiKey });
 }
 
-/** Address and path, with one slash between; a version that stands at the end of one and the start of the other counts once. */
+/** Base URL and path, joined by one slash. A version segment at the end of one and the start of the other counts once. */
 export function joinURL(base: string, path: string): string {
   const url = new URL(base);
   const root = url.pathname.replace(/\/+$/, "");
@@ -23,7 +23,7 @@ export function joinURL(base: string, path: string): string {
   return `${url.origin}${pathname}${search === "" ? "" : `?${search}`}`;
 }
 
-/** Headers over headers: names are compared without regard to case, the last one wins. */
+/** Layers of headers as one: names are compared without regard to case, the last layer wins. */
 export function merged(...layers: Readonly<Record<string, string>>[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const layer of layers)

@@ -1,8 +1,8 @@
-// The room of official SDKs as transports, for those who have their authentication, proxies and logging there.
+// The room of official SDKs as transports, for users who have their authentication, proxies and logging there.
 //
-// The client sends the codec's own request and hands over its raw stream events; the codec decodes them as it decodes
-// frames. Types are structural: no SDK is imported. An SDK retries by itself unless it is told not to, and two layers of
-// retry multiply: each request is sent with `maxRetries: 0`.
+// The SDK's client sends the codec's own request and hands over its raw stream events, which the codec decodes like frames.
+// Types are structural: no SDK is imported. An SDK retries by itself unless told not to, and two layers of retries
+// multiply: each request is sent with `maxRetries: 0`.
 
 import type { Json, JsonObject, Model, ModelIo } from "@rondo/core";
 import type { Frame, WireRequest } from "./codec.ts";
@@ -18,7 +18,7 @@ export async function* framesOf(events: AsyncIterable<unknown>): AsyncGenerator<
   }
 }
 
-/** What every SDK's call takes beside the body. */
+/** What every SDK's call takes besides the body. */
 interface SdkCallOptions {
   signal: AbortSignal;
   headers: Record<string, string>;
@@ -27,18 +27,18 @@ interface SdkCallOptions {
 
 type SdkCall = (body: never, options: never) => PromiseLike<unknown>;
 
-/** What is needed of `new Anthropic()`. */
+/** The part of `new Anthropic()` that is used. */
 export interface AnthropicClientLike {
   messages: { create: SdkCall };
 }
 
-/** What is needed of `new OpenAI()`. */
+/** The part of `new OpenAI()` that is used. */
 export interface OpenaiClientLike {
   chat: { completions: { create: SdkCall } };
   responses: { create: SdkCall };
 }
 
-/** What remains of a provider's options where the SDK does the sending. */
+/** The provider options that still apply when the SDK sends the requests. */
 export type SdkOptions = Pick<ProviderOptions, "facts" | "compat" | "stream">;
 
 /** A Claude over an Anthropic client: `fromAnthropicClient(new Anthropic(), "claude-sonnet-5")`. */

@@ -1,7 +1,7 @@
-// The room of provider options that nobody reads: those under a name that no provider has.
+// The room of provider options that no provider reads: those under an unknown name.
 //
-// The options of one request are for every model that may answer it, so a name that is another provider's is in order. One
-// that is nobody's is a slip, and what stands under it would go nowhere in silence.
+// A request's options may be meant for any of the models that may answer it, so those of another provider are fine. A name
+// that no provider has is a typo: without a warning, its options would silently not be sent.
 
 import type { Origin, Settings } from "@rondo/core";
 import { nearest } from "@rondo/core/checks";
@@ -9,13 +9,13 @@ import type { Warning } from "./codecs/warn.ts";
 import { loadOnce } from "./load-once.ts";
 import { ownMember } from "./own-member.ts";
 
-/** What the models of this process call their providers: a user's own servers among them. */
+/** The provider names of all models made in this process, including a user's own servers. */
 export const namesInUse: Set<string> = new Set<string>();
 
-/** Every known server's row comes with the names. */
+/** Loaded when needed: it pulls in the whole table of servers. */
 const names = loadOnce(() => import("./providers/names.ts"));
 
-/** A warning for each name that is no provider's. @param own the model's, which is named where no other was meant */
+/** A warning for each unknown name. @param own the model's provider, which the warning suggests if no other name is similar */
 export async function strangeOptions(
   given: NonNullable<Settings["providerOptions"]>,
   { provider: own }: Origin,
@@ -23,7 +23,7 @@ export async function strangeOptions(
   const unused = Object.keys(given).filter((name) => !namesInUse.has(name));
   if (unused.length === 0) return [];
   const { knownProviders, providerAliases } = await names();
-  // Under that name a model is made, and its options stand under OpenAI's.
+  // `openai-chat` names a model, but its options go under `openai`.
   const aliases = { ...providerAliases, "openai-chat": "openai" };
   const known = [...new Set([...namesInUse, ...knownProviders()])].filter(
     (name) => !Object.hasOwn(aliases, name),

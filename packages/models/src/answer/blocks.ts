@@ -1,13 +1,13 @@
-// The room of blocks: what an answer is made of while it comes, and what each is once it is whole.
+// The room of blocks: the parts of an answer while they arrive, and what each becomes once it is whole.
 //
-// A call without whole arguments keeps `argsError` and never runs. What the end means is derived from the provider's word and
-// the content together.
+// A call without whole arguments keeps `argsError` and never runs. The stop kind is derived from the provider's finish
+// reason and the content together.
 
 import type { Json, Opaque, Part, StopKind } from "@rondo/core";
 import { parseArgs } from "./call-args.ts";
 import { textOfPieces } from "./cumulative-args.ts";
 
-/** What every block has: the place that its events name. */
+/** What every block has: the index used in its events. */
 interface Indexed {
   index: number;
 }
@@ -15,7 +15,7 @@ interface Indexed {
 export interface TextBlock extends Indexed {
   type: "text" | "reasoning" | "refusal";
   pieces: string[];
-  /** What was shown before it began once more, as far as it has not come again. */
+  /** What was emitted before the server began the text again, as far as it has not come once more. */
   shown?: string;
   citations?: Json[];
   opaque?: Opaque;
@@ -26,16 +26,16 @@ export interface CallBlock extends Indexed {
   id: string;
   name: string;
   pieces: string[];
-  /** Set while the arguments are a value that the provider gave, and nothing has come behind it. */
+  /** The arguments as a value from the provider; unset once more arrives after it. */
   value?: Json | undefined;
   opaque?: Opaque;
-  /** False until the protocol said that the block is whole. */
+  /** True once the protocol reported the block as complete. */
   whole: boolean;
-  /** Why it must not run, when the protocol itself said so. */
+  /** Why the call must not run, if the protocol itself said so. */
   fault?: string;
 }
 
-/** A part that came whole. */
+/** A part that arrived whole. */
 interface PartBlock extends Indexed {
   type: "part";
   part: Part;
@@ -48,11 +48,11 @@ export function opaqueIn(block: Block): Opaque | undefined {
   return "opaque" in block.part ? block.part.opaque : undefined;
 }
 
-/** Reasoning is no answer, nor are blanks. */
+/** Whether a part counts as an answer: reasoning and blank text do not. */
 export const isSaid = (part: Part): boolean =>
   part.type === "text" ? part.text.trim() !== "" : part.type !== "reasoning";
 
-/** A text as it is kept; undefined where there is nothing of it to keep. */
+/** The final text part; undefined if there is nothing worth keeping. */
 export function textPart({ type, pieces, citations, opaque }: TextBlock): Part | undefined {
   const text = pieces.join("");
   if (text === "" && opaque === undefined) return undefined;
@@ -65,7 +65,7 @@ export function textPart({ type, pieces, citations, opaque }: TextBlock): Part |
   };
 }
 
-/** The block begins once more: nothing that it said counts. */
+/** The server begins the text again: the pieces so far are discarded. */
 export function beginAgain(block: TextBlock): void {
   const shown = block.pieces.join("") + (block.shown ?? "");
   if (shown !== "") block.shown = shown;
@@ -73,7 +73,7 @@ export function beginAgain(block: TextBlock): void {
   delete block.citations;
 }
 
-/** What of a piece is to be shown: nothing that was shown before its block began once more. */
+/** The part of a delta that was not emitted before its block began again. */
 export function unshown(block: TextBlock, shown: string, text: string): string {
   const left = shown.startsWith(text) ? shown.slice(text.length) : "";
   if (left === "") delete block.shown;
@@ -82,10 +82,10 @@ export function unshown(block: TextBlock, shown: string, text: string): string {
   return text.startsWith(shown) ? text.slice(shown.length) : text;
 }
 
-/** Why a call that reached the output limit must not run. */
+/** The fault of a call at the output limit. */
 export const cutFault = "the arguments were cut off at the output limit";
 
-/** Why a call must not run whose end nobody told. */
+/** The fault of a call whose end was never reported. */
 export const openFault =
   "no arguments came, and the call was never said to be whole: make it again, with all its arguments";
 
@@ -103,7 +103,7 @@ export function callPart(block: CallBlock, cut: boolean): Part {
   };
 }
 
-/** What the answer's end means, from the word and the content together. */
+/** The stop kind, from the provider's finish reason and the content together. */
 export function stopKind(wire: StopKind, content: readonly Part[]): StopKind {
   switch (wire) {
     case "end_turn":

@@ -1,11 +1,11 @@
-// The room of a call's arguments: what a provider gave, as an object, or why it is none.
+// The room of a call's arguments: parsed to an object, or the reason why that fails.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { deepest, isTooDeep } from "@rondo/core/checks";
 
 /**
- * A call's arguments from what the provider gave: nothing is `{}`, also where it is spelled out (blanks, `null`, `""`), an
- * object is itself, everything else says what is wrong.
+ * Parses a call's arguments. Empty ones become `{}`, also if written as blanks, `null` or `""`; an object is taken as it
+ * is; everything else gives `argsError`.
  */
 export function parseArgs(given: Json | undefined): { args: JsonObject; argsError?: string } {
   if (given === undefined || isNothing(given)) return { args: {} };
@@ -27,7 +27,7 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
   return { args: value };
 }
 
-/** JSON can write numbers that no double holds, and that nothing could keep. */
+/** JSON can contain numbers like 1e999 that become Infinity, which cannot be written back. */
 function isEndless(value: Json): boolean {
   const left: Json[] = [value];
   for (let one = left.pop(); one !== undefined; one = left.pop()) {
@@ -37,10 +37,10 @@ function isEndless(value: Json): boolean {
   return false;
 }
 
-/** Arguments that say nothing. */
+/** Whether arguments are empty. */
 export const isNothing = (value: Json | undefined): boolean =>
   value === undefined || value === null || (typeof value === "string" && value.trim() === "");
 
-/** Whether arguments came: where a call has none, an empty object stands for them, or PHP's empty list. */
+/** Whether arguments came at all: some servers put an empty object, or PHP's empty list, where there are none. */
 export const holds = (input: Json | undefined): input is Json =>
   typeof input === "object" && input !== null ? Object.keys(input).length > 0 : !isNothing(input);

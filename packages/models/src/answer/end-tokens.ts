@@ -1,14 +1,15 @@
-// The room of tokens that end a turn, where a server leaves them at the end of an answer's text: they are no words of it (F236);
-// and of what opens or closes calls, where it leaves that beside them: told to the model again, it would grow from turn to turn.
+// The room of control tokens that a server leaves at the end of an answer's text: tokens that end a turn (F236), and those
+// that open or close calls. Left in the history they would multiply from turn to turn.
 //
-// Models write about such tokens too, so they are looked for at the very end alone, right behind a word or on a line of its own, and
-// stay where somebody in the conversation wrote of them. What may be one is held back until more comes; the rest is told at once.
+// Models also write about such tokens. So only the very end is searched, where a token directly follows a word or is on a
+// line of its own, and a token stays if anybody else mentioned it in the conversation. A possible token is held back until
+// more arrives; the rest is emitted at once.
 
 import type { Part } from "@rondo/core";
 import { literal } from "../patterns.ts";
 import { introduces } from "./said-before.ts";
 
-/** Whether somebody other than the model wrote a mark in the conversation. */
+/** Whether anybody other than the model wrote a token in the conversation. */
 export type IsSpokenOf = (mark: string) => boolean;
 
 const tokens: readonly string[] = [
@@ -41,7 +42,7 @@ const dsml: readonly string[] = ["|", "｜", "‖"].flatMap((bar) => [
   `${bar}${bar}DSML${bar}${bar}`,
 ]);
 const lists: readonly string[] = ["tool_call", "tool_calls", "function_calls"];
-/** What opens and closes calls. A server that reads them may leave it beside them. */
+/** Tokens that open and close calls. A server that parses calls may leave them beside the call. */
 const marks: readonly string[] = [
   ...["", "minimax:", "seed:", ...dsml].flatMap((prefix) =>
     lists.flatMap((name) => [`<${prefix}${name}>`, `</${prefix}${name}>`]),
@@ -67,36 +68,36 @@ const marks: readonly string[] = [
   "[TOOL_CALLS]",
   "</think>",
 ];
-/** The same cut short. */
+/** The same tokens, cut short. */
 const cut: readonly string[] = [
   "<function",
   "<|tool_call",
   ...dsml.flatMap((prefix) => lists.map((name) => `<${prefix}${name}`)),
 ];
-/** The longer ones first: some begin as others do. */
+/** Longest first, because some are prefixes of others. */
 const all: readonly string[] = [...tokens, ...marks, ...cut].sort((one, other) => other.length - one.length);
-/** So many may stand behind one. */
+/** The most white space that may follow a token. */
 const mostBlanks = 4;
 const someOf = (words: readonly string[]): string =>
   `(?:(?:${words.map(literal).join("|")})\\s{0,${mostBlanks}})`;
 const tokensAtEnd = new RegExp(`${someOf(tokens)}{1,4}$`);
-/** The end of a tag may be left before its list's. */
+/** The end of the call's own tag may be left before that of the list. */
 const marksAtEnd = new RegExp(`(?:>\\s{0,4}(?=</))?${someOf(all)}{1,6}$`);
 const first = new RegExp(`^(?:>\\s{0,4})?${someOf([...tokens, ...marks])}{0,6}`);
 const whole = new RegExp(`^${someOf(all)}$`);
-/** HTML's, of what is struck out. */
+/** HTML's strikethrough: `</s>` may close it. */
 const struck = "<s>";
-/** A call that stands in the text as a whole is left as it is. */
+/** A text with a whole call in it is left as it is. */
 const opened: RegExp = /<[^\s/<>]{0,24}(?:tool_call|function|invoke|parameter|think)/;
-/** No run of them is longer. */
+/** The longest run of tokens, in characters. */
 const longest = 120;
 
 const beginning = /[<[>]/;
-/** Whether a token may begin in a text. Most pieces of one have nothing of the kind. */
+/** Whether a token may begin in a text. A cheap test: most deltas have none of these characters. */
 export const mayBegin = (text: string): boolean => beginning.test(text);
 
 /**
- * The parts of an answer without what stands at its texts' ends and is no word of them. What is signed stays as it is.
+ * The answer's parts without the tokens at the ends of its texts. A signed text stays as it is.
  * @returns `ends`: what was taken away
  */
 export function withoutEndTokens(
@@ -117,7 +118,10 @@ export function withoutEndTokens(
   return { parts: kept, ends };
 }
 
-/** The tokens at a text's end, of which nobody spoke. @param hasCalls the answer has calls: marks of them are looked for as well */
+/**
+ * The tokens at a text's end, unless mentioned in the conversation. @param hasCalls the answer has calls: also look for
+ * their tokens
+ */
 export function endOf(text: string, isSpokenOf: IsSpokenOf, hasCalls: boolean): string | undefined {
   const tail = text.slice(-longest);
   if (!mayBegin(tail)) return undefined;
@@ -132,7 +136,7 @@ export function endOf(text: string, isSpokenOf: IsSpokenOf, hasCalls: boolean): 
   return isClosing || isSpokenOf(token) ? undefined : end;
 }
 
-/** Where what may be a token at the end of the answer begins; the text's length where nothing may be one. */
+/** The offset from which the text may be a token at the answer's end; the text's length if nothing may be one. */
 export function mayEndAt(text: string): number {
   const from = Math.max(0, text.length - longest);
   const last = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["));
@@ -149,7 +153,7 @@ export function mayEndAt(text: string): number {
 }
 
 const starts: ReadonlySet<string> = new Set(all.map((token) => token.slice(0, 2)));
-/** Whether a text may become a token, or is one. */
+/** Whether a text is a token, or may become one. */
 const mayBe = (text: string): boolean =>
   text.length < 2 ||
   (starts.has(text.slice(0, 2)) && (all.some((token) => token.startsWith(text)) || whole.test(text)));

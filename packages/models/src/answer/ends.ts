@@ -1,21 +1,21 @@
-// The room of an answer's end: what its last words come to, and how long it may be.
+// The room of an answer's end: its finish reason, and the limit on its length.
 
 import type { StopKind } from "@rondo/core";
 import type { Target } from "../codec.ts";
 
 export interface AnswerEnd {
-  /** What the provider's word alone means. Absent when no word came. */
+  /** What the provider's finish reason alone means. Absent if there was none. */
   wire?: StopKind;
   raw?: string;
   detail?: string;
 }
 
-/** The end of an answer whose length shows that it was cut. */
+/** The end of an answer that is as long as the limit, and so was cut off. */
 export const cutAtLimit: AnswerEnd = {
   wire: "max_tokens",
   detail: "the answer is as long as the output limit: it was cut",
 };
 
-/** How many tokens an answer may have, as far as that is known. */
+/** The most tokens an answer may have, if known. */
 export const answerLimit = ({ outputLimit, facts }: Target): number | undefined =>
   outputLimit ?? facts.maxOutputTokens;

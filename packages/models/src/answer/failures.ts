@@ -1,4 +1,4 @@
-// The room of answers that failed: what is said of one that its stream, its server or its window cut short.
+// The room of failed answers: the errors for a truncated stream, a server that broke off, and a full window.
 
 import { type Origin, RondoError } from "@rondo/core";
 import type { AnswerEnd } from "./ends.ts";
@@ -17,7 +17,7 @@ export const brokenOff = (origin: Origin, word: string): RondoError =>
     raw: { finish_reason: word },
   });
 
-/** If the conversation leaves no room for any answer: like one that is refused for its length, it must become smaller. */
+/** Treated like a prompt that is refused for its length: the conversation must become smaller. */
 export const leftNoRoom = (origin: Origin, { raw }: AnswerEnd): RondoError =>
   new RondoError("context_overflow", `the conversation leaves ${who(origin)} no room for an answer`, {
     ...(raw === undefined ? {} : { raw: { finish_reason: raw } }),

@@ -1,6 +1,7 @@
-// The room of the held end: the end of a text as it comes, held back while it may be a token that ends the turn, or a mark of calls.
+// The room of the held end: while a text streams, its end is held back as long as it may be a control token
+// (`end-tokens.ts`).
 //
-// It is told with the next thing that shows that it was none, and not at all where it was one.
+// It is emitted once something follows that shows it is ordinary text, and dropped if it was a token.
 
 import type { ModelEvent, Part } from "@rondo/core";
 import type { TextBlock } from "./blocks.ts";
@@ -13,7 +14,7 @@ export class HeldEnd {
   readonly #emit: (event: ModelEvent) => void;
   #block: TextBlock | undefined;
   #text = "";
-  /** A call came, beside which what is held is no word. */
+  /** A call arrived, which makes the held text a call token. */
   #isMark = false;
 
   constructor(isSpokenOf: IsSpokenOf, emit: (event: ModelEvent) => void) {
@@ -26,12 +27,12 @@ export class HeldEnd {
     return this.#block !== undefined;
   }
 
-  /** Whether a delta is to be given to `take`; otherwise it is told as it is. */
+  /** Whether a delta must go through `take`; otherwise it can be emitted directly. */
   wants({ type, text }: TextDelta): boolean {
     return this.#block !== undefined || (type === "text_delta" && mayBegin(text));
   }
 
-  /** Tells a delta of a block, but for what may be the end of a text. */
+  /** Emits a delta, except for what may be a token at the end of the text. */
   take(block: TextBlock, event: TextDelta): void {
     if (event.type !== "text_delta") {
       this.before(event);
@@ -44,12 +45,12 @@ export class HeldEnd {
     const at = mayEndAt(text);
     this.#text = text.slice(at);
     this.#block = at === text.length ? undefined : block;
-    // What is held back is work all the same.
+    // Held text is a sign of life all the same.
     if (at === 0) this.#emit({ type: "progress" });
     else this.#emit({ type: "text_delta", index: block.index, text: text.slice(0, at) });
   }
 
-  /** Something else than text is about to be told. */
+  /** Something other than text is about to be emitted. */
   before({ type }: ModelEvent): void {
     if (type === "progress" || this.#block === undefined || this.#isMark) return;
     if (type === "tool_args_delta") {
@@ -60,7 +61,7 @@ export class HeldEnd {
     this.#tell();
   }
 
-  /** The parts of the whole answer, without what is no word of them; of what is held the rest is told. */
+  /** The parts of the whole answer without control tokens. What was held and is not a token is emitted. */
   close(parts: readonly Part[]): Part[] {
     const { parts: kept, ends } = withoutEndTokens(parts, this.#isSpokenOf);
     const held = this.#text;
@@ -70,13 +71,13 @@ export class HeldEnd {
     return kept;
   }
 
-  /** Tells what is held: the answer broke off, and keeps it too. */
+  /** The answer broke off: emits what is held, because the answer keeps it. */
   release(): void {
     this.#isMark = false;
     this.#tell();
   }
 
-  /** It was no end, unless it was a mark. */
+  /** Emits what is held, unless it is a call token. */
   #tell(): void {
     const text = this.#text;
     const block = this.#block;

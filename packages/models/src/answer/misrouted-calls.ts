@@ -1,12 +1,12 @@
-// The room of misrouted calls, as gateways tell them: twice, or with their arguments at another call's place.
+// The room of calls that gateways mix up: sent twice, or with their arguments under another call's index.
 //
-// Nothing here makes a call whole. A call that was told once more is one call; a call whose arguments may have gone astray
-// does not run without them, for empty arguments are arguments too.
+// Nothing here completes a call. A call sent twice counts once. A call whose arguments may have gone astray does not run
+// without them, because empty arguments could be valid ones.
 
 import type { Json, Opaque } from "@rondo/core";
 import { isNothing } from "./call-args.ts";
 
-/** A call in the making, as far as it is looked at here. */
+/** A call while it arrives; only the members used here. */
 interface ToldCall {
   readonly id: string;
   readonly name: string;
@@ -20,8 +20,8 @@ const astray =
   "its arguments came apart from it, so that some may be another call's: make the call again, with all its arguments";
 
 /**
- * The calls that were told before. Under one id, or one signature, the same arguments for the same tool are one call, which
- * somebody passed on twice; without either nobody knows, and it is two.
+ * The repeated calls. The same tool, arguments and id (or signature) twice are one call that was passed on twice; without
+ * an id or a signature that cannot be known, and they are two calls.
  */
 export function toldTwice<K>(calls: readonly (readonly [K, ToldCall])[]): K[] {
   const told = new Map<Json, ToldCall[]>();
@@ -37,7 +37,7 @@ export function toldTwice<K>(calls: readonly (readonly [K, ToldCall])[]): K[] {
   return again;
 }
 
-/** A call without arguments must not run where some came that are nobody's, or where another call has those of two. */
+/** Marks calls without arguments as faulty if some arguments belong to no call, or another call has the arguments of two. */
 export function faultWithoutArgs(calls: readonly ToldCall[], stray: boolean): void {
   const bare = calls.filter(isBare);
   if (bare.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
@@ -46,7 +46,7 @@ export function faultWithoutArgs(calls: readonly ToldCall[], stray: boolean): vo
 
 const argsOf = (call: ToldCall): string => call.pieces.join("");
 
-/** Whether no arguments came, or an empty object. Long ones are not put together to find out. */
+/** Whether a call has no arguments, or an empty object. Long ones are not joined to find out. */
 function isBare(call: ToldCall): boolean {
   if (call.pieces.some((piece) => piece.trim().length > 2)) return false;
   const args = argsOf(call);

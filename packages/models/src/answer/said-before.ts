@@ -1,16 +1,16 @@
-// The room of quotations: whether what an answer says has been said before, by a tool or by a user.
+// The room of quotations: whether text in an answer was said before, by a tool or a user.
 //
-// Whoever has a file or a page read out must not run what stands in it (F240). Spaces do not count: a model sets them anew.
+// A model asked to read out a file or a page must not run the calls in it (F240). White space is ignored: models change it.
 
 import type { ModelRequest } from "@rondo/core";
 
-/** Words before a mark that speak of it: it stands behind a blank, a colon or a quote. */
+/** Text before a token that introduces it: the token follows a space, a colon, a bracket or a quote. */
 export const introduces: RegExp = /[^\S\n]$|[:=('"`“«[]\s*$/;
 
-/** How often an answer is compared with the conversation: whatever else it holds that looks like a call is taken for a quotation. */
+/** How many texts are compared with the conversation; any more that look like calls count as quotations. */
 const mostCompared = 32;
 
-/** Whether a tool or a user has said something, spaces aside. */
+/** Returns a test for whether a tool or a user has said a text, ignoring white space. */
 export function saidBefore({ messages }: ModelRequest): (written: string) => boolean {
   let said: string | undefined;
   let compared = 0;
@@ -25,7 +25,7 @@ export function saidBefore({ messages }: ModelRequest): (written: string) => boo
   };
 }
 
-/** Whether somebody other than the model wrote some mark in the conversation. */
+/** Whether anybody other than the model wrote a token in the conversation. */
 export function isSpokenOf(mark: string, { system, messages }: ModelRequest): boolean {
   if (system?.includes(mark)) return true;
   for (const { role, content } of messages)

@@ -1,7 +1,7 @@
 // The room of the Anthropic Messages codecs: one protocol, three hosts.
 //
-// The provider's own API, Amazon Bedrock (InvokeModel) and Google Vertex differ in the path, in where the version
-// stands and in the framing of the stream; the conversation is the same on all of them.
+// Anthropic's own API, Amazon Bedrock (InvokeModel) and Google Vertex differ in the path, in the place of the version and
+// in the framing of the stream; the conversation is the same on all of them.
 
 import type { Codec, Frame, Target } from "../codec.ts";
 import { textIn } from "../json-values.ts";
@@ -39,18 +39,18 @@ const vertex: Host = {
  * Anthropic's own API, and servers that speak it. Base URL without `/v1`.
  *
  * `settings.providerOptions.anthropic`: fields of the body by their wire names (`thinking`, `output_config`, `metadata`,
- * `service_tier`, `container`, `context_management`, `mcp_servers`, …); `cache` (`false`, `true`, `{ ttl: "1h" }`);
- * `betas` (names); `tools` (tools that the provider runs, as on the wire); `toolOptions` (by tool name: `strict`,
- * `defer_loading`, `eager_input_streaming`, `allowed_callers`, `input_examples`). With such tools a request names the
- * container that an answer told of last, unless `container` says otherwise (`null`: a new one).
- * `opaque` of a caller's own part: `cache_control`; for files also `file_id`, `title`, `context`, `citations`.
+ * `service_tier`, `container`, `context_management`, `mcp_servers`, …); `cache` (`false`, `true`, `{ ttl: "1h" }`); `betas`
+ * (names); `tools` (tools that the provider runs, as on the wire); `toolOptions` (by tool name: `strict`, `defer_loading`,
+ * `eager_input_streaming`, `allowed_callers`, `input_examples`). With such tools a request names the last answer's
+ * container, unless `container` says otherwise (`null`: a new one). `opaque` of a caller's own part: `cache_control`; for
+ * files also `file_id`, `title`, `context`, `citations`.
  *
- * `Target.compat`: `alternate` (roles must alternate), `unsignedThinking` (reasoning goes back without a signature),
- * `thinkingFill` (what stands for the reasoning of a tool turn that has none), `resumesPauses: false` (a paused answer is gone
- * on with by a word, without what was open in it), `containers: "turn"` (none is named behind what a person said later),
- * `unbindsThinking` (the server leaves out earlier thinking that no longer fits what stands before it, and says so),
- * `refusedBlocks` (types of blocks of its own that it does not take back), `plainSchemas` (schemas of tools say shapes and
- * enums alone), `cache: false` (no automatic marks), and any trait of `anthropic/traits.ts` by its name.
+ * `Target.compat`: `alternate` (roles must alternate), `unsignedThinking` (reasoning is sent back without a signature),
+ * `thinkingFill` (the reasoning sent for a tool turn that has none), `resumesPauses: false` (a paused answer is continued
+ * by a short user message, without the calls that were open in it), `containers: "turn"` (no container is named once a user
+ * message followed it), `unbindsThinking` (the server leaves out earlier thinking that no longer fits what stands before
+ * it, and says so), `refusedBlocks` (types of its own blocks that it does not take back), `plainSchemas` (tool schemas
+ * contain only shapes and enums), `cache: false` (no automatic marks), and any trait of `anthropic/traits.ts` by its name.
  */
 export const anthropicMessages: Codec = {
   api,
@@ -89,7 +89,7 @@ class InvokeDecoder extends AnthropicDecoder {
     if (frame.exception === true) throw bedrockStreamError(frame, this.#target);
     if (frame.event !== undefined && frame.event !== "chunk") return;
     const bytes = textIn(frameObject(frame, this.#target.origin.provider)?.bytes);
-    // What is no base64 is no event either, and is refused as one.
+    // What is not base64 is not an event either, and is rejected as one.
     if (bytes !== undefined) super.push({ event: undefined, data: textOfFile(bytes) });
   }
 }

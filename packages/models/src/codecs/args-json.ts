@@ -1,11 +1,11 @@
-// The room of a call's arguments on their way back to a protocol that wants them as an object.
+// The room of a call's arguments when they are sent back to a protocol that requires an object.
 
 import type { ToolCallPart } from "@rondo/core";
 import { jsonOf, objectIn, parseJson } from "../json-values.ts";
 
 /**
- * A call's arguments as JSON text of an object. The model's own text where it says the same as `args`, since integers
- * beyond 2^53 keep their digits there alone (F093); `{}` where it never was an object.
+ * A call's arguments as the JSON text of an object: the model's own text if it means the same as `args`, because only there
+ * integers beyond 2^53 keep their digits (F093); `{}` if it was not an object.
  */
 export function argsJson({ args, rawArgs, argsError }: ToolCallPart): string {
   if (argsError !== undefined) return "{}";

@@ -1,7 +1,7 @@
-// The room of frames that hold no JSON object and are no fault: signs of life, and the word for the end.
+// The room of frames without a JSON object that are not errors: pings, and the end sentinel.
 //
-// Gateways keep a connection open with an event of a name of their own and whatever text in it, or with a line of data that
-// says nothing (F148). OpenAI's word for the end is put behind other protocols as well, and not always spelled as it is there.
+// Gateways keep a connection alive with events of a name of their own and any text, or with empty data lines (F148).
+// OpenAI's `[DONE]` is appended to other protocols as well, and not always spelled that way.
 
 import type { Json } from "@rondo/core";
 import type { Frame } from "../codec.ts";
@@ -10,21 +10,21 @@ import { objectEnd, objectIn, parseJson } from "../json-values.ts";
 const signOfLife: RegExp = /^(?:ping|heart[ _-]?beat|keep[ _-]?alive)$/i;
 const end: RegExp = /^"?\[?done\]?"?$/i;
 
-/** Whether a frame says nothing. @param data its data without the blanks around it, which begins with no brace */
+/** Whether a frame says nothing. @param data its trimmed data, which does not begin with a brace */
 export function isSilent({ event }: Pick<Frame, "event">, data: string): boolean {
   if (isErrorEvent(event)) return false;
   if (data === "" || data === "null" || data.startsWith(":")) return true;
   return event === undefined ? signOfLife.test(data) : signOfLife.test(event);
 }
 
-/** Whether a frame's data is the word for the end of a stream. */
+/** Whether a frame's data is the end sentinel of a stream. */
 export const isEndWord = (data: string): boolean => end.test(data);
 
-/** Whether an event is an error by its name, whatever it holds. */
+/** Whether an event's name says that it is an error. */
 export const isErrorEvent = (event: string | undefined): boolean =>
   event !== undefined && /^(?:error|exception)$/i.test(event);
 
-/** The error of an event that is one by its name and holds no object: its words, or that it has none. Undefined for any other frame. */
+/** The error of an event that is one by its name but has no object: its text, or that it has none. Undefined for any other frame. */
 export function bareError(
   { event }: Pick<Frame, "event">,
   data: string,
@@ -35,13 +35,13 @@ export function bareError(
   return { error: { message: words.trim() || "an error event came without a word of what failed" } };
 }
 
-/** What a frame holds that is no object: a list of objects, or several of them one behind another. Undefined for what is neither. */
+/** The objects in a frame that holds a list of them, or several in a row. Undefined for any other frame. */
 export const piecesIn = (value: Json | undefined, data: string): readonly string[] | undefined =>
   Array.isArray(value) && value.length > 0 && value.every((one) => objectIn(one) !== undefined)
     ? value.map((one) => JSON.stringify(one))
     : gluedIn(data);
 
-/** Objects, and the word for the end, that one frame holds one behind another: a proxy has lost what stood between. Undefined for what is no such frame. */
+/** Objects, and the end sentinel, in a row within one frame: a proxy lost the separators. Undefined for any other frame. */
 export function gluedIn(data: string): readonly string[] | undefined {
   const pieces: string[] = [];
   let from = 0;

@@ -1,9 +1,9 @@
-// The room of block places: under which key a block is kept, when its index is not its own.
+// The room of block places: the key of a block whose index is not unique.
 //
-// An index belongs to a block until the block is closed. Proxies give all blocks the same one, or none at all: what starts
-// there afterwards, or under another id, is another block, and two calls are never one with the arguments of both (F068).
+// An index belongs to a block until that block is closed. Proxies give all blocks the same index, or none: what starts
+// there afterwards, or under another id, is another block, so that two calls never become one with both arguments (F068).
 
-/** Above every index a provider gives. */
+/** Above any index that a provider uses. */
 const own = 1_000_000;
 
 export class BlockPlaces {
@@ -11,7 +11,7 @@ export class BlockPlaces {
   readonly #ids = new Map<number, string>();
   readonly #closed = new Set<number>();
 
-  /** The key of the block that starts at this index. @param id its own, where its kind has one */
+  /** The key of the block that starts at this index. @param id the block's own id, if its kind has one */
   start(index: number, id: string = ""): number {
     let key = this.at(index);
     const known = this.#ids.get(key) ?? "";
@@ -23,7 +23,7 @@ export class BlockPlaces {
     return key;
   }
 
-  /** The key of the block that goes on at this index. */
+  /** The key of the block that continues at this index. */
   at(index: number): number {
     return this.#keys.size === 0 ? index : (this.#keys.get(index) ?? index);
   }

@@ -1,7 +1,7 @@
-// The room of what stands between two messages where a server wants one of the other role there (F046, F128).
+// The room of filler messages, for servers that require one of the other role between two messages (F046, F128).
 
-/** What the model is made to have said, before a person speaks. */
+/** The assistant's filler before a user message. */
 export const noted = "Noted.";
 
-/** What a person is made to have said, before the model goes on. */
+/** The user's filler before the model continues. */
 export const goOn = "Continue.";

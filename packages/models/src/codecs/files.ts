@@ -1,9 +1,9 @@
-// The room of files on their way to any protocol: whether the target takes one, and the text that a text file holds.
+// The room of files, for all protocols: whether the target takes one, and the text in a text file.
 
 import type { Target } from "../codec.ts";
 import { knownType } from "./media-types.ts";
 
-/** Whether the target takes files of this media type. Text is what every model takes; of what is not known, yes. */
+/** Whether the target takes files of this media type. Every model takes text; if nothing is known, yes. */
 export function isAccepted(mediaType: string, { facts: { accepts } }: Target): boolean {
   const type = knownType(mediaType);
   if (accepts === undefined || type.startsWith("text/")) return true;
@@ -13,7 +13,7 @@ export function isAccepted(mediaType: string, { facts: { accepts } }: Target): b
   });
 }
 
-/** The text that base64 holds, as UTF-8; what is no base64 is taken for the text itself. */
+/** The text in base64 data, as UTF-8; data that is not base64 is taken as the text itself. */
 export function textOfFile(data: string): string {
   let bytes: string;
   try {

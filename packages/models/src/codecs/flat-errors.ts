@@ -1,22 +1,22 @@
-// The room of errors that stand where an answer belongs, without the wrapping that would say so.
+// The room of errors in the place of an answer, without the usual wrapping.
 //
-// vLLM, SGLang, FastAPI and gateways put the error itself into a stream, in a form of their own whatever protocol was asked for.
-// Without it a cut answer would look whole (F150), or an empty one would be asked for again in vain.
+// vLLM, SGLang, FastAPI and gateways put the bare error into a stream, in a form of their own, whatever the protocol.
+// Missed, a truncated answer would look whole (F150), or an empty one would be retried in vain.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, numberIn, objectIn, textIn } from "../json-values.ts";
 
-/** Whether an object that is nothing of the protocol's own is an error in itself. */
+/** Whether an object that is not the protocol's own is itself an error. */
 export function isFlatError(chunk: JsonObject): boolean {
   if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
   if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
-  // Amazon's own, which its gateways put into the streams of other protocols.
+  // Amazon's, which its gateways put into the streams of other protocols.
   if (told(chunk.Error) || told(chunk.errorMessage)) return true;
   if (told(chunk.fault) || told(chunk.error) || chunk.success === false || chunk.status === "error")
     return true;
   if (told(chunk.message) && (isErrorType(chunk.type) || isErrorWord(chunk.code) || told(chunk.__type)))
     return true;
-  // iFlytek's; zero is no error.
+  // iFlytek's; a zero is not an error.
   if ((numberIn(objectIn(chunk.header)?.code) ?? 0) !== 0) return true;
   const code = Number(chunk.code ?? chunk.status ?? chunk.statusCode ?? chunk.status_code ?? Number.NaN);
   return code >= 400 && code < 600;
@@ -24,11 +24,11 @@ export function isFlatError(chunk: JsonObject): boolean {
 
 const isErrorType = (type: Json | undefined): boolean => /(?:^|_)error$/.test(textIn(type) ?? "");
 
-/** A code that is a word, of those that say a word where nothing failed as well. */
+/** Whether a code is a word other than those that also stand for success. */
 const isErrorWord = (code: Json | undefined): boolean =>
   /^(?!ok$|success$)[a-z][\w.-]*$/i.test(textIn(code) ?? "");
 
-/** Whether a member tells of an error: words, a flag, a number, or an object or a list that holds something. */
+/** Whether a member reports an error: text, a flag, a number, or a non-empty object or list. */
 export function told(error: Json | undefined): boolean {
   if (error === undefined || error === null) return false;
   if (typeof error !== "object") return Boolean(error);

@@ -1,8 +1,8 @@
-// The room of Google's answers as the plain loop reads them: one text, calls, and a stop reason of two words.
+// The room of Google's answers as the plain loop reads them: one text, calls, and one of two stop reasons.
 //
-// What Google says of the end is not asked: a call makes it `tool_use`, everything else `end_turn`, also a block or an
-// answer without candidates. Of several texts the last is the answer's, and a part with text is not looked at for a
-// call. Ids are made up here, for this API may leave them out.
+// Google's own finish reason is not used: a call makes it `tool_use`, everything else `end_turn`, even a block or an answer
+// without candidates. The last of several texts counts, and a part with text is not searched for a call. Ids are generated
+// here, because this API may leave them out.
 
 import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
 import { Answer } from "../answer.ts";
@@ -15,7 +15,7 @@ import { googleGenerativeAi } from "./google-generative-ai.ts";
 
 const { suspected: _, ...asEver } = googleGenerativeAi;
 
-/** The codec of whole answers. A stream is read as ever. Nothing in one is no sign of anything: a block has none either. */
+/** The codec for whole answers; streams are read as usual. An empty answer proves nothing here: a blocked one is empty, too. */
 export const googleClassic: Codec = { ...asEver, decodeWhole: classicAnswer };
 
 function classicAnswer(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
@@ -25,7 +25,7 @@ function classicAnswer(body: Json, target: Target, emit: (event: ModelEvent) => 
   const parts = candidate?.content?.parts;
   let text = "";
   const calls: { call: GoogleFunctionCall; signature: unknown }[] = [];
-  // A server in between may put anything where a part belongs: what is none says nothing.
+  // A server in between may put anything in place of a part; only objects count.
   for (const part of Array.isArray(parts) ? parts.filter(isObject) : []) {
     if (typeof part.text === "string" && part.text !== "") text = part.text;
     else if (isObject(part.functionCall))

@@ -1,8 +1,7 @@
 // The room of Google's codec: GenerateContent, as the Gemini API and Vertex AI speak it.
 //
-// This file only puts the rooms of `google/` together: encode (requests), messages (turns), decode (answers, with their calls
-// and sources), stops (the words an answer ends with), target (what differs from model to model), learns (what a refusal
-// teaches of that).
+// This file only joins the rooms of `google/`: encode (requests), messages (turns), decode (answers, with their calls and
+// sources), stops (finish reasons), target (what differs between models), learn-quirks (what refusals teach about that).
 
 import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
 import type { Codec, Decoder, Encoder, Target } from "../codec.ts";

@@ -1,15 +1,15 @@
-// The room of what is already joined: a history that only grew is not walked through its pieces again.
+// The room of what was already joined: a history that only grew is not joined again from its start.
 //
-// A step's request repeats the last one's messages. A list that knows that it only grew says so; else they are compared
-// by identity. What was built from them is taken up where it ended; only what is new is added. A history that changed in the middle (pruned,
-// compacted, repaired) starts anew. States hang on a conversation's first message and go with it.
+// A request repeats the messages of the one before. A list may know that it only grew; otherwise messages are compared by
+// identity. Only what is new is added to the state built so far. A history that changed in the middle (pruned, compacted,
+// repaired) starts again. States are held by a conversation's first message and go with it.
 
 import type { Message, MessageList } from "@rondo/core";
 
 interface Held<S> {
   key: string;
   seen: Message[];
-  /** The list they came in. */
+  /** The list last read. */
   list: MessageList;
   state: S;
 }
@@ -18,8 +18,8 @@ export class History<S> {
   readonly #held = new WeakMap<Message, Held<S>>();
 
   /**
-   * What all the messages come to. `key` names what else it depends on. `add` changes the state it is given; whoever
-   * gets the result must not.
+   * The state for all messages. `key` names what else it depends on. `add` changes the state it is given; callers must not
+   * change the result.
    */
   take(messages: MessageList, key: string, fresh: () => S, add: (state: S, message: Message) => void): S {
     const first = messages.at(0);
@@ -29,7 +29,7 @@ export class History<S> {
       known?.key === key && extended(known, messages)
         ? known
         : { key, seen: [], list: messages, state: fresh() };
-    // Should adding fail half-way, nothing half-way is kept.
+    // If `add` throws, no half-updated state is kept.
     this.#held.delete(first);
     for (let at = held.seen.length; at < messages.length; at++) {
       const message = messages.at(at);

@@ -1,7 +1,7 @@
-// The room of answers whose texts are read: thinking and channels that a server's own parser left in them (F113, F236).
+// The room of answers whose texts are parsed: thinking and channels that the server's own parser left in them (F113, F236).
 //
-// Protocols with blocks of their own for thinking are spoken by local servers and gateways as well, before models of any
-// house. The text that opens an answer is read; once anything else has come before it, a tag in it is text.
+// Local servers and gateways also speak protocols with thinking blocks, for models of any vendor. Only the text that opens
+// an answer is parsed; a tag after anything else is ordinary text.
 
 import type { ModelEvent } from "@rondo/core";
 import { Answer, type BlockKey } from "../answer.ts";
@@ -12,9 +12,9 @@ import { type HarmonyCalls, HarmonySplitter, type Say } from "./openai-chat/harm
 import { ThinkSplitter, type ThinkTags } from "./openai-chat/think.ts";
 
 /**
- * An answer of a target. Its first text is read where the server may leave something in it: by `thinkTags` of its quirks,
- * and by the model's name.
- * @param ownName a tool's name from what it is called on the wire
+ * Builds an answer for a target. Its first text is parsed if the server may leave something in it: by the quirk
+ * `thinkTags`, and by the model's name.
+ * @param ownName a tool's name from its wire name
  */
 export function answerOf(
   target: Target,
@@ -35,10 +35,10 @@ const thinkTagsIn = (compat: Target["compat"]): "none" | ThinkTags =>
 type Splitter = ThinkSplitter | HarmonySplitter;
 
 class LeakingAnswer extends Answer {
-  /** Set where channels are looked for. */
+  /** Set if channels are looked for. */
   readonly #ownName: ((name: string) => string) | undefined;
   readonly #thinkTags: ThinkTags;
-  /** The text that is read; null where there is none. */
+  /** The text that is parsed; null if there is none. */
   #key: BlockKey | null | undefined;
   #splitter: Splitter | undefined;
   readonly #leaked: BlockKey[] = [];
@@ -78,7 +78,7 @@ class LeakingAnswer extends Answer {
       }, noCalls);
       whole.push(text);
       whole.end();
-      // What was held back of its pieces is in the whole.
+      // What was held back of its deltas is in the whole text.
       this.#splitter.end();
       if (told.reasoning !== "") super.textWhole(this.#thoughts, "reasoning", told.reasoning);
       if (told.text !== "") super.textWhole(key, type, told.text);
@@ -93,7 +93,7 @@ class LeakingAnswer extends Answer {
   }
 
   override call(...given: Parameters<Answer["call"]>): void {
-    // What was held back stands before it.
+    // What was held back comes before it.
     this.#splitter?.end();
     this.#hasCalls = true;
     super.call(...given);
@@ -109,20 +109,20 @@ class LeakingAnswer extends Answer {
     return super.finish(...given);
   }
 
-  /** Nothing more comes. Told both ways, the calls proper are the calls. */
+  /** Ends the answer. If there are calls of the protocol as well as calls in the text, only the former count. */
   #end(): void {
     if (this.#splitter !== undefined && !this.#isPlain) this.#splitter.end();
     this.#key = null;
     if (this.#hasCalls) for (const key of this.#leaked) this.drop(key);
   }
 
-  /** Channels are looked for in the first text, whatever stands before it. */
+  /** Channels are looked for in the first text, whatever comes before it. */
   #isRead(key: BlockKey): boolean {
     if (this.#key === undefined) this.#key = this.empty || this.#ownName !== undefined ? key : null;
     return key === this.#key;
   }
 
-  /** Whether all that comes of the text is nothing else, to its end. */
+  /** Whether the rest of the text cannot contain anything else. */
   get #isPlain(): boolean {
     return this.#splitter instanceof ThinkSplitter && this.#splitter.isPlain;
   }
@@ -159,5 +159,5 @@ class LeakingAnswer extends Answer {
   }
 }
 
-/** For a text whose calls were told as it came. */
+/** For a text whose calls were already emitted while it streamed. */
 const noCalls: HarmonyCalls = { open() {}, args() {}, close() {} };

@@ -1,17 +1,17 @@
-// The room of media types that are written in several ways: what one tool calls `image/jpg` and a server's header
-// `image/jpeg; charset=binary`, providers know as `image/jpeg`.
+// The room of media types with several spellings: one tool says `image/jpg`, a server's header `image/jpeg;
+// charset=binary`, but providers only know `image/jpeg`.
 
 import type { FilePart } from "@rondo/core";
 import { ownMember } from "../own-member.ts";
 
-/** What others call a JPEG or a PNG: the providers know one name. */
+/** Other names for JPEG and PNG. */
 const otherNames: { readonly [mediaType: string]: string } = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
   "image/x-png": "image/png",
 };
 
-/** What no type is told of. */
+/** The type of a file of unknown type. */
 const bytesOf = "application/octet-stream";
 
 /** How files begin, in base64. */
@@ -24,8 +24,8 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The media type of a file. An image is what its bytes are, whatever it was called, for providers look at them and refuse what
- * was called by another name; so is what was called nothing.
+ * The media type of a file. An image's type is taken from its bytes, whatever it was called, because providers check it and
+ * refuse a wrong one; so is that of a file without a type.
  */
 export function typeOfFile({ mediaType, data }: Pick<FilePart, "mediaType" | "data">): string {
   const told = knownType(mediaType);
@@ -34,7 +34,7 @@ export function typeOfFile({ mediaType, data }: Pick<FilePart, "mediaType" | "da
   return told;
 }
 
-/** The media type by the name that providers know. */
+/** The media type under the name that providers know. */
 export function knownType(mediaType: string): string {
   const plain = mediaType.replace(/;.*/s, "").trim().toLowerCase();
   return ownMember(otherNames, plain) ?? (plain === "" ? bytesOf : plain);

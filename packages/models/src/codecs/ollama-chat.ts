@@ -1,7 +1,7 @@
-// The room of Ollama's own chat protocol: lines of JSON, arguments as objects, thoughts in a field of their own.
+// The room of Ollama's own chat protocol: lines of JSON, arguments as objects, reasoning in a field of its own.
 //
-// Stop words are few and the content decides with them. A line without `done` at the end means that the answer was cut,
-// however whole it looks.
+// There are few finish reasons, and the content decides with them. If no line has `done`, the answer was cut off, however
+// whole it looks.
 
 import {
   type AssistantMessage,
@@ -65,11 +65,11 @@ export const ollamaChat: Codec = {
   },
 };
 
-/** A model that thinks or does not, and a server that knows nothing else. */
+/** A model without levels of thinking, or a server that only knows on and off. */
 const noLevels: RegExp =
   /think value [\\"']*\w+[\\"']* is not supported|cannot unmarshal string into go struct field \w+\.think\b/i;
 
-/** An error that is told under its own words, as one version of the server does: `{"error parsing tool call": "…"}`. */
+/** An error whose message is a member's name, as in one version of the server: `{"error parsing tool call": "…"}`. */
 function errorOf(body: JsonObject): string | undefined {
   const [[name = "", words] = [], another] = Object.entries(body);
   return another === undefined && /^error\b/.test(name) && typeof words === "string"
@@ -81,10 +81,10 @@ class OllamaDecoder implements Decoder {
   finished = false;
   readonly #answer: Answer;
   readonly #thoughts = new ThoughtSplitter();
-  /** For gpt-oss, whose channels leak where the server's own parser fails (F236). */
+  /** For gpt-oss, whose channels leak into the text if the server's own parser fails (F236). */
   readonly #harmony: HarmonySplitter | undefined;
   #calls = 0;
-  /** How often a call was told, of those with an id. */
+  /** How often each call with an id was sent. */
   #told: ReadonlyMap<string, number> = new Map();
   #reason: string | undefined;
 
@@ -123,7 +123,7 @@ class OllamaDecoder implements Decoder {
     }
     const thinking = textIn(message?.thinking) || textIn(message?.reasoning);
     if (thinking) this.#answer.reasoning("thinking", thinking);
-    // Of its other address, which some proxies stand at.
+    // `response` is the text on Ollama's other endpoint (`/api/generate`), which some proxies use.
     const content = wordsOf(message?.content ?? body.response ?? "");
     if (content) this.#content(content);
     this.#newCalls(callsIn(message ?? {}).map(objectIn));
@@ -141,9 +141,9 @@ class OllamaDecoder implements Decoder {
   end(): AssistantMessage {
     if (!this.finished) throw this.#answer.truncated("Ollama");
     const raw = this.#reason;
-    // Servers before 0.1.34 gave no reason: an answer that is done is over.
+    // Servers before 0.1.34 sent no reason: an answer that is done ended normally.
     if (raw === undefined) return settle(this.#answer.finish({ wire: "end_turn" }));
-    // Ollama's own words are those of all: `stop` and `length`. `load` and `unload` come when nothing was asked.
+    // Ollama's own reasons are the usual ones: `stop` and `length`. `load` and `unload` come if the request had no prompt.
     const wire = foreignStop(raw);
     if (wire === "error") throw this.#answer.brokenOff(raw);
     return settle(this.#answer.finish({ wire, raw }));
@@ -173,7 +173,7 @@ class OllamaDecoder implements Decoder {
     else this.#answer.text("text", text);
   }
 
-  /** Calls among the channels. */
+  /** Takes calls found in the channels. */
   #leaks(): HarmonyCalls {
     const key = (): string => `call/${this.#calls}`;
     return {
@@ -186,7 +186,7 @@ class OllamaDecoder implements Decoder {
     };
   }
 
-  /** The calls of one line. Proxies tell those of the lines before once more in the last one; two that are equal in one line are two. */
+  /** The calls of one line that are new. Proxies repeat earlier calls in the last line; two equal calls in one line are two. */
   #newCalls(calls: readonly (JsonObject | undefined)[]): void {
     const before = this.#told;
     const inLine = new Map<string, number>();

@@ -12,7 +12,7 @@ import { ChatEncoder } from "./openai-chat/encode.ts";
 import { learned } from "./openai-chat/learn-quirks.ts";
 import { withRepair } from "./with-repair.ts";
 
-/** OpenAI Chat Completions, and every server compatible with it; how one differs is told by `Target.compat`. */
+/** OpenAI Chat Completions, and every server compatible with it; `Target.compat` says how one differs (`OpenaiChatCompat`). */
 export const openaiChat: Codec = {
   api: "openai-chat",
   framing: "sse",
@@ -38,10 +38,10 @@ export const openaiChat: Codec = {
           raw: cutRaw(body),
         },
       );
-    // A status of 200 does not make it an answer: some servers put their errors there, even without an `error` (F154).
+    // A status of 200 does not make it an answer: some servers send errors with it, even without an `error` member (F154).
     const isError = !hasChoices && whole.choices === undefined;
     decoder.take(whole, isError);
-    // One chunk alone is a stream of which no more came.
+    // A single chunk is a stream of which no more came.
     return objectIn(new FirstChoice().in(given?.choices)?.delta) === undefined
       ? decoder.endWhole()
       : decoder.end();

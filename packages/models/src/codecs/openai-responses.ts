@@ -38,7 +38,7 @@ export const openaiResponses: Codec = {
 
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
     const given = objectIn(body);
-    // Some gateways put the answer into an envelope of their own.
+    // Some gateways wrap the answer in an envelope of their own.
     const whole = [given, objectIn(given?.data), objectIn(given?.response)].find(isResponse) ?? given;
     if (whole === undefined)
       throw new RondoError("protocol", `${speaker(target)} answered with something that is no response`, {
@@ -51,7 +51,7 @@ export const openaiResponses: Codec = {
   },
 
   errorOf(response: ErrorResponse): RondoError {
-    // Copilot calls an id of another connection unauthorized: that is a matter of the request, and no other token mends it.
+    // Copilot answers 401 to an id from another connection: the request must change, not the token.
     const told =
       response.status === 401 && refusesReasoning(complaintOf(response.body)) ? 400 : response.status;
     const refused = { ...response, status: told };
@@ -65,7 +65,7 @@ const isResponse = (one: JsonObject | undefined): boolean =>
   one !== undefined &&
   (Array.isArray(one.output) || objectIn(one.output) !== undefined || isResponseStatus(one.status));
 
-/** Without any output only its status makes it a response: what stands at another address may have one of its own, such as `ok`. */
+/** Without output, only a status makes it a response; other endpoints may send one of their own, such as `ok`. */
 const isResponseStatus = (status: Json | undefined): boolean =>
   typeof status === "string" && statuses.has(status);
 
@@ -78,26 +78,26 @@ const statuses: ReadonlySet<string> = new Set([
   "queued",
 ]);
 
-/** Models that do not think have no encrypted reasoning to give, and say so (F134). */
+/** Models without reasoning have no encrypted reasoning to return, and refuse to be asked for it (F134). */
 const noEncrypted: RegExp =
   /encrypted[ _]content[`'"\\]*[^{}]{0,20} (?:is )?not supported|reasoning\.encrypted_content[^{}]{0,60}(?:not (?:supported|allowed|permitted)|unsupported|unknown)|(?:unsupported|invalid|unknown)[^{}]{0,60}reasoning\.encrypted_content/i;
 
-/** DeepSeek, which gives its reasoning as it is, wants it back so (F104). */
+/** DeepSeek returns its reasoning in plain text and requires it back that way (F104). */
 const missingReasoning: RegExp =
   /reasoning_(?:text|content)\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))/i;
 
-/** What an item says of itself beside its content, which strict servers do not take back. */
+/** Members of an output item besides its content that strict servers do not take back. */
 const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase)\b/i;
 
-/** Fields that are sent unasked, and that a server may not know. */
+/** Fields that are sent by default, but that a server may not know. */
 const unknownField: RegExp =
   /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
 
-/** A result that is a list, as it is with files in it, where a text alone is taken. */
+/** A result with files is a list; this server takes only text. */
 const textResults: RegExp =
   /\b(?:input\b[^{}]{0,40}|FunctionCallOutput)\.output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
 
-/** What a refusal teaches of the server behind this protocol: what every later request would be refused for as well. */
+/** The quirks that a refusal reveals: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
   if (![400, 422, 500].includes(status)) return undefined;
   const compat = responsesCompat(target);

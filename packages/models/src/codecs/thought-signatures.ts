@@ -1,7 +1,7 @@
-// The room of Gemini's thought signatures, as its own protocol and the Chat Completions in front of it have them in common.
+// The room of Gemini's thought signatures, for its own protocol and for Chat Completions in front of it.
 
-/** What Google documents for calls that another model made: the signature check is skipped for them. */
+/** The signature that Google documents for calls that another model made: it skips the check. */
 export const foreignSignature = "skip_thought_signature_validator";
 
-/** A call in a history lost its signature, or never had one (F106). */
+/** A call in the history lost its signature, or never had one (F106). */
 export const lacksSignature: RegExp = /missing a [`'"\\]*thought_?signature/i;

@@ -1,51 +1,51 @@
-// The room of warnings: what a request asked for and its provider lacks, told while the request is made.
+// The room of warnings: what a request asked for and its provider cannot do, reported while the request is encoded.
 //
-// The same loss has the same code over every protocol; the words beside it name the protocol's own members.
+// The same loss has the same code in every protocol; the message names the protocol's own members.
 
 import type { WireRequest } from "../codec.ts";
 
-/** What is told of a request. A `warning` event has it as its `code`. */
+/** What a warning is about; the `code` of a `warning` event. */
 export type WarningCode =
-  /** A setting the model has no word for, or not in this request: left out. */
+  /** A setting that the model does not have, or not in this request: left out. */
   | "unsupported_setting"
-  /** A setting that was sent otherwise than asked: cut to a limit, the nearest level. */
+  /** A setting that was changed: capped at a limit, or set to the nearest level. */
   | "adjusted_setting"
-  /** A member of `providerOptions` that is no provider that is known, or one of a provider's that is no option of its protocol: left out. */
+  /** A name in `providerOptions` that is no known provider's, or an option that the protocol does not have: left out. */
   | "unsupported_option"
-  /** Calls cannot be forced or forbidden here: the choice was left to the model, or to what was asked beside it. */
+  /** Calls cannot be forced or forbidden here: the choice was left to the model, or to the other settings. */
   | "unsupported_tool_choice"
-  /** The model cannot be held to the output schema: not sent. What comes is checked against it all the same. */
+  /** The model's output cannot be constrained to the schema: it was not sent. The output is validated all the same. */
   | "unsupported_output_schema"
-  /** A schema was sent without rules that the provider does not take. */
+  /** A schema was sent without rules that the provider does not accept. */
   | "schema_rules_removed"
-  /** Members of a tool whose names the provider does not take: told in the tool's description. */
+  /** A tool has members whose names the provider does not accept: described in the tool's description instead. */
   | "schema_members_undeclared"
-  /** A file the model does not take: a note stands in its place. */
+  /** A file that the model does not take: a note replaces it. */
   | "unsupported_file"
-  /** A file whose bytes are still in the blob store: a note stands in its place. */
+  /** A file whose bytes are still in the blob store: a note replaces it. */
   | "file_not_loaded"
-  /** Text of the history that the provider does not take where it stands: left out. */
+  /** Text of the history that the provider does not take in that place: left out. */
   | "text_dropped"
-  /** Cache marks beyond what the provider takes: left out. */
+  /** Cache marks beyond the number that the provider allows: left out. */
   | "cache_marks_dropped"
-  /** A call of the history without a result: an error stands in for it. */
+  /** A call in the history without a result: an error result was added. */
   | "missing_result"
-  /** A result whose call does not stand before it: left out. */
+  /** A result without its call before it: left out. */
   | "orphan_result"
   /** A second result of one call: left out. */
   | "second_result"
   /** The call or the result of a tool that the provider ran, without the other: left out. */
   | "server_tool_unpaired";
 
-/** Tells what was left out or sent otherwise: a code, and words for people. */
+/** Reports what was left out or changed: a code, and a message for people. */
 export type Warn = (code: WarningCode, message: string) => void;
 
 export type Warning = WireRequest["warnings"][number] & { code: WarningCode };
 
-/** What a request is warned of, by what is told: pieces tell theirs at every request, and several may tell the same. */
+/** A request's warnings by message: pieces report theirs at every request, and several may report the same. */
 export type Told = Map<string, Warning>;
 
-/** Tells each thing once. */
+/** Reports each thing once. */
 export const warnOnce =
   (told: Told): Warn =>
   (code, message) =>

@@ -1,6 +1,6 @@
-// The room of requests that can be mended: a refusal whose words name something that could be left out.
+// The room of repairable requests: a refusal whose message names something that could be left out.
 //
-// Only codecs ask here, of the body of a refusal. What then happens, and how often, is decided in the loop.
+// Only codecs use this, on the body of a refusal. The loop decides what is done about it, and how often.
 
 import { errorWith, type Json, type Repair, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
@@ -11,15 +11,15 @@ import { refusesReasoning } from "../refusals/reasoning.ts";
 import { failsGrammar, refusesSchema } from "../refusals/schema.ts";
 import { refusedSetting, settingOfField } from "../refusals/settings.ts";
 
-/** The error, with `repair` set when the refusal is about something that could be left out. */
+/** The error, with `repair` set if the refusal is about something that could be left out. */
 export function withRepair(error: RondoError, { status, body }: ErrorResponse): RondoError {
   const repair = repairIn(error, status, body);
   return repair === undefined ? error : errorWith(error, { repair });
 }
 
-/** The same of an error inside of a stream: so do refusals come, where a gateway had begun to answer before it asked. */
+/** The same for an error inside a stream: a gateway may have begun its response before it forwarded the request. */
 export function withStreamRepair(error: RondoError, body: Json): RondoError {
-  // Without a code or a status only the words say that it is the request's fault.
+  // Without a code or a status, only the message shows that the request is at fault.
   const judged =
     error.kind === "stream_error" ? errorWith(error, { kind: "invalid_request", retryable: false }) : error;
   const said = jsonOf({ error: objectIn(body)?.error ?? body });
@@ -29,7 +29,7 @@ export function withStreamRepair(error: RondoError, body: Json): RondoError {
 
 function repairIn(error: RondoError, status: number, body: string): Repair | undefined {
   const words = complaintOf(body);
-  // What a model cannot do at all it need not do, where a file is in the history, or thinking or a schema was asked for.
+  // If a model lacks a capability, the request may do without it: a file in the history, thinking, or a schema.
   if (error.kind === "capability") {
     if (refusesFiles(words)) return "files";
     if (lacksThinking.test(words)) return "settings.reasoning";
@@ -37,7 +37,7 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
   }
   if (status === 500 && failsGrammar(words)) return "schema";
   if (status === 500 && failsFile(words)) return "files";
-  // A refusal that a gateway hides behind a status of its own is one all the same.
+  // Gateways may give a refusal a status of their own, such as 500 or 502.
   if (error.kind !== "invalid_request" || ![400, 404, 412, 422, 500, 502].includes(status)) return undefined;
   if (refusesReasoning(words)) return "reasoning";
   if (refusesFiles(words)) return "files";

@@ -1,6 +1,6 @@
-// The room of tools for a model that has none: calls and results travel as JSON texts (BEHAVIOUR A24 to A27).
+// The room of tools for a model that has none: calls and results travel as JSON in its texts (BEHAVIOUR A24 to A27).
 //
-// The protocol itself is loaded with the first call (`text-protocol.ts`): who only has models with tools never pays for it.
+// The protocol itself (`text-protocol.ts`) is loaded on the first call: those who only use models with tools never load it.
 
 import type { AssistantMessage, Model, ModelFacts, ModelIo, ModelRequest, Origin } from "@rondo/core";
 import { checkGiven, flag, having, membersOf, oneOf, text } from "@rondo/core/checks";
@@ -22,8 +22,8 @@ const optionChecks = membersOf<PromptedOptions>({
 });
 
 /**
- * The model with tools: any model that answers in text can be given them.
- * @throws RondoError `invalid_request` for what is no model, or naming the option that cannot be used
+ * Gives tools to a model that has none: any model that answers in text will do.
+ * @throws RondoError `invalid_request` if `model` is not a model, or naming the option that cannot be used
  */
 export function promptedJson(model: Model, options: PromptedOptions = {}): Model {
   checkInner(model, "promptedJson");
@@ -31,7 +31,10 @@ export function promptedJson(model: Model, options: PromptedOptions = {}): Model
   return new PromptedModel(model, options);
 }
 
-/** A schema is told in words here, which is as native as anything else this model is given. The strict protocol has no words for one. */
+/**
+ * The tolerant protocol describes a schema in the prompt, which is as native as anything this model is given. The strict
+ * protocol has no place for one.
+ */
 function outputOf({ facts }: Model, { mode }: PromptedOptions): NonNullable<ModelFacts["output"]> {
   if (mode !== "strict") return "native";
   return facts?.output === "native" || facts?.output === "native_without_tools" ? facts.output : "none";

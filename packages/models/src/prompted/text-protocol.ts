@@ -1,7 +1,8 @@
 // The room of the text protocol: a request with tools becomes one without, and a text becomes an answer with calls.
 //
-// The request is rewritten (tools into the system prompt, history into text), the answer is read back into parts. One
-// attempt in, one attempt out: what cannot be read is said in the answer's stop, and the loop decides what follows.
+// The tools are written into the system prompt and the history into text; the answer is parsed back into parts. Each call
+// makes one call to the inner model. Text that cannot be parsed is reported in the answer's stop, and the loop decides what
+// follows.
 
 import {
   type AssistantMessage,
@@ -34,23 +35,23 @@ import { AnswerWatch } from "./watch.ts";
 
 export interface PromptedOptions {
   /**
-   * `strict` is the protocol by the letter: its own system prompt in place of yours, one call an answer, an answer that is
-   * no JSON is text. `tolerant` forgives what models really write, and takes calls in the words that their families were
-   * taught. Default: `tolerant`.
+   * `strict` follows the protocol to the letter: its own system prompt replaces yours, one call per answer, and an answer
+   * that is not JSON is text. `tolerant` also accepts what models really write, including calls in the notations that model
+   * families were trained on. Default: `tolerant`.
    */
   mode?: "tolerant" | "strict";
-  /** Break up control tokens of chat templates in what users, tools and files say. Default: true. */
+  /** Break up control tokens of chat templates in the texts of users, tools and files. Default: true. */
   neutralise?: boolean;
-  /** The chat template opens the thought itself: answers begin inside `<think>`. Default: false. */
+  /** The chat template itself opens the reasoning: answers begin inside `<think>`. Default: false. */
   startsInThought?: boolean;
   /**
-   * Hold the model to the protocol by a JSON Schema, where it can be held to one (`facts.output`). Default: false;
-   * a schema the server cannot carry makes the request fail.
+   * Constrain the model to the protocol with a JSON Schema, if the model supports one (`facts.output`). The request fails
+   * if the server cannot take the schema. Default: false.
    */
   constrain?: boolean;
   /** Default: the model's own id. */
   id?: string;
-  /** Default: the model's own, with `prompted-json` as its protocol. */
+  /** Default: the model's own, with `prompted-json` as its `api`. */
   origin?: Origin;
 }
 
@@ -60,12 +61,12 @@ export class TextProtocol {
   readonly #options: PromptedOptions;
   readonly #strict: boolean;
   readonly #history: TextHistory;
-  /** The last tools and system prompt, and what they came to: they seldom change within a session. */
+  /** The last tools and system prompt, and the prompt made of them: they seldom change within a session. */
   #told: { tools: readonly ToolDefinition[]; system: string | undefined; prompt: string } | undefined;
 
   /**
-   * @param face what the answers are known as
-   * @param model what is asked
+   * @param face whose id and origin the answers bear
+   * @param model the model that is called
    */
   constructor(face: Pick<Model, "id" | "origin">, model: Model, options: PromptedOptions) {
     this.#face = face;
@@ -125,7 +126,7 @@ export class TextProtocol {
   #system(request: ModelRequest): string | undefined {
     const { tools, system } = request;
     const { neutralise = !this.#strict } = this.#options;
-    // The tools' own words may be a stranger's: an MCP server's, say.
+    // Tool descriptions may come from a stranger, e.g. an MCP server.
     const told = (prompt: string): string => (neutralise ? neutralised(prompt) : prompt);
     if (this.#strict) return told(strictPrompt(tools));
     if (tools.length === 0) return system;
@@ -158,17 +159,18 @@ export class TextProtocol {
       io.emit({ type: "warning", code, message: this.#strict ? message : `${this.#face.id}: ${message}` });
     if (reading.text !== "") answer.textWhole("text", "text", reading.text);
     else answer.drop("text");
-    // A server may read its model's calls although it was told of no tools, as those of gpt-oss do.
+    // A server may parse its model's calls although the request had no tools, as those for gpt-oss do.
     const told = reading.calls.length > 0 || this.#strict || !mayCall(request) ? [] : toldCalls(inner);
     const calls = told.length > 0 ? told : reading.calls;
     this.#call(answer, calls, request, io);
-    // Its letter is about turns; what a limit cut is no typed output.
+    // The strict protocol reports only calls and ends of turns. For typed output the real stop must stay: output that the
+    // limit cut off is not typed output.
     const strict = this.#strict && request.outputSchema === undefined;
     const wire = wireOf(inner.stop.wire, calls.length > 0, strict);
     const message = answer.finish({ ...end, wire });
     if (reading.malformed === undefined || calls.length > 0 || message.stop.kind === "max_tokens")
       return message;
-    // Here the text is the wire: a call in it that cannot be read is an accident, as where a provider says so.
+    // Here the text is the wire: a call in it that cannot be parsed is a malformed call, as when a provider reports one.
     const word = "malformed_call" as const;
     return { ...message, stop: { ...message.stop, kind: word, wire: word, detail: reading.malformed } };
   }
@@ -194,7 +196,7 @@ export class TextProtocol {
 
   #read(body: string, live: LiveAnswer, wire: StopKind, request: ModelRequest): Reading {
     const { outputSchema } = request;
-    // What was asked for is JSON: an envelope around it is unwrapped only where the schema itself has no such member.
+    // Typed output is JSON too: an envelope around it is unwrapped only if the schema itself has no such member.
     if (outputSchema !== undefined && hasMember(outputSchema, ["response", "thought", "tool_call"]))
       return { text: body.trim(), calls: [], warnings: [] };
     if (this.#strict && outputSchema === undefined) return readStrict(body);
@@ -212,7 +214,7 @@ export class TextProtocol {
 const mayCall = ({ tools, toolChoice, outputSchema }: ModelRequest): boolean =>
   tools.length > 0 && toolChoice !== "none" && outputSchema === undefined;
 
-/** The calls of an answer that are no text. */
+/** The calls of an answer that the server reported as calls, not as text. */
 const toldCalls = (answer: AssistantMessage): WrittenCall[] =>
   callsOf(answer).map(({ name, rawArgs, argsError }) => ({
     name,
@@ -225,7 +227,7 @@ function hasMember({ properties }: JsonObject, names: readonly string[]): boolea
   return names.some((name) => Object.hasOwn(members, name));
 }
 
-/** The protocol's own word: a call or the end of the turn. What cut the answer off stays. */
+/** The stop in the protocol's terms: a call, or the end of the turn. A stop that cut the answer off stays as it is. */
 function wireOf(inner: StopKind, called: boolean, strict: boolean): StopKind {
   if (strict) return called ? "tool_use" : "end_turn";
   return called && (inner === "end_turn" || inner === "stop_sequence" || inner === "unknown")
@@ -234,15 +236,15 @@ function wireOf(inner: StopKind, called: boolean, strict: boolean): StopKind {
 }
 
 interface HowToHear {
-  /** Text is shown as soon as it cannot be a call. */
+  /** Emit text as soon as it cannot be part of a call. */
   watch: boolean;
-  /** Thoughts in the text are told apart from it. */
+  /** Separate reasoning from text. */
   split: boolean;
   startsInThought: boolean;
   harmony: boolean;
 }
 
-/** The answer while it arrives: thoughts are thoughts at once, text is shown as soon as it cannot be a call. */
+/** The answer while it arrives: reasoning is emitted at once, text as soon as it cannot be part of a call. */
 class LiveAnswer {
   readonly answer: Answer;
   readonly #io: ModelIo;
@@ -294,7 +296,7 @@ class LiveAnswer {
     }
   }
 
-  /** The whole answer: its body without thoughts. Everything in it that is no text is kept as it is. */
+  /** The whole answer: its text without the reasoning. Parts that are not text are kept as they are. */
   whole(inner: AssistantMessage): string {
     let text = "";
     for (const [at, part] of inner.content.entries())
@@ -311,7 +313,7 @@ class LiveAnswer {
       if (channels.reasoning !== "") this.answer.reasoning("thought", channels.reasoning);
       return channels.body;
     }
-    // Read again from the whole, which is what counts: what the pieces said was for showing.
+    // Split again from the whole text, which is what counts: the deltas were only for display.
     const again = new ThoughtSplitter(this.#how.startsInThought);
     const [head, tail] = [again.push(text), again.end()];
     const split = splitStray(head.body + tail.body);
@@ -320,7 +322,7 @@ class LiveAnswer {
     return split.body;
   }
 
-  /** The error with what could be shown, in place of a piece of raw JSON. */
+  /** The error, with what could be shown as its partial answer instead of a fragment of raw JSON. */
   failed(thrown: unknown): unknown {
     if (!(thrown instanceof RondoError)) return thrown;
     const partial = this.answer.partial(thrown.kind === "aborted" ? "aborted" : "error");

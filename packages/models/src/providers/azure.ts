@@ -1,4 +1,4 @@
-// The room of Azure OpenAI: OpenAI's protocols under a resource of one's own; the model is the deployment's name.
+// The room of Azure OpenAI: OpenAI's protocols at a user's own resource; the model is the deployment's name.
 
 import { type Model, RondoError } from "@rondo/core";
 import { checkGiven, membersOf, oneOf, text } from "@rondo/core/checks";
@@ -11,7 +11,7 @@ import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 
 export interface AzureOptions extends ProviderOptions {
-  /** `https://NAME.openai.azure.com`. Default: `AZURE_OPENAI_ENDPOINT`. */
+  /** The resource's address, `https://NAME.openai.azure.com`. Default: `AZURE_OPENAI_ENDPOINT`. */
   endpoint?: string;
   /** Default: `responses`. */
   protocol?: "responses" | "chat";
@@ -22,7 +22,7 @@ const ownChecks = membersOf<Pick<AzureOptions, "endpoint" | "protocol">>({
   protocol: oneOf("responses", "chat"),
 });
 
-/** A deployment on Azure, over its `v1` API. `apiKey` is the resource's key; tokens of Entra come from `credentials`. */
+/** A deployment on Azure, over its `v1` API. `apiKey` is the resource's key; for Entra ID tokens use `credentials`. */
 export function azure(deployment: string, options: AzureOptions = {}): Model {
   const { endpoint, protocol = "responses", ...rest } = options;
   checkGiven(ownChecks, { endpoint, protocol }, `azure/${deployment}`);
@@ -33,7 +33,7 @@ export function azure(deployment: string, options: AzureOptions = {}): Model {
       "invalid_request",
       `azure/${deployment} needs its resource: pass endpoint, or set AZURE_OPENAI_ENDPOINT`,
     );
-  // What a callback gives is a token, what stands in a variable is the resource's key.
+  // A callback returns Entra ID tokens; an option or a variable holds the resource's key.
   const authorize = rest.credentials === undefined ? keyHeader("api-key") : bearer;
   return createModel({
     ...rest,

@@ -1,4 +1,4 @@
-// The room of Amazon Bedrock: the Converse protocol, signed requests or a bearer key.
+// The room of Amazon Bedrock: the Converse protocol, with signed requests or an API key as bearer token.
 
 import { type Model, RondoError } from "@rondo/core";
 import { type AwsKeys, type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
@@ -30,7 +30,8 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
       "invalid_request",
       `${JSON.stringify(region)} is no AWS region: give one like "eu-central-1"`,
     );
-  // Claude thinks in blocks of its own, Nova in its text, and of the others some leave their thinking there (F113).
+  // Claude sends its thinking as content blocks, Nova inside its text; some of the other models leave theirs in the text
+  // too (F113).
   const isClaude = /anthropic|claude/i.test(model);
   const isOwn = isClaude || /amazon|nova/i.test(model);
   const spoken = createModel({
@@ -85,7 +86,7 @@ export async function signature(
   const signed = await new AwsV4Signer({
     method: "POST",
     url: outgoing.url,
-    // Only what a proxy on the way has no business changing is signed.
+    // No header needs to be signed: a proxy on the way may change headers, and the signature would no longer match.
     headers: {},
     body: outgoing.body,
     ...keys,

@@ -1,7 +1,8 @@
-// The room of the model nobody named: what the environment offers, and why.
+// The room of choosing a model when none was named: what the environment offers, and why it was chosen.
 //
-// A key chooses its provider; without one a model server on this machine, if one answers; else the offline model. The
-// reason is always said: nobody may take a planner for a language model, or send a text to a server by surprise.
+// A key chooses its provider; without a key, a model server on this machine if one answers; otherwise the offline model.
+// The reason is always reported: nobody should mistake the offline planner for a language model, or send text to a server
+// unawares.
 
 import type { Model } from "@rondo/core";
 import { compatibleServers } from "../compat/choose.ts";
@@ -12,9 +13,9 @@ import { findLocal, type LocalSearch, localModel } from "./local.ts";
 
 export interface ModelChoice {
   model: Model;
-  /** By which `modelFromName` gives it again; `offline` for the offline model. */
+  /** A name from which `modelFromName` makes this model again; `offline` for the offline model. */
   name: string;
-  /** Why this one, in words. */
+  /** The reason for this choice, as a phrase. */
   why: string;
 }
 
@@ -24,7 +25,7 @@ export interface ChooseOptions {
   find?: (options: { env: Environment; signal?: AbortSignal }) => Promise<LocalSearch>;
 }
 
-/** Keys that choose a model by being there, in this order. */
+/** Keys that choose a model by being set, in this order. */
 const byKey: readonly { variable: string; name: string }[] = [
   { variable: "ANTHROPIC_API_KEY", name: "anthropic/claude-sonnet-5" },
   { variable: "OPENAI_API_KEY", name: "openai/gpt-5.2" },
@@ -33,14 +34,14 @@ const byKey: readonly { variable: string; name: string }[] = [
   { variable: "GOOGLE_GENERATIVE_AI_API_KEY", name: "google/gemini-flash-latest" },
 ];
 
-/** Keys of providers whose model somebody has to choose. */
+/** Keys of providers without an obvious default model: the user has to choose one. */
 const otherKeys: readonly { variable: string; provider: string }[] = [
   { variable: "AWS_BEARER_TOKEN_BEDROCK", provider: "bedrock" },
   { variable: "OPENROUTER_API_KEY", provider: "openrouter" },
 ];
 
 /**
- * The model for somebody who named none: `RONDO_MODEL`, a key, a server on this machine, the offline model.
+ * The model to use when none was named: by `RONDO_MODEL`, by a key, on a local server, or the offline model.
  * @throws RondoError `invalid_request` when RONDO_MODEL names no model; `aborted`
  */
 export async function chooseModel(
@@ -70,7 +71,7 @@ export async function chooseModel(
   };
 }
 
-/** Why no key chose: there is none, or the one there is leaves the model open. */
+/** Why no key chose a model: none is set, or the one that is set leaves the model open. */
 function keyless(env: Environment): string {
   for (const [provider, { keyVariables }] of Object.entries(compatibleServers)) {
     const variable = keyVariables.find((name) => env[name]?.trim());

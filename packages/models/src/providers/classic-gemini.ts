@@ -1,4 +1,4 @@
-// The room of the classic Gemini: the model as the plain loop's own client speaks to it.
+// The room of the classic Gemini: called as the Gemini client of the preset *think, act, observe* calls it.
 
 import { type Model, RondoError } from "@rondo/core";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
@@ -15,9 +15,9 @@ export interface ClassicGeminiOptions extends Omit<ProviderOptions, "stream"> {
 }
 
 /**
- * A Gemini that answers whole: the last text, the calls, and `tool_use` or `end_turn` by whether there are any. Results are
- * sent as `{ result }`. For everything but that exact behaviour take `google`.
- * @throws RondoError `auth` when there is no key, at once
+ * A Gemini that answers without streaming: the last text, the calls, and `tool_use` or `end_turn` depending on whether
+ * there are calls. Results are sent as `{ result }`. Use `google` unless you need exactly this behaviour.
+ * @throws RondoError `auth` at once when there is no key
  */
 export function classicGemini(options: ClassicGeminiOptions = {}): Model {
   const { model = "gemini-2.5-flash", apiKey, ...rest } = options;

@@ -1,4 +1,4 @@
-// The room of the codecs by name: what each speaks is known at once, its code is loaded with the first call.
+// The room of the codecs by name: each one's protocol is known at once, its code is loaded on the first call.
 
 import type { LazyCodec } from "../model-options.ts";
 

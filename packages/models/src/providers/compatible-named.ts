@@ -1,10 +1,10 @@
-// The room of the table's servers by name: `deepseek("deepseek-chat")`, where people expect a function of its own.
+// The room of the table's servers by name: a function for each of them, e.g. `deepseek("deepseek-chat")`.
 
 import type { Model } from "@rondo/core";
 import type { ServerName } from "../compat/choose.ts";
 import { type CompatibleOptions, openaiCompatible } from "./compatible.ts";
 
-/** Makes models of one server. Its address, key variables and quirks are the table's; every option wins over them. */
+/** Makes models of one server. Address, key variables and quirks come from the table; every option wins over them. */
 export type ServerProvider = (
   model: string,
   options?: Omit<CompatibleOptions, "model" | "server" | "provider">,

@@ -13,18 +13,18 @@ import { watchingCuts } from "./prompt-cut.ts";
 
 export interface CompatibleOptions extends ProviderOptions {
   model: string;
-  /** A server of the table (`groq`, `mistral`, `ollama`, …): it lends its address, key variables and quirks. */
+  /** A server of the table (`groq`, `mistral`, `ollama`, …), whose address, key variables and quirks are used. */
   server?: ServerName;
   /**
-   * What the model's origin calls the provider, e.g. in `providerOptions`. A server's name does what `server` does. Default:
-   * the server's name, or `compatible`.
+   * The provider's name in the model's origin and in `providerOptions`. The name of a known server does what `server` does.
+   * Default: the server's name, or `compatible`.
    */
   provider?: string;
-  /** Environment variables to look for a key in. Default: the known server's; none is needed for an unknown one. */
+  /** Environment variables to look for a key in. Default: the known server's; an unknown server needs no key. */
   keyVariables?: readonly string[];
 }
 
-/** What no address could be looked for without; the rest is checked with it. */
+/** Checked before the server is chosen; `createModel` checks the other options. */
 const compatibleGiven = membersOf<{ model: string }>({ model: named }, ["model"], "let_pass");
 
 /**
@@ -36,7 +36,7 @@ export function openaiCompatible(options: CompatibleOptions): Model {
   return withoutLeakedCalls(compatibleModel(options));
 }
 
-/** The same, whose answers are told as they came. */
+/** The same, but calls that the server left in the text stay text. */
 export function compatibleModel(options: CompatibleOptions): Model {
   checkGiven(compatibleGiven, options, "openaiCompatible");
   const { server: asked, provider: called, model, keyVariables: ownVariables, ...rest } = options;
@@ -62,7 +62,7 @@ export function compatibleModel(options: CompatibleOptions): Model {
     headers: { ...server.headers, ...rest.headers },
     compat,
     ...keyIn(keyVariables),
-    // A server at an address of the user's own may want no key, whatever its name.
+    // A server at an address of the user's own may need no key, whatever its name.
     keyless: keyVariables.length === 0 || (rest.baseURL !== undefined && ownVariables === undefined),
   });
   return compat.cutsPrompts === true ? watchingCuts(wire) : wire;

@@ -1,8 +1,8 @@
-// The room of keys that stand in the environment: looked for when a call is made, not before.
+// The room of keys in the environment: looked up when a call is made, not before.
 
 import { type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 
-/** Of a provider whose key is in the first of these variables that is set. */
+/** The options of a provider whose key is in the first of these variables that is set. */
 export function keyIn(keyVariables: readonly string[]): {
   keyVariables: readonly string[];
   environmentKey(): Credentials | undefined;

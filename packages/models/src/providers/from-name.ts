@@ -35,7 +35,7 @@ const makers: { readonly [Provider in (typeof ownProviders)[number]]: Maker } = 
   vllm: async (model, options) => (await import("./local.ts")).localModel("vllm", model, options),
 };
 
-/** How a model's own name begins, for those who leave the provider out. */
+/** How the names of models begin, for users who leave the provider out. */
 const families: readonly (readonly [RegExp, string])[] = [
   [/^claude/i, "anthropic"],
   [/^(?:gpt|o\d|chatgpt|codex)/i, "openai"],
@@ -52,10 +52,10 @@ const families: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The model of a name like `anthropic/claude-sonnet-5`, `ollama/qwen3` or `openrouter/deepseek/deepseek-v3.2`. The
- * provider ends at the first slash. Its address may be moved by `<PROVIDER>_BASE_URL`, e.g. `OPENAI_BASE_URL`. Keys are
- * not looked for here but at the first call.
- * @throws RondoError `invalid_request` that lists what is known
+ * The model with a name like `anthropic/claude-sonnet-5`, `ollama/qwen3` or `openrouter/deepseek/deepseek-v3.2`. The
+ * provider's name ends at the first slash. `<PROVIDER>_BASE_URL`, e.g. `OPENAI_BASE_URL`, overrides its address. Keys are
+ * looked up at the first call, not here.
+ * @throws RondoError `invalid_request` listing the known names
  */
 export async function modelFromName(
   name: string,
@@ -84,7 +84,7 @@ export async function modelFromName(
   return openaiCompatible({ ...all, provider, model, keyVariables });
 }
 
-/** Where the environment may say that a provider is. Both of OpenAI's protocols are at its address, as under its key. */
+/** The environment variables that may hold a provider's address. OpenAI's two protocols share theirs, as they share the key. */
 const addressVariables = (provider: string): string[] => [
   `${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`,
   ...(provider === "openai-chat" ? ["OPENAI_BASE_URL"] : []),
@@ -114,7 +114,7 @@ function unknownName(name: string, model: string, provider: string): RondoError 
       `Unknown provider: ${provider}. Supported providers: ${known}${hint}`,
     );
   }
-  // Elsewhere a colon parts them: anthropic:claude-sonnet-5.
+  // Other libraries separate them with a colon: anthropic:claude-sonnet-5.
   const [start = "", ...rest] = model.split(":");
   const parted = isKnown(start.toLowerCase()) ? `${start.toLowerCase()}/${rest.join(":")}` : undefined;
   const family = families.find(([start]) => start.test(model))?.[1];

@@ -1,4 +1,4 @@
-// The room of Google's Gemini API. The key goes into a header, never into the address, where logs would keep it.
+// The room of Google's Gemini API. The key goes into a header, never into the URL, where logs would keep it.
 
 import type { Model } from "@rondo/core";
 import type { ProviderOptions } from "../model-options.ts";

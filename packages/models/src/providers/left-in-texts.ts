@@ -1,4 +1,4 @@
-// The room of addresses that are not the vendor's own: what may stand in the texts of whoever answers there.
+// The room of addresses that are not the vendor's own: what the server there may leave in its texts.
 
 import type { Json, Model } from "@rondo/core";
 import { chooseServer } from "../compat/choose.ts";
@@ -8,8 +8,9 @@ const vendors =
   /^https?:\/\/(?:[\w-]+\.)*(?:anthropic\.com|openai\.com|(?:openai|cognitiveservices)\.azure\.com|googleapis\.com)(?:[:/]|$)/i;
 
 /**
- * Behind an address nobody knows may stand the vendor or any other server, with a model of any house: it is spoken to as the
- * vendor, and its texts and ids are read as those of any (F106, F113). A server of the table answers by its row, whatever its protocol.
+ * The quirks of an address. Behind an unknown address there may be the vendor or any other server, with any model: requests
+ * are sent as to the vendor, but texts and ids in answers are read as those of any server (F106, F113). A server of the
+ * table has the quirks of its row, whatever its protocol.
  */
 export function leftInTexts(baseURL: string): { [quirk: string]: Json } {
   if (vendors.test(baseURL)) return {};
@@ -17,6 +18,9 @@ export function leftInTexts(baseURL: string): { [quirk: string]: Json } {
   return { endTokens: true, ...(thinkTags && { thinkTags }), ...(signedIds && { signedIds }) };
 }
 
-/** The model at an address; where not the vendor answers, calls that a server left in the text are no answer (F234). */
+/**
+ * The model at an address. Unless that is the vendor's, an answer with calls that the server left in the text is rejected
+ * (F234).
+ */
 export const readAt = (baseURL: string, model: Model): Model =>
   vendors.test(baseURL) ? model : withoutLeakedCalls(model);

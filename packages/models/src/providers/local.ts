@@ -1,7 +1,7 @@
-// The room of model servers on this machine: asked whether they are there, and taken as they are.
+// The room of model servers on this machine: finding the one that runs, and making a model of it.
 //
-// Looking asks nothing of anybody else: loopback addresses, or the one the user set for Ollama. A server that does not
-// answer at once is not there. Whatever comes of it is said in words, because nobody may wonder which model a run had.
+// The search sends requests only to loopback addresses, and to the one the user set for Ollama. A server that does not
+// answer at once counts as absent. The result is always explained: nobody should wonder which model a run used.
 
 import { type Json, longestWait, type Model, messageOf, RondoError } from "@rondo/core";
 import { compatibleServers } from "../compat/choose.ts";
@@ -19,40 +19,40 @@ import { ollama, ollamaURL } from "./ollama.ts";
 
 export type LocalKind = "ollama" | "llamacpp" | "lmstudio" | "vllm";
 
-/** Where a server may be. */
+/** An address where a server may run. */
 export interface LocalPlace {
   kind: LocalKind;
-  /** Without the version, e.g. `http://127.0.0.1:8080`. */
+  /** Without the version segment, e.g. `http://127.0.0.1:8080`. */
   baseURL: string;
 }
 
-/** A server that answered, and what it has. */
+/** A server that answered, and its models. */
 export interface LocalServer extends LocalPlace {
   /** Models that can chat, in the server's order; at least one. */
   models: readonly string[];
 }
 
 export interface LocalSearch {
-  /** Undefined: none answered with a model. */
+  /** Undefined if no server answered with a model. */
   server?: LocalServer;
-  /** Which one, or why none, in words. */
+  /** Which server was found, or why none, as a phrase. */
   why: string;
 }
 
 export interface LocalOptions {
-  /** Ends the search. */
+  /** Aborts the search. */
   signal?: AbortSignal;
   /** How long a server may take to answer. Default: 400 ms. */
   timeoutMs?: number;
-  /** Where to look, the best first. Default: `localPlaces(env)`. */
+  /** Where to look; the first that answers wins. Default: `localPlaces(env)`. */
   places?: readonly LocalPlace[];
-  /** Where `OLLAMA_HOST` and its like are looked up. Default: that of the process. */
+  /** Where `OLLAMA_HOST` and the like are looked up. Default: the process's environment. */
   env?: Environment;
-  /** Default: the client of the other models; an address of this machine is reached past any proxy. */
+  /** Default: the same client as other models have; loopback addresses are reached without a proxy. */
   http?: HttpClient;
 }
 
-/** What people call them. */
+/** Their names, for display. */
 const titles: { readonly [K in LocalKind]: string } = {
   ollama: "Ollama",
   llamacpp: "a llama.cpp server",
@@ -60,7 +60,7 @@ const titles: { readonly [K in LocalKind]: string } = {
   vllm: "vLLM",
 };
 
-/** Ollama where the environment says, llama.cpp and LM Studio at their usual ports. */
+/** Ollama at the address in the environment, llama.cpp and LM Studio at their default ports. */
 export function localPlaces(env: Environment = processEnvironment()): LocalPlace[] {
   const told = fromEnvironment(env, ["OLLAMA_BASE_URL", "OLLAMA_HOST"]) !== undefined;
   return [
@@ -99,9 +99,9 @@ export async function findLocal(options: LocalOptions = {}): Promise<LocalSearch
 }
 
 /**
- * A model of a server on this machine: tools natively where it takes them, as text where it refuses them or cannot read
- * the model's calls. `baseURL` may be a `LocalServer`'s, without the version.
- * @throws RondoError `invalid_request` for a kind of server there is not; `findLocal` tells which one is there, and its models
+ * A model on a local server. Tools are sent natively; if the server refuses them, or cannot parse the model's calls, they
+ * are sent as text. `baseURL` may be a `LocalServer`'s, without the version segment.
+ * @throws RondoError `invalid_request` for an unknown kind of server; `findLocal` tells which one runs, and its models
  */
 export function localModel(kind: LocalKind, model: string, options: ProviderOptions = {}): Model {
   if (!Object.hasOwn(titles, kind))
@@ -121,11 +121,11 @@ export function localModel(kind: LocalKind, model: string, options: ProviderOpti
   return nativeOrPrompted(wire, neutralTokens(wire), promptedJson(wire, { origin: wire.origin }));
 }
 
-/** A server is found by where it listens; the protocol is below `/v1`. An address that goes on by itself is left alone. */
+/** The base URL of the protocol: `/v1` is added to an address without a path. One with a path is left alone. */
 const versioned = (baseURL: string): string =>
   /^https?:\/\/[^/?#]+\/?$/i.test(baseURL) ? `${baseURL.replace(/\/$/, "")}/v1` : baseURL;
 
-/** The models there, or why there is none; where nothing runs that goes without saying. */
+/** The server's models, or why there are none; `why` is undefined if nothing listens there. */
 async function look(
   place: LocalPlace,
   http: HttpClient,
@@ -167,7 +167,7 @@ async function look(
 
 const maxListChars = 4_000_000;
 
-/** The models that can chat; undefined when this is no list of models. */
+/** The models that can chat; undefined if the body is not a list of models. */
 function modelsIn(body: Json, kind: LocalKind): string[] | undefined {
   const object = objectIn(body);
   const list = kind === "ollama" ? object?.models : object?.data;

@@ -1,6 +1,6 @@
-// The room of this machine's own addresses: what is sent there goes there, and through no proxy.
+// The room of loopback addresses: requests to this machine never go through a proxy.
 //
-// A proxy in the environment is meant for the world outside; it cannot reach our loopback, or reaches its own.
+// A proxy in the environment is meant for the outside world; it cannot reach our loopback, or reaches its own.
 
 import { processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
@@ -8,13 +8,13 @@ import type { HttpClient } from "../transport/http.ts";
 import { fetchClient } from "../transport/http-fetch.ts";
 import { namesProxy } from "../transport/proxy.ts";
 
-/** How a server at an address is reached past any proxy, where its client is not the user's own. */
+/** The client option for an address: a client without a proxy for a loopback address, unless the user gave a client. */
 export function directly({ http, fetch }: ProviderOptions, baseURL: string): { http?: HttpClient } {
   const direct = http === undefined && fetch === undefined ? directClient(baseURL) : undefined;
   return direct === undefined ? {} : { http: direct };
 }
 
-/** A client that knows no proxy, where a proxy is set and the address is this machine's; else undefined. */
+/** A client that ignores the proxy, if a proxy is set and the address is this machine's; otherwise undefined. */
 export function directClient(baseURL: string): HttpClient | undefined {
   return namesProxy(processEnvironment()) && isLoopback(baseURL) ? fetchClient() : undefined;
 }

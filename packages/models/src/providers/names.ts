@@ -1,10 +1,10 @@
-// The room of providers' names: those before the slash in `provider/model`, and what else people call them.
+// The room of providers' names: those before the slash in `provider/model`, and their aliases.
 //
-// No model is made here, so that whoever makes one can ask what the others are called.
+// No model is made here, so that code that makes one can ask for the names of the others.
 
 import { compatibleServers, serverAliases } from "../compat/choose.ts";
 
-/** Providers with a function of their own; `openai-chat` is OpenAI under its other protocol. */
+/** Providers with a function of their own; `openai-chat` is OpenAI over Chat Completions. */
 export const ownProviders = [
   "anthropic",
   "openai",
@@ -20,7 +20,7 @@ export const ownProviders = [
   "vllm",
 ] as const;
 
-/** Names people use for a provider known under another. */
+/** Aliases: other names people use for a provider. */
 export const providerAliases: { readonly [name: string]: string } = {
   claude: "anthropic",
   gemini: "google",
@@ -29,7 +29,7 @@ export const providerAliases: { readonly [name: string]: string } = {
   ...serverAliases,
 };
 
-/** Every provider that `modelFromName` knows. */
+/** Every provider name that `modelFromName` knows. */
 export function knownProviders(): string[] {
   return [...new Set([...ownProviders, ...Object.keys(compatibleServers)])].sort();
 }

@@ -1,7 +1,7 @@
-// The room of Ollama: its own protocol, with its own tools where a model has them and the text protocol where not.
+// The room of Ollama: its own protocol, with native tools if the model has them and the text protocol if not.
 //
-// Beside the protocol stand here what only Ollama does: it cuts a prompt that is too long and says nothing, it wants to be
-// told how much context to load, and it lives where the environment says.
+// Also here is what only Ollama does: it cuts a prompt that is too long without reporting it, it must be told how much
+// context to load, and it has environment variables for its address.
 
 import {
   type AssistantMessage,
@@ -28,21 +28,21 @@ import { watchingCuts } from "./prompt-cut.ts";
 
 export interface OllamaOptions extends ProviderOptions {
   /**
-   * How tools are given: `native`, as text (`prompted`), or natively until the server says that the model has none, or
-   * hands on as text what the model calls (`auto`). Default: `auto`.
+   * How tools are sent: `native`, as text (`prompted`), or `auto`: natively until the server reports that the model has no
+   * tools, or passes the model's calls on as text. Default: `auto`.
    */
   toolProtocol?: "auto" | "native" | "prompted";
-  /** Of the text protocol: see `promptedJson`. */
+  /** Options of the text protocol: see `promptedJson`. */
   prompted?: Pick<PromptedOptions, "mode" | "startsInThought" | "constrain">;
-  /** Tokens of context to load the model with (`num_ctx`). Default: `facts.contextWindow`, else the server's own. */
+  /** Tokens of context to load the model with (`num_ctx`). Default: `facts.contextWindow`, else the server's default. */
   contextSize?: number;
-  /** How long the model stays loaded, e.g. `10m`; -1 for ever. Default: the server's. */
+  /** How long the model stays loaded, e.g. `10m`; -1 for ever. Default: the server's default. */
   keepAlive?: string | number;
-  /** `json` holds every answer to JSON. Default: not held. */
+  /** `json` constrains every answer to JSON. Default: unconstrained. */
   format?: "json";
-  /** Break up control tokens of chat templates in what users, tools and files say. Default: true; false in strict mode. */
+  /** Break up control tokens of chat templates in the texts of users, tools and files. Default: true; false in strict mode. */
   neutralise?: boolean;
-  /** What a prompt comes to that the server has cut without a word (F184). Default: `warn`. */
+  /** What to do when the server cut a prompt without reporting it (F184): warn, or fail the call. Default: `warn`. */
   onPromptCut?: "warn" | "fail";
 }
 
@@ -54,7 +54,7 @@ export function ollama(model: string, options: OllamaOptions = {}): Model {
   return new OllamaModel(model, options);
 }
 
-/** What is no option of every model's; `prompted` is looked at where it is used. */
+/** Checks of the options that only Ollama has; `promptedJson` checks `prompted`. */
 const ownChecks = membersOf<
   Pick<OllamaOptions, "toolProtocol" | "contextSize" | "keepAlive" | "format" | "neutralise" | "onPromptCut">
 >({
@@ -66,7 +66,7 @@ const ownChecks = membersOf<
   onPromptCut: oneOf("warn", "fail"),
 });
 
-/** Where the environment says that Ollama is. `OLLAMA_HOST` is the server's own variable and may be an address to listen on. */
+/** The address of Ollama in the environment. `OLLAMA_HOST` is the server's own variable and may be an address to listen on. */
 export function ollamaURL(env: Environment = processEnvironment()): string {
   const base = fromEnvironment(env, ["OLLAMA_BASE_URL"]);
   if (base !== undefined) return base;
@@ -79,7 +79,7 @@ export function ollamaURL(env: Environment = processEnvironment()): string {
   } catch {
     throw new RondoError("invalid_request", `OLLAMA_HOST is no address: ${JSON.stringify(host)}`);
   }
-  // A server that listens everywhere is reached here.
+  // A server that listens on every address is reached at localhost.
   if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "localhost";
   const bare = !/:\d+(?:\/|$)/.test(host.replace(/^https?:\/\//i, ""));
   if (url.port === "" && bare && !hasScheme) url.port = "11434";

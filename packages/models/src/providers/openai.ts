@@ -15,9 +15,9 @@ export interface OpenaiOptions extends ProviderOptions {
 }
 
 export interface OpenaiProvider {
-  /** Over the Responses protocol, which keeps reasoning from step to step. */
+  /** Over the Responses protocol, which keeps reasoning between steps. */
   (model: string, options?: OpenaiOptions): Model;
-  /** Over the older Chat Completions. */
+  /** Over the older Chat Completions protocol. */
   chat(model: string, options?: OpenaiOptions): Model;
 }
 
@@ -30,7 +30,7 @@ export const openai: OpenaiProvider = Object.assign(
 function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
   const { organization, project, ...rest } = options;
   const baseURL = rest.baseURL ?? "https://api.openai.com/v1";
-  // Many a server is used by moving OpenAI's address: it is still that server.
+  // Compatible servers are often used by pointing OpenAI's base URL at them: such a server has the quirks of its row.
   const own = codec === openaiChat ? compatOf(chooseServer("openai", baseURL).server, model) : {};
   const compat = { ...leftInTexts(baseURL), ...own, ...rest.compat };
   const spoken = createModel({

@@ -1,8 +1,8 @@
-// The room of prompts that a server cuts without a word (F184).
+// The room of prompts that a server cuts without reporting it (F184).
 //
-// Some servers cut what does not fit into the context they loaded, from the front, where the system prompt stands, and
-// answer as if nothing had happened. What gives them away is their own count: far fewer tokens than the texts of the
-// request can have come to. Texts are measured, not the encoded body: pictures are long there and few tokens.
+// Some servers cut what does not fit into the loaded context, from the front, where the system prompt is, and answer as if
+// nothing had happened. The reported usage gives them away: far fewer input tokens than the request's texts must have. The
+// texts are measured, not the encoded body: images are long there but few tokens.
 
 import {
   type AssistantMessage,
@@ -16,13 +16,13 @@ import {
 interface PromptCutOptions {
   /** `warn` emits a `context_truncated` warning, `fail` makes it the call's error. Default: `warn`. */
   onPromptCut?: "warn" | "fail";
-  /** Who cuts. Default: `the server`. */
+  /** The server's name in the message. Default: `the server`. */
   speaker?: string;
-  /** What to do about it, as a sentence. Default: to load the model with more context. */
+  /** What to do about it, as a sentence. Default: advice to load the model with more context. */
   advice?: string;
 }
 
-/** The model, which tells of prompts that its server has cut: with a warning, or by failing the call with `context_truncated`. */
+/** The model, reporting prompts that its server cut: by a warning, or by failing the call with `context_truncated`. */
 export function watchingCuts(model: Model, options: PromptCutOptions = {}): Model {
   const sizes = new WeakMap<Message, number>();
   return {
@@ -44,7 +44,7 @@ export function watchingCuts(model: Model, options: PromptCutOptions = {}): Mode
   };
 }
 
-/** What was cut, in words; undefined where nothing was. */
+/** The message about a cut prompt; undefined if it was not cut. */
 function cutOf(
   request: ModelRequest,
   { usage }: AssistantMessage,
@@ -58,7 +58,7 @@ function cutOf(
   if (told === undefined) return undefined;
   let chars = request.system?.length ?? 0;
   for (const message of request.messages) {
-    // A message is measured once.
+    // Each message is measured once.
     const size = sizes.get(message) ?? sizeOf(message);
     sizes.set(message, size);
     chars += size;
@@ -76,9 +76,9 @@ function sizeOf({ content }: Message): number {
   return size;
 }
 
-/** High, so that a prompt is taken for cut rather too rarely than too often. */
+/** High, so that the estimate is low: better to miss a cut than to report one that did not happen. */
 const charsPerToken = 4.5;
-/** Tokens. Below, templates and rounding weigh too much. */
+/** In tokens. Below this, chat templates and rounding weigh too much. */
 const worthChecking = 1000;
-/** A count below this share of the estimate is no matter of tokenizers any more. */
+/** A reported count below this share of the estimate cannot be explained by a different tokenizer. */
 const leastShare = 0.6;

@@ -1,7 +1,7 @@
-// The room of Google Vertex AI: Gemini, and Claude, under a Google Cloud project.
+// The room of Google Vertex AI: Gemini and Claude in a Google Cloud project.
 //
-// An API key serves Gemini's express mode. Everything else wants an access token: from a callback, from the environment,
-// or from Google's own library (an optional peer, loaded on the first call), which knows service accounts, the
+// An API key works in Gemini's express mode only. Everything else needs an access token: from a callback, from the
+// environment, or from Google's own library (an optional peer, loaded on the first call), which knows service accounts, the
 // metadata server and the login of the command line.
 
 import { type Model, messageOf, RondoError } from "@rondo/core";
@@ -16,15 +16,15 @@ import { claudeOutput, googleOutput } from "./output.ts";
 export interface VertexOptions extends ProviderOptions {
   /** Google Cloud project. Default: `GOOGLE_CLOUD_PROJECT`. Needed unless an API key is used. */
   project?: string;
-  /** E.g. `europe-west4`, or `eu` and `us` for what lies within them. Default: `GOOGLE_CLOUD_LOCATION`, else `global`. */
+  /** E.g. `europe-west4`, or the multi-regions `eu` and `us`. Default: `GOOGLE_CLOUD_LOCATION`, else `global`. */
   location?: string;
 }
 
 const keyVariables = ["GOOGLE_VERTEX_ACCESS_TOKEN", "GOOGLE_API_KEY"];
 
 /**
- * A model on Vertex AI, e.g. `vertex("gemini-3.8-flash", { project: "p" })` or `vertex("claude-sonnet-5", { project: "p" })`.
- * `credentials` gives access tokens (as `apiKey`); `apiKey` itself is a key of express mode.
+ * A model on Vertex AI, e.g. `vertex("gemini-3.8-flash", { project: "p" })` or `vertex("claude-sonnet-5", { project: "p"
+ * })`. `credentials` returns access tokens (as `apiKey`); the option `apiKey` is a key of express mode.
  */
 export function vertex(model: string, options: VertexOptions = {}): Model {
   const { project: ownProject, location: ownLocation, ...rest } = options;
@@ -32,14 +32,14 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
   const project = ownProject ?? fromEnvironment(env, ["GOOGLE_CLOUD_PROJECT", "GOOGLE_VERTEX_PROJECT"]);
   const location =
     ownLocation ?? fromEnvironment(env, ["GOOGLE_CLOUD_LOCATION", "GOOGLE_VERTEX_LOCATION"]) ?? "global";
-  const claude = /^claude/.test(model); // also of what is no text: that is told below
+  const claude = /^claude/.test(model); // `model` may not even be a string here: `createModel` reports that
   const expressKey = rest.credentials === undefined && rest.apiKey !== undefined;
   if (claude && project === undefined)
     throw new RondoError(
       "invalid_request",
       `vertex/${model} needs a Google Cloud project: pass project, or set GOOGLE_CLOUD_PROJECT`,
     );
-  // It becomes part of a host that tokens are sent to.
+  // The location becomes part of the host that tokens are sent to.
   if (rest.baseURL === undefined && !/^[a-z][a-z0-9-]{0,62}$/.test(location))
     throw new RondoError(
       "invalid_request",
@@ -69,7 +69,7 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
   return readAt(baseURL, spoken);
 }
 
-/** Places that hold several regions have hosts of another form. */
+/** Multi-regions have a different form of host name. */
 function hostOf(location: string): string {
   if (location === "global") return "aiplatform.googleapis.com";
   return location === "eu" || location === "us"
@@ -77,7 +77,7 @@ function hostOf(location: string): string {
     : `${location}-aiplatform.googleapis.com`;
 }
 
-/** An express key stands in a header of its own, a token is a bearer. */
+/** An express key goes into a header of its own, a token is sent as a bearer. */
 const authorize: Authorize = (credentials, outgoing) =>
   credentials.apiKey?.startsWith("AIza") === true || credentials.apiKey?.startsWith("AQ.") === true
     ? { "x-goog-api-key": credentials.apiKey }
@@ -93,7 +93,7 @@ async function tokenOf(id: string): Promise<Credentials> {
   const token = fromEnvironment(processEnvironment(), keyVariables);
   if (token !== undefined) return { apiKey: token };
   library ??= authLibrary(id);
-  // A failure is not kept: the library may be installed, or the login made, meanwhile.
+  // A failure is not cached: the library may be installed, or the login made, in the meantime.
   library.catch(() => {
     library = undefined;
   });
@@ -108,7 +108,7 @@ async function tokenOf(id: string): Promise<Credentials> {
 }
 
 async function authLibrary(id: string): Promise<InstanceType<GoogleAuthModule["GoogleAuth"]>> {
-  // Not a literal, so that no bundler looks for it.
+  // Not a string literal, so that no bundler tries to resolve it.
   const name: string = "google-auth-library";
   let module: GoogleAuthModule;
   try {

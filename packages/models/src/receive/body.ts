@@ -1,24 +1,24 @@
-// The room of what a body is: events, lines, or one value.
+// The room of a body's form: events, lines, or one value.
 //
-// Its first character says better than its content type. What begins as JSON is one value, unless a whole object ends with its
-// first line and something stands behind it: then it is one object a line, which the framing of events reads as well.
+// Its first character is more reliable than its content type. A body that begins as JSON is one value, unless its first
+// line is a whole object and something follows: then it is one object per line, which the event framing also reads.
 
 import { RondoError } from "@rondo/core";
 import type { Codec } from "../codec.ts";
 import { objectIn, parseJson } from "../json-values.ts";
 import { Utf8Stream } from "../transport/utf8.ts";
 
-/** Bytes become frames: all framings have the same face. */
+/** Turns bytes into frames; all framings have this interface. */
 export interface Framer {
   push(chunk: Uint8Array): void;
-  /** True when the stream was cut inside a frame. */
+  /** Ends the stream. True if it was cut inside a frame. */
   end(): boolean;
 }
 
-/** Whether a stream that should be Amazon's frames is text, by its first byte: theirs begin with a length, and the first byte of that is 0. */
+/** Whether a stream that should be AWS frames is text. AWS frames begin with their length, whose first byte is 0. */
 export const beginsText = (first: number): boolean => /[a-z:{]/i.test(String.fromCharCode(first));
 
-/** A stream of Amazon's frames, or of text where a gateway has made events or lines of them: the first byte tells. */
+/** A stream of AWS frames, or of text if a gateway converted them to events or lines: the first byte decides. */
 export class BinaryOrText implements Framer {
   readonly #binary: Framer;
   readonly #text: Framer;
@@ -41,7 +41,7 @@ export class BinaryOrText implements Framer {
   }
 }
 
-/** What a body is, once its first character has said so. */
+/** A body, whose form is known once its first character arrived. */
 export class Body {
   isKnown = false;
   whole: WholeBody | undefined;
@@ -50,14 +50,14 @@ export class Body {
   readonly #isStream: boolean;
   #blank: Uint8Array[] = [];
 
-  /** `isStream`: one was asked for. Lines of JSON begin like a whole answer: only that tells them apart. */
+  /** @param isStream a stream was requested: lines of JSON begin like a whole answer, and only this distinguishes them */
   constructor(framer: Framer, framing: Codec["framing"], isStream: boolean) {
     this.#framer = framer;
     this.#framing = framing;
     this.#isStream = isStream;
   }
 
-  /** False as long as nothing but blanks came, which are kept. */
+  /** False as long as only white space has arrived, which is kept. */
   recognise(chunk: Uint8Array): boolean {
     const first = firstCharacter(chunk);
     if (first === undefined) {
@@ -72,7 +72,7 @@ export class Body {
     return true;
   }
 
-  /** Takes a piece of what seems to be one value. What is to be framed from here on, where it is none. */
+  /** Adds a piece of what seems to be one value. Returns the bytes to frame instead, once it turns out to be lines. */
   grow(chunk: Uint8Array): readonly Uint8Array[] {
     const lines = this.whole?.push(chunk) ?? [];
     if (lines.length > 0) this.whole = undefined;
@@ -84,7 +84,7 @@ export class WholeBody {
   readonly #utf8 = new Utf8Stream();
   readonly #pieces: string[] = [];
   #length = 0;
-  /** All that came, as long as it may be lines. */
+  /** All bytes so far, as long as they may be lines. */
   #raw: Uint8Array[] | undefined;
   /** The first line was a whole object. */
   #hasLine = false;
@@ -93,7 +93,7 @@ export class WholeBody {
     if (mayBeLines) this.#raw = [];
   }
 
-  /** All that came so far, once it is known to be lines; else nothing. */
+  /** Returns all bytes so far once the body is known to be lines; otherwise nothing. */
   push(chunk: Uint8Array): readonly Uint8Array[] {
     const piece = this.#utf8.decode(chunk);
     this.#length += piece.length;
@@ -119,7 +119,7 @@ export class WholeBody {
     return this.#hasLine && text.slice(end).trim() !== "";
   }
 
-  /** All that came, without a character that was cut at its end. */
+  /** The text so far, without a character that was cut at its end. */
   text(): string {
     return this.#pieces.join("");
   }

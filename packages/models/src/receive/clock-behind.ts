@@ -1,10 +1,10 @@
-// The room of the clock behind the end: a server that leaves its connection open behind a whole answer must not make it a
-// silent one.
+// The room of the clock after the finish signal: a server that keeps the connection open after a whole answer must not turn
+// that answer into a timeout.
 
 import { type Clock, type ModelIo, systemClock } from "@rondo/core";
 import type { HttpResponse } from "../transport/http.ts";
 
-/** Milliseconds. How long to wait for what may follow a finish signal, usage mostly, once nothing more of the answer comes. */
+/** How many milliseconds to wait for what may follow a finish signal, usually the usage. */
 const behindMs = 10_000;
 
 export class ClockBehind {

@@ -1,8 +1,11 @@
-// The room of listening: whether a model has said anything, which is known from the first delta on.
+// The room of listening: whether any delta of an answer was emitted.
 
 import type { ModelIo } from "@rondo/core";
 
-/** The same `io`, and whether any delta was emitted through it. Once one was, nothing is in between any more: thousands may follow. */
+/**
+ * A copy of `io`, and whether any delta was emitted through it. After the first one nothing is intercepted any more:
+ * thousands may follow.
+ */
 export function listening(io: ModelIo): { io: ModelIo; anything: () => boolean } {
   let anything = false;
   const heard: ModelIo = {

@@ -1,8 +1,8 @@
-// The room of answers in the wrong protocol: another protocol's, or words. They are told as what they are.
+// The room of answers in the wrong protocol, or in plain words: the error says which.
 //
-// A base URL of the wrong protocol mostly answers with a refusal, but some gateways answer any path in the one protocol they
-// speak. To a decoder that is a stream of events it does not know: nothing, and then the end. That nothing, told as a stream
-// that was cut, is tried again, and nobody looks at the address.
+// A base URL of the wrong protocol usually refuses the request, but some gateways answer any path in the one protocol they
+// speak. To a decoder that is a stream of unknown events, and then the end. Reported as a truncated stream it would be
+// retried, and nobody would check the address.
 
 import { cutRaw, type ErrorKind, type Json, type JsonObject, RondoError } from "@rondo/core";
 import type { Codec, Target } from "../codec.ts";
@@ -12,9 +12,9 @@ import { readErrorBody } from "../transport/error-body.ts";
 import { classifyStreamError } from "../transport/errors.ts";
 import { beginsText } from "./body.ts";
 
-/** Frames that are kept to be looked at: before the first that says anything may stand signs of life. */
+/** How many frames are kept to be looked at: pings may come before the first one with content. */
 const headFrames = 3;
-/** Bytes that are kept of a body. */
+/** How many bytes of a body are kept. */
 const headBytes = 600;
 
 const fields: readonly string[] = ["data", "event", "id", "retry"];
@@ -32,31 +32,31 @@ export class AnswerHead {
 
   bytes(chunk: Uint8Array): void {
     if (this.frames.length > 0 || this.#length >= headBytes) return;
-    // A copy: the memory of a piece may be used for the next.
+    // A copy: the chunk's memory may be reused.
     const piece = chunk.slice(0, headBytes - this.#length);
     this.#pieces.push(piece);
     this.#length += piece.length;
   }
 
-  /** Whether it began as text does. */
+  /** Whether it began like text. */
   get isText(): boolean {
     const first = this.#pieces.find(({ length }) => length > 0)?.[0];
     return first !== undefined && beginsText(first);
   }
 
-  /** The words that came in place of events; empty where events came, or nothing. */
+  /** The words that came in place of events; empty if events came, or nothing. */
   get words(): string {
     if (this.frames.length > 0) return "";
     const utf8 = new TextDecoder();
     const text =
       `${this.#pieces.map((piece) => utf8.decode(piece, { stream: true })).join("")}${utf8.decode()}`.trim();
-    // A name that was cut is the beginning of events, too.
+    // A truncated field name is the beginning of events, too.
     const isField = /^(?:data|event|id|retry)?:/m.test(text) || fields.some((name) => name.startsWith(text));
     return isField ? "" : text;
   }
 }
 
-/** The kinds of error by which a decoder says that it understood nothing. */
+/** The errors of a decoder that understood nothing. */
 const notUnderstood: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "stream_truncated",
   "empty_response",
@@ -64,7 +64,7 @@ const notUnderstood: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "protocol",
 ]);
 
-/** By the codecs' names. */
+/** Protocol names by the codecs' `api`. */
 const titles: { readonly [api: string]: string } = {
   "openai-chat": "OpenAI Chat Completions",
   "openai-responses": "OpenAI Responses",
@@ -74,7 +74,7 @@ const titles: { readonly [api: string]: string } = {
   "bedrock-converse": "Amazon's Converse",
 };
 
-/** The error of an answer of which nothing was understood, or what better explains it. */
+/** The error of an answer, or a better explanation if nothing of that answer was understood. */
 export function explained(thrown: unknown, answerHead: AnswerHead, codec: Codec, target: Target): unknown {
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined || !notUnderstood.has(thrown.kind))
     return thrown;
@@ -92,22 +92,22 @@ export function explained(thrown: unknown, answerHead: AnswerHead, codec: Codec,
   const told = frames.find(({ said }) => wordsIn(firstIn(said)) !== "")?.said;
   if (told !== undefined && thrown.kind !== "stream_error")
     return withStreamRepair(classifyStreamError(told, { provider: `${provider}/${model}` }), told);
-  // How much of a broken binary stream was read depends on how it was cut.
+  // For a binary stream, how much of a broken frame was read depends on how the bytes were cut.
   const isText = codec.framing === "sse" || (codec.framing === "aws_event_stream" && answerHead.isText);
   const words = isText ? answerHead.words : "";
   return words === "" ? thrown : classifyStreamError(words, { provider: `${provider}/${model}` });
 }
 
-/** The object that a frame or a body is, or the first of those that it lists. */
+/** The object in a frame or body, or the first one if it is a list. */
 const firstIn = (said: Json | undefined): JsonObject | undefined =>
   objectIn(Array.isArray(said) ? said[0] : said);
 
-/** The words of an object that is no answer in any protocol: an error in a form of its own. */
+/** The words in an object that is not an answer in any protocol: an error in a form of its own. */
 function wordsIn(value: JsonObject | undefined): string {
   return value === undefined || protocolOf(value) !== undefined ? "" : readErrorBody(value).message;
 }
 
-/** The protocol that a frame or a body is of, by its codec's name; undefined where nothing shows one. */
+/** The `api` of the protocol that a frame or body belongs to; undefined if nothing shows it. */
 function protocolOf(value: JsonObject | undefined): string | undefined {
   if (value === undefined) return undefined;
   const type = textIn(value.type) ?? "";

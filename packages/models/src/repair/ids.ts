@@ -1,7 +1,7 @@
-// The room of call ids as providers want them: one function a form, all of them deterministic.
+// The room of call ids in the forms providers require: one deterministic function per form.
 //
-// A codec maps ids on the way out, where nothing is taken yet, because its form is injective enough by itself. Two forms
-// that gateways ask for are so tight that two ids may become one: those look at what is taken.
+// The codecs' own forms keep ids distinct enough by themselves. The two `strict` forms of gateways are so short that two
+// ids may become the same: their functions look at the ids already taken.
 
 import { anthropicId, bedrockId } from "../codecs/anthropic/names.ts";
 import { chatIds, mistralIds, responsesIds, wireId } from "../codecs/openai/names.ts";
@@ -9,11 +9,12 @@ import { digest } from "../json-values.ts";
 
 /**
  * `strict`: letters and digits, at most 40. `strict9`: exactly nine of them, for Mistral. The others are what the codecs
- * send: `chat` at most 40 characters, `mistral9` nine, `responses` and `anthropic` and `bedrock` at most 64 of their own.
+ * send: `chat` at most 40 characters, `mistral9` nine, `responses`, `anthropic` and `bedrock` at most 64 of an alphabet of
+ * their own.
  */
 export type IdFormName = "strict" | "strict9" | "chat" | "mistral9" | "responses" | "anthropic" | "bedrock";
 
-/** An id in the form, given those that are taken already. */
+/** Turns an id into the form, avoiding the ids already taken. */
 export type IdForm = (id: string, taken?: ReadonlySet<string>) => string;
 
 const none: ReadonlySet<string> = new Set();
@@ -39,7 +40,7 @@ const forms: { readonly [name in IdFormName]: (id: string, taken: ReadonlySet<st
   bedrock: (id, taken) => numbered(bedrockId(id), taken, bedrockId),
 };
 
-/** The form of this name, as a function. Usable as `id` of a `RepairPolicy`. */
+/** The function for a form. Usable as `id` of a `RepairPolicy`. */
 export function idForm(name: IdFormName): IdForm {
   const form = forms[name];
   return (id, taken = none) => form(id, taken);

@@ -1,19 +1,19 @@
-// The room of repair by provider: what a strict reading of each one's rules asks of a history, as a table.
+// The room of history repair by provider: what each one's rules, read strictly, require of a history, as a table.
 //
-// Rondo's own codecs mend what their protocol asks for on the way out, so that a default run needs none of this. The
-// table is for histories that are handed on to other programs, and for presets that store what such programs store.
+// Rondo's codecs repair what their protocol requires when they encode, so a default run needs none of this. The table is
+// for histories that are handed to other programs, and for presets that store what such programs store.
 
 import type { RepairPolicy } from "@rondo/core";
 import { type IdFormName, idForm } from "./ids.ts";
 
 export interface ProviderHistory {
-  /** How call ids must look; absent: as they are. */
+  /** The required form of call ids. Absent: any. */
   ids?: IdFormName;
   /** The first turn must be the user's. */
   userFirst: boolean;
-  /** A call without a result is answered; otherwise it is left out, since no call may stand without one. */
+  /** A call without a result gets a synthetic one; otherwise the call is left out, since no call may lack its result. */
   synthetic: boolean;
-  /** Reasoning is refused when it comes back. */
+  /** Reasoning in the history is refused, so it is left out. */
   dropReasoning: boolean;
 }
 
@@ -31,7 +31,7 @@ const table: { readonly [family: string]: ProviderHistory } = {
 
 const mistralModels = /mistral|mixtral|codestral|pixtral|devstral|ministral|mistralai/i;
 
-/** What a provider's model asks of a history. Any provider that is not in the table is taken as OpenAI. */
+/** What a provider's model requires of a history. A provider that is not in the table is treated like OpenAI. */
 export function providerHistory(provider: string, model = "", api = ""): ProviderHistory {
   const house = provider.toLowerCase();
   const family =

@@ -1,11 +1,11 @@
-// The room of codes that nobody has listed: what their words say.
+// The room of error codes that are in no table: what the words in them say.
 //
-// Gateways make up codes by the dozen, each a few plain words put together. A code that is in the table means what the table
-// says; this is asked last, when neither status nor words have said more than that something failed.
+// Gateways invent codes by the dozen, each a few plain words joined together. These are read last, when neither the tables
+// nor the status nor the message has said more than that something failed.
 
 import type { ErrorKind } from "@rondo/core";
 
-/** By the letters of a code alone, however they are joined. The first that fits. */
+/** Matched against the letters of a code alone, however its words are joined. The first match counts. */
 const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   [
     "quota_exhausted",
@@ -30,7 +30,7 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   ["timeout", /timeout|timedout|deadlineexceeded/],
 ];
 
-/** What a code's words say; undefined where they say nothing that decides anything. */
+/** The kind that a code's words suggest; undefined if they decide nothing. */
 export function familyOf(code: string): ErrorKind | undefined {
   const letters = code.toLowerCase().replace(/[^a-z]/g, "");
   return families.find(([, pattern]) => pattern.test(letters))?.[0];

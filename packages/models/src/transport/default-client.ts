@@ -6,7 +6,7 @@ import { nodeClient, onNode } from "./http-node.ts";
 
 let client: HttpClient | undefined;
 
-/** The client a model uses when it is given none. */
+/** The client of a model that was given none. */
 export function defaultClient(): HttpClient {
   client ??= onNode() ? nodeClient() : fetchClient();
   return client;

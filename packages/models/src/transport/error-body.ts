@@ -1,29 +1,29 @@
-// The room of error bodies: what a provider said, whatever shape it said it in.
+// The room of error bodies: what a provider said, whatever form it used.
 //
-// Bodies come as `{"error": {…}}`, `{"error": "text"}`, flat, as an array of one (Google), as an HTML page of a proxy,
-// as text, or not at all. This reads facts out of them and judges nothing.
+// Bodies come as `{"error": {…}}`, `{"error": "text"}`, flat, as an array of one (Google), as a proxy's HTML page, as text,
+// or not at all. This extracts facts and judges nothing.
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
 import { listIn, numberIn, objectIn } from "../json-values.ts";
 import { besides, insteadOf, printedCodes, quotedIn, toldStatus } from "./gateway-errors.ts";
 
-/** What an error body says, as far as it says anything. */
+/** The facts in an error body. */
 export interface ErrorFacts {
-  /** The provider's words; for an HTML page its title. Empty when it said nothing. */
+  /** The provider's message; the title of an HTML page. Empty if it said nothing. */
   message: string;
-  /** Codes, types and status words found, most telling first, e.g. `insufficient_quota`, `RESOURCE_EXHAUSTED`. */
+  /** Codes, types and status names found, the most telling first, e.g. `insufficient_quota`, `RESOURCE_EXHAUSTED`. */
   codes: string[];
-  /** An HTTP status that stands in the body, as in `{"error": {"code": 503}}`. */
+  /** An HTTP status in the body, as in `{"error": {"code": 503}}`. */
   status?: number;
-  /** The status of whoever stands behind a gateway, where the gateway tells it beside its own. */
+  /** The status of the server behind a gateway, if the gateway reports it besides its own. */
   upstream?: number;
-  /** The window in tokens, where a member of the body says it (llama.cpp). */
+  /** The window in tokens, if a member of the body states it (llama.cpp). */
   window?: number;
-  /** The body parsed, where it is JSON. */
+  /** The parsed body, if it is JSON. */
   json?: Json;
   /** The body was a web page. */
   html: boolean;
-  /** The body cut to a few kilobytes; never a web page. */
+  /** The body, cut to a few kilobytes; never an HTML page. */
   raw?: Json;
 }
 
@@ -40,7 +40,7 @@ export function readErrorBody(body: Json): ErrorFacts {
     return { message: title, codes: [], html: true, ...(title === "" ? {} : { raw: title }) };
   }
   try {
-    // Some refuse in the form of the stream that was asked for, whatever their status says.
+    // Some send the refusal as an event of the requested stream, whatever the status.
     return factsOf(JSON.parse(event.exec(text)?.[1] ?? text) as Json);
   } catch {
     const { json: _json, ...quoted } = quoting(text, undefined, 0);
@@ -71,7 +71,7 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
   const beside = depth < 3 ? besides(root, said) : undefined;
   const message = messageIn(root, said, beside === undefined);
   const quoted = quoting(words(said.message) ?? message, beside, depth);
-  // SageMaker's, of the model's own server.
+  // SageMaker: the status of the model's own server.
   const original = numberIn(root.OriginalStatusCode);
   return {
     ...(original === undefined ? {} : { upstream: original }),
@@ -85,7 +85,7 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
   };
 }
 
-/** What stands in a message beside its words, or is given as standing beside it: another error, whose message is not the same. */
+/** Another error that is quoted within the message or that stands beside it, and has a message of its own. */
 function quoting(message: string, beside: JsonObject | undefined, depth: number): ErrorFacts {
   const quoted = beside ?? (depth < 3 ? quotedIn(message) : undefined);
   if (quoted === undefined)
@@ -95,13 +95,13 @@ function quoting(message: string, beside: JsonObject | undefined, depth: number)
   return upstream === undefined ? facts : { ...facts, upstream };
 }
 
-/** The status of an error that stands in place of another. */
+/** The status of an error that replaces the gateway's own. */
 function behind({ status, upstream }: ErrorFacts): Pick<ErrorFacts, "upstream"> {
   const told = upstream ?? status;
   return told === undefined ? {} : { upstream: told };
 }
 
-/** What both say, once. A message that quotes the other as JSON says it already. */
+/** Both messages, each once: one may already quote the other as JSON. */
 function joined(message: string, more: string): string {
   if (message === "" || more === "") return message || more;
   return message.includes(more) || message.includes(JSON.stringify(more).slice(1, -1))
@@ -109,7 +109,7 @@ function joined(message: string, more: string): string {
     : cut(`${message}: ${more}`);
 }
 
-/** `said`: the error inside the body, or else the body itself. `raw`: with what a gateway was told, as it stands. */
+/** `said`: the error inside the body, or else the body itself. `raw`: include the upstream's words as the gateway quotes them. */
 function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
   const message =
     words(said.message) ??
@@ -121,7 +121,7 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     words(root.detail) ??
     words(root.message) ??
     firstDetail(root.detail) ??
-    // Mistral puts the list of a 422 into the message, a guardrail what it found.
+    // Mistral puts the list of a 422 into the message; a guardrail puts its findings there.
     firstDetail(objectIn(said.message)?.detail) ??
     words(objectIn(said.message)?.error) ??
     words(objectIn(said.message)?.actionReason) ??
@@ -132,7 +132,7 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     firstDetail(root.errors) ??
     words(root.title) ??
     "";
-  // Whatever else was said: OpenRouter's upstream, or what MiMo calls a parameter.
+  // Further details: OpenRouter's upstream error, or what MiMo calls a parameter.
   const metadata = objectIn(said.metadata);
   const param = words(said.param);
   const upstream = raw ? words(metadata?.raw) : undefined;
@@ -153,7 +153,7 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     said.status,
     said.status_code,
     said.statusCode,
-    // Ollama, of what stands behind its cloud.
+    // Ollama: the status of what is behind its cloud.
     said.StatusCode,
     root.StatusCode,
     said.error_code,
@@ -163,7 +163,7 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     ...(said === root
       ? []
       : [root.code, root.type, numberIn(root.status), root.statusCode, root.status_code]),
-    // OAuth's word for what it thinks of a token.
+    // OAuth's error code for a token.
     said === root && typeof root.error === "string" && /^[a-z_]{5,40}$/.test(root.error)
       ? root.error
       : undefined,
@@ -172,7 +172,7 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
   ]) {
     const number = typeof value === "number" ? value : typeof value === "string" ? Number(value) : Number.NaN;
     if (Number.isInteger(number) && number >= 400 && number < 600) status ??= number;
-    // Zhipu's own: no status has so many digits.
+    // Zhipu's own codes: no HTTP status has so many digits.
     else if (typeof value === "number" && Number.isInteger(value) && value >= 1000) codes.push(String(value));
     else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
   }
@@ -188,7 +188,7 @@ function firstDetail(detail: Json | undefined): string | undefined {
   const first = objectIn(Array.isArray(detail) ? detail[0] : detail);
   if (first === undefined) return undefined;
   const said = words(first.msg) ?? words(first.message) ?? words(first.error);
-  // "Extra inputs are not permitted" says nothing without the place.
+  // "Extra inputs are not permitted" says nothing without the field's location.
   const place = listIn(first.loc)
     .filter((one) => one !== "body")
     .join(".");

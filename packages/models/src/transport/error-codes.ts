@@ -1,8 +1,8 @@
-// The room of codes: what the codes and types in the errors of all providers mean.
+// The room of error codes: what the codes and types in all providers' errors mean.
 
 import type { ErrorKind } from "@rondo/core";
 
-/** Codes that only say "your request"; what is wrong with it the words say. */
+/** Codes that only say "invalid request"; the message says what is wrong with it. */
 const requestCodes: ReadonlySet<string> = new Set([
   "invalid_request_error",
   "invalid_argument",
@@ -24,7 +24,7 @@ const requestCodes: ReadonlySet<string> = new Set([
   "thinking_signature_invalid",
 ]);
 
-/** Codes that name a field of the request as what is wrong. */
+/** Codes that say that a field of the request is wrong. */
 const fieldCodes: ReadonlySet<string> = new Set([
   "unsupported_parameter",
   "unknown_parameter",
@@ -33,18 +33,18 @@ const fieldCodes: ReadonlySet<string> = new Set([
   "invalid_value",
 ]);
 
-/** Whether a code, in lower case, is about a field of the request: whoever says it, and with which status, the same request is refused again. */
+/** Whether a code (lower case) is about a field of the request: the same request is refused again, whatever the status. */
 export const isFieldCode = (code: string): boolean => fieldCodes.has(code);
 
-/** An image that cannot be read is no better the next time: OpenAI has a dozen codes for it. */
+/** An image that cannot be read will not be readable next time: OpenAI has a dozen codes for it. */
 const imageCodes =
   /^(?:(?:invalid|empty|unsupported)_(?:\w+_)?image(?:_\w+)?|image_\w+|failed_to_download_image)$/;
 
-/** Whether a code, in lower case, says no more than that. */
+/** Whether a code (lower case) only says "invalid request". */
 export const isRequestCode = (code: string): boolean =>
   requestCodes.has(code.replace(/^.*[#/]/, "")) || imageCodes.test(code) || zhipuRequest.test(code);
 
-/** What a code means, in lower case and without a name space. */
+/** What a code means; in lower case and without a namespace. */
 const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
   Object.entries({
     insufficient_quota: "quota_exhausted",
@@ -153,7 +153,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
   } satisfies { [code: string]: ErrorKind }),
 );
 
-/** Zhipu's and Z.ai's codes are numbers, and stand under any status, that of success included. */
+/** The codes of Zhipu and Z.ai are numbers, and come with any status, even 200. */
 const zhipu: ReadonlyMap<string, ErrorKind> = new Map(
   Object.entries({
     1000: "auth",
@@ -188,13 +188,13 @@ const zhipu: ReadonlyMap<string, ErrorKind> = new Map(
   } satisfies { [code: string]: ErrorKind }),
 );
 
-/** And those of them that only say "your request". */
+/** Those of them that only say "invalid request". */
 const zhipuRequest: RegExp = /^12[12]\d$/;
 
-/** Volcengine says in its code what was sensitive: the text, an image, the output. */
+/** Volcengine's code says what was sensitive: the text, an image, the output. */
 const sensitive = /sensitivecontentdetected/;
 
-/** What a code means that has a meaning of its own. */
+/** The kind of error that a code stands for; undefined if it has no meaning of its own. */
 export const kindOfCode = (code: string): ErrorKind | undefined =>
   codeKinds.get(code.replace(/^.*[#/]/, "")) ??
   zhipu.get(code) ??

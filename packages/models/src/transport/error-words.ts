@@ -1,15 +1,15 @@
-// The room of the words that providers and the servers around them have for what went wrong.
+// The room of error messages: the phrases that providers and the servers around them use for what went wrong.
 //
-// Each list has one meaning. Which list is asked, and in which order, is decided in `errors.ts`.
+// Each list has one meaning. `errors.ts` decides which list is consulted, and in which order.
 
 import { anyOf } from "../patterns.ts";
 
-/** Any of these phrases, in capitals or small letters. */
+/** Any of these phrases, ignoring case. */
 const phrases = (...list: readonly RegExp[]): RegExp => anyOf("i", ...list);
 
 /**
- * True when the words say that the prompt does not fit the model's window, and not that a rate limit was hit.
- * Only for a status of 400, 413 or 422, or an error inside a stream: never ask it about a 429.
+ * True if the message says that the prompt does not fit the model's window, rather than that a rate limit was hit. Only for
+ * a status of 400, 413 or 422, or an error inside a stream: never ask it about a 429.
  */
 export function isOverflowText(text: string): boolean {
   return overflowWords.test(text) && !rateWords.test(text);
@@ -52,16 +52,16 @@ const overflowWords: RegExp = phrases(
   /\bprompt is too (?:big|large)\b/,
   /(?:messages|input|prompt)\S*[`'"]*: string too long\. Expected a string with maximum length \d{5,}/,
   /string value length \(\d+\) exceeds the maximum/,
-  // So many messages that there may be no more: only fewer of them mend it.
+  // More messages than allowed: only fewer of them help.
   /['"`](?:messages|input)['"`]: array too long\. Expected an array with maximum length \d{3,}/,
-  // TensorRT-LLM and vLLM, of what is left for the answer.
+  // TensorRT-LLM and vLLM, about the room left for the answer.
   /\bmax_(?:completion_)?tokens must be at least \d+, got -\d/,
   /\bdefault_max_tokens \(-\d+\)/,
 );
 
 /**
- * True when words that nobody has listed say the same: of tokens, or of a context, that they go beyond something. Only for a
- * refusal about which nothing else tells more, and never for one of something smaller that has a length of its own.
+ * True if a phrase that is in no list says the same: tokens or a context that exceed something. Only for a refusal that
+ * nothing else explains, and not for one about something smaller that has a length of its own.
  */
 export function seemsOverflow(text: string): boolean {
   return tooMuch.test(text) && !smallerThings.test(text) && !rateWords.test(text);
@@ -80,7 +80,7 @@ const tooMuch = new RegExp(
 const smallerThings: RegExp =
   /max_?(?:completion_|output_|new_)?tokens|(?:output|completion|reasoning|thinking|invalid|expired|access|auth\w*|bearer|refresh) tokens?|\b(?:thinking|budget_tokens|stop|metadata|tools?|functions?|schema|images?|files?|documents?|audio|video|names?|ids?|cach\w*|logprobs|\w*bias|descriptions?|enum)\b|\w+\[\d+\]\.(?!content)\w/i;
 
-/** A rate limit, whatever else is said beside it: these words veto every pattern of an overflow. */
+/** A rate limit, whatever else the message says: these words veto every overflow pattern. */
 export const rateWords: RegExp = phrases(
   /rate[ _-]?limit/,
   /throttl/,
@@ -138,7 +138,7 @@ export const keyWords: RegExp = phrases(
   /\bnot authenticated\b/,
 );
 
-/** A filter that took offence at the prompt or the answer: the provider's, or a gateway's own. */
+/** A filter that objected to the prompt or the answer: the provider's, or a gateway's own. */
 export const filterWords: RegExp = phrases(
   /\bguardrails?\b[^.]{0,40}\b(?:block|violat|interven|fail|trigger|den[iy])/,
   /\b(?:block|violat|reject|den[iy]|interven)\w{0,5}\b[^.]{0,40}\bguardrail/,
@@ -162,8 +162,8 @@ export const filterWords: RegExp = phrases(
 );
 
 /**
- * Alibaba's words for a quota per minute, and the place in its documents that they point to. The code beside them is OpenAI's for an
- * account without money.
+ * Alibaba's words for a quota per minute, and the page of its documentation that they link to. The code beside them is the
+ * one that OpenAI uses for an account without money.
  */
 export const minuteQuotaWords: RegExp = phrases(
   /(?<!free |hour |week |month )\ballocated quota exceeded\b/,
@@ -172,8 +172,8 @@ export const minuteQuotaWords: RegExp = phrases(
 );
 
 /**
- * A plan, an allowance or a balance that is used up or has ended, with whatever status: Claude's and ChatGPT's plans, Ollama's,
- * Volcengine's, Copilot's, free tiers. MiniMax answers so with a 500.
+ * A plan, an allowance or a balance that is used up or expired, with whatever status: Claude's and ChatGPT's plans, Ollama,
+ * Volcengine, Copilot, free tiers. MiniMax sends it with a 500.
  */
 export const planWords: RegExp = phrases(
   /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b/,
@@ -189,7 +189,7 @@ export const planWords: RegExp = phrases(
   /余额不足/,
 );
 
-/** A limit that passes in a moment, with whatever status. */
+/** A limit that passes soon, with whatever status. */
 export const passingLimitWords: RegExp = phrases(
   /\btoo many (?:concurrent )?requests\b/,
   /\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/,
@@ -198,14 +198,14 @@ export const passingLimitWords: RegExp = phrases(
   /速率(?:限制|超)|频率(?:限制|超|过)|请求过于频繁|限流/,
 );
 
-/** What an account may not do, or not from this place in the world. */
+/** What an account may not do, or not from this country. */
 export const permissionWords: RegExp = phrases(
   /\b(?:location|region|country) is not supported\b/,
   /\borganization has been disabled\b/,
   /\bmatching your (?:data policy|guardrail)/,
 );
 
-/** Something that the model, or its server, cannot do at all: tools, files, streams, schemas. */
+/** Something that the model or its server cannot do at all: tools, files, streams, schemas. */
 export const capabilityWords: RegExp = phrases(
   /\bunsupported param(?:eter)?: [`'"]?tools\b/,
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)/,
@@ -216,7 +216,7 @@ export const capabilityWords: RegExp = phrases(
   /missing data required for image/,
 );
 
-/** A model that its provider serves through another protocol alone: OpenAI, Copilot. */
+/** A model that its provider serves only through another protocol: OpenAI, Copilot. */
 export const otherApiWords: RegExp = phrases(
   /\bnot accessible via the \/?\S+ endpoint/,
   /\bonly supported in v1\/\w+ and not in\b/,
@@ -225,8 +225,9 @@ export const otherApiWords: RegExp = phrases(
 );
 
 /**
- * What a server's chat template chokes on (arguments in the history, the order of roles, a role it does not know), what it cannot
- * make a grammar of, and what Alibaba's guard against loops finds. Sent again unchanged, the request fails for ever (F097, F128, F129).
+ * What a server's chat template fails on (arguments in the history, the order of roles, an unknown role), what it cannot
+ * compile to a grammar, and what Alibaba's loop guard finds. Sent again unchanged, the request fails for ever (F097, F128,
+ * F129).
  */
 export const templateWords: RegExp = phrases(
   /failed to parse tool call arguments/,
@@ -248,7 +249,7 @@ export const templateWords: RegExp = phrases(
   /\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/,
 );
 
-/** A body of too many bytes, whatever status says so. */
+/** A body of too many bytes, with whatever status. */
 export const bodyWords: RegExp = phrases(
   /(?:payload|body) size exceeds the limit: \d+ bytes/,
   /payload is below \d+ bytes/,
@@ -257,13 +258,13 @@ export const bodyWords: RegExp = phrases(
   /\brequest body: length limit exceeded/,
 );
 
-/** OpenAI's words for a field that it does not know, or not with this model. */
+/** OpenAI's words for a field that it does not know, or not for this model. */
 export const fieldWords: RegExp = phrases(
   /\b(?:unknown|unsupported) parameter: ?[`'"]/,
   /\bunrecognized request argument supplied\b/,
 );
 
-/** The server's own parser could not read a call as the model wrote it: llama.cpp, Ollama, LM Studio, vLLM. */
+/** The server's own parser could not read a call that the model wrote: llama.cpp, Ollama, LM Studio, vLLM. */
 export const callWords: RegExp = phrases(
   /failed to parse (?:input at pos|tool calls?(?! arguments)|xml|\w+ json tool call)/,
   /model produced output that does not match the expected/,
@@ -275,14 +276,14 @@ export const callWords: RegExp = phrases(
   /unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/,
 );
 
-/** The same of Ollama, in words that would be about the request if that had been refused. */
+/** The same for Ollama, in phrases that would be about the request if the request had been refused. */
 export const failedCallWords: RegExp = phrases(
   /^failed to parse json: /,
   /^empty (?:function|(?:\w+ )?tool call) name$/,
   /^tool '[^']*' not found$/,
 );
 
-/** What a gateway says of the server behind it, or a server of the model it had loaded, with whatever status. */
+/** What a gateway says about the server behind it, or a server about the model it had loaded, with whatever status. */
 export const upstreamWords: RegExp = phrases(
   /\bdegraded function cannot be invoked\b/,
   /\bmodel has crashed\b/,
@@ -293,8 +294,8 @@ export const upstreamWords: RegExp = phrases(
 );
 
 /**
- * What a gateway says where its own connection to the server behind it broke, or never came about, whatever status it says it with:
- * in the words of Go's, Node's and Python's clients, and of the SDKs of OpenAI and Anthropic.
+ * What a gateway says if its own connection to the server behind it broke or could not be made, with whatever status: in
+ * the words of Go's, Node's and Python's clients, and of the SDKs of OpenAI and Anthropic.
  */
 export const brokenWords: RegExp = phrases(
   /\bunexpected EOF\b/,
@@ -321,7 +322,7 @@ export const brokenWords: RegExp = phrases(
   /\bupstream request (?:timed out|timeout)\b/,
 );
 
-/** Too much load on the server, which is nobody's own limit. */
+/** Too much load on the server, as opposed to a limit of the account. */
 export const overloadWords: RegExp = phrases(
   /\boverload(?:ed)?\b/,
   /at (?:maximum )?capacity/,

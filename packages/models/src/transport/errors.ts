@@ -1,8 +1,8 @@
 // The room of provider errors: one typed error from what a provider said, the same for every provider.
 //
-// The rule: status and code are read before any text, because texts lie. "Too many tokens" is a throttle at one provider
-// and a context overflow at another; "250042 tokens" holds a 500. A 429 is never an overflow, and the words of a rate
-// limit veto every overflow pattern. Only what neither status nor code decides is decided by the words.
+// The rule: status and code are read before any message, because messages mislead. "Too many tokens" is a rate limit at one
+// provider and a context overflow at another; "250042 tokens" contains a 500. A 429 is never an overflow, and the words of
+// a rate limit veto every overflow pattern. Only what neither status nor code decides is decided by the message.
 
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
@@ -38,15 +38,18 @@ import { namedWindow } from "./named-window.ts";
 import { fittingOutput, mostOutput, paidOutput } from "./output-limit.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
-/** What a codec, or whoever sent the request, knows beside the response. */
+/** What the codec, or whoever sent the request, knows besides the response. */
 export interface ErrorHints {
-  /** Names the speaker in messages, e.g. `anthropic` or `groq/llama-3.3`. Default: `the provider`. */
+  /** The provider's name in messages, e.g. `anthropic` or `groq/llama-3.3`. Default: `the provider`. */
   provider?: string;
   /** Codes or types with a meaning of their own at this provider. They win over the shared table. Lower case. */
   codes?: { readonly [code: string]: ErrorKind };
-  /** The request filled more than 90 % of the model's window by our own count: decides what an empty 400 or 413 means. */
+  /** The request filled more than 90 % of the model's window by our own estimate: decides what an empty 400 or 413 means. */
   nearContextLimit?: boolean;
-  /** Milliseconds since the epoch, for wait dates in a response without a `Date` header. Default: now. */
+  /**
+   * Milliseconds since the epoch: the time from which waits until a date are computed, if the response has no `Date`
+   * header. Default: now.
+   */
   now?: number;
 }
 
@@ -79,14 +82,14 @@ export function classifyStreamError(
   return errorOf({ status: undefined, header: () => null, facts, hints });
 }
 
-/** How much output is taken, where that much was what a refusal is about. */
+/** The output limit that would have been accepted, for refusals about it. */
 const outputLimits: { readonly [kind in ErrorKind]?: (words: string) => number | undefined } = {
   context_overflow: fittingOutput,
   invalid_request: mostOutput,
   quota_exhausted: paidOutput,
 };
 
-/** Kinds whose request may go again, or that say when. */
+/** Kinds of errors for which a wait is read: the request may be sent again. */
 const waiting: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "rate_limit",
   "overloaded",
@@ -97,7 +100,7 @@ const waiting: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 
 /** All that is known of a failure. */
 interface Failure {
-  /** The response's; undefined for an error inside a successful one. */
+  /** The HTTP status; undefined for an error inside a successful response. */
   status: number | undefined;
   header(name: string): string | null;
   facts: ErrorFacts;
@@ -110,7 +113,7 @@ function errorOf(failure: Failure): RondoError {
   const kind = kindOf(judgedStatus(status, facts), facts, hints);
   const said = shouldRetry(header);
   const body = facts.json ?? (facts.html ? undefined : facts.message);
-  // 409 and 425 speak of the moment: the same request may do a little later.
+  // 409 and 425 are temporary: the same request may succeed a little later.
   const retryable =
     said ?? ((status === 409 || status === 425) && kind === "invalid_request" ? true : undefined);
   const wait =
@@ -135,9 +138,9 @@ function errorOf(failure: Failure): RondoError {
   });
 }
 
-/** Of a gateway's own failure, and of an error without a status, that of whoever stands behind it says more. */
+/** The status to judge by. If the gateway itself failed, or there is no status, the status of the server behind it says more. */
 function judgedStatus(status: number | undefined, { upstream }: ErrorFacts): number | undefined {
-  // Amazon's status for what stands behind it.
+  // Amazon's 424 stands for a failure of the model's server.
   return status === undefined || status >= 500 || status === 424 ? (upstream ?? status) : status;
 }
 
@@ -151,7 +154,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   const text = wordsOf(facts);
 
   if (status !== 402 && minuteQuotaWords.test(facts.message)) return "rate_limit";
-  // Alibaba's, beside which OpenAI's words for an empty account may stand.
+  // Alibaba's code; OpenAI's words for an empty account may stand beside it.
   if (codes.some((code) => code.startsWith("throttling."))) return "rate_limit";
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
   if (byCode === "overloaded" && status !== 400) return "overloaded";
@@ -160,9 +163,9 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (byCode !== undefined && byCode !== "server_error") return byCode;
   if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
   if (status === 403) {
-    // Cloudflare's page for a client that is too quick, without the page.
+    // Cloudflare's rate limit, as plain text instead of its HTML page.
     if (/^error code: 1015\b/.test(text)) return "rate_limit";
-    // "No credits were charged" says who had the prompt looked at.
+    // Before the words about money: a filter's refusal may say "No credits were charged".
     if (filterWords.test(text)) return "content_filter";
     if (isSpent(text)) return "quota_exhausted";
     return passingLimitWords.test(text) || familyIn(facts) === "rate_limit"
@@ -170,19 +173,19 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
       : "permission";
   }
   if (status === 408) return "timeout";
-  // What Portkey and WSO2 say where a guardrail denied the request.
+  // Portkey's and WSO2's status for a request that a guardrail denied.
   if (status === 446) return "content_filter";
-  // Whatever status a gateway gives it.
+  // A filter's refusal that a gateway passes on with a status of its own.
   if ((status === 424 || status === 500 || status === 502) && filterWords.test(text)) return "content_filter";
-  // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.
+  // The server behind it broke off: Google's 499 is not an abort of ours, Amazon's 424 is a failure of the model's server.
   if (status === 499 || status === 424) return "server_error";
-  // Anthropic's, and Groq's for its flexible tier.
+  // Anthropic's 529, and Groq's 498 for its flex tier.
   if (status === 529 || status === 498) return "overloaded";
   if (status !== undefined && status >= 500) {
     if (templateWords.test(text)) return "invalid_request";
     if (callWords.test(text) || failedCallWords.test(text)) return "malformed_tool_call";
-    // So does what is too long for llama.cpp, which finds that out as it goes, and what it was not built for; and gateways hide
-    // the refusal of whoever stands behind them behind a status of their own.
+    // llama.cpp finds out while it runs that a prompt is too long, or that it lacks a feature, and answers 500. Gateways
+    // give the refusal of the server behind them a status of their own.
     if (status === 500 || status === 502) {
       if (isOverflowText(text)) return "context_overflow";
       if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
@@ -191,7 +194,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
     if (status === 500 && capabilityWords.test(text)) return "capability";
     if (passingLimitWords.test(text)) return limitKind(facts, codes);
     const family = familyIn(facts);
-    // What their own words say of a failure the status says as well.
+    // The code's words count unless they only say what the status says too.
     if (family !== undefined && !failures.has(family))
       return family === "rate_limit" ? limitKind(facts, codes) : family;
     return status === 503 && (byCode === undefined || isBusy(text)) ? "overloaded" : "server_error";
@@ -204,14 +207,14 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   return kindOfWords(status, byCode, facts);
 }
 
-/** Kinds that say no more than a status of a failing server. */
+/** Kinds that say no more than the status of a failing server. */
 const failures: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["timeout", "overloaded"]);
 
-/** What the codes' words say, where nothing else does. */
+/** The kind that the codes' words suggest. */
 const familyIn = ({ codes }: ErrorFacts): ErrorKind | undefined =>
   codes.map(familyOf).find((kind) => kind !== undefined);
 
-/** What is left to the words: statuses 400, 404, 413, 422 and the like, and errors without a status. */
+/** Judges by the message: for statuses 400, 404, 413, 422 and the like, and errors without a status. */
 function kindOfWords(
   status: number | undefined,
   byCode: ErrorKind | undefined,
@@ -226,7 +229,7 @@ function kindOfWords(
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";
   if (bodyWords.test(text)) return "payload_too_large";
-  // Whatever status Alibaba, or who stands before it, says it with.
+  // Alibaba's words, whatever status comes with them.
   if (/request rate increased too quickly/i.test(text)) return "rate_limit";
   if (permissionWords.test(text)) return "permission";
   if (status !== undefined && status !== 404 && seemsOverflow(text) && !hasOtherReason(text))
@@ -243,46 +246,46 @@ function kindOfWords(
   if (byCode !== undefined) return byCode;
   if (isSpent(text)) return limitKind(facts, []);
   if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return unlessBroken(text);
-  // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
+  // "Currently overloaded. Please try again later." is not a rate limit, although it asks to retry.
   if (isBusy(text)) return "overloaded";
-  // Nor is an internal error that asks for it.
+  // Nor is an internal error that asks to retry.
   if (rateWords.test(text) && !/\binternal (?:server )?error\b/i.test(text)) return limitKind(facts, []);
   return busyWords.test(`${facts.codes.join(" ")} ${text}`) ? "overloaded" : "stream_error";
 }
 
 /**
- * What else would be a bad request is a gateway's own broken connection, where nothing but its words tells. An address in the
- * request that a server came to nothing with is the request's own.
+ * What would otherwise be a bad request may be a gateway's broken connection, which only its message shows. But a URL in
+ * the request that the server could not fetch is the request's fault.
  */
 const unlessBroken = (text: string): ErrorKind =>
   brokenWords.test(text) && !refusesFiles(text) ? "server_error" : "invalid_request";
 
-/** Whether words of something that is too much tell of the output, of a setting, or of a connection. */
+/** Whether words about too much of something are about the output, a setting, or a connection. */
 const hasOtherReason = (text: string): boolean =>
   mostOutput(text) !== undefined || refusedSetting(text) !== undefined || brokenWords.test(text);
 
-/** What was said, without the addresses in it: where one pays is told beside a limit of a minute as well. */
+/** The message without URLs: a rate limit of a minute may link to the billing page as well. */
 const wordsOf = ({ message }: ErrorFacts): string => message.replace(/\bhttps?:\/\/\S+/gi, "");
 
-/** Money, or a plan, that is used up. */
+/** Whether money or a plan is used up. */
 const isSpent = (text: string): boolean => moneyWords.test(text) || planWords.test(text);
 
-/** Load, and nobody's limit. */
+/** Whether the server is under load, as opposed to a limit of the account. */
 function isBusy(text: string): boolean {
   return overloadWords.test(text) && !/rate[ _-]?limit|too many requests|quota/i.test(text);
 }
 
-/** A limit of some sort was hit: of a minute (wait), of a day or of money (give up), or by one request that can never fit. */
+/** The kind of limit that was hit: per minute (wait), per day or money (give up), or one that this request alone exceeds. */
 function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   const quotas = quotaIds(facts.json);
   if (quotas.length > 0 && !/limit: 0\b/.test(facts.message))
     return quotas.some((id) => /perday/i.test(id)) ? "quota_exhausted" : "rate_limit";
   if (codes.includes("model_capacity_exhausted")) return "overloaded";
   const text = wordsOf(facts);
-  // Google has one status for all limits; beside it stands which one it was, or that the money is gone.
+  // Google has one status for all limits; the message says which one it was, or that the money is gone.
   if (codes.includes("quota_exhausted") || /credits are depleted|spending cap/i.test(text))
     return "quota_exhausted";
-  // OpenAI gives a day's requests back one by one: of ten thousand the next one is there in nine seconds.
+  // OpenAI frees a daily limit request by request: with ten thousand a day, the next one is available after nine seconds.
   if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
   if (/(?:(?:\b|_)per|\/)[ _-]?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text))
     return "quota_exhausted";
@@ -290,7 +293,7 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   const requested = /requested:? (\d+)/i.exec(text)?.[1];
   if (/request too large/i.test(text) || (limit && requested && Number(requested) > Number(limit)))
     return "request_too_large_for_tier";
-  // Google says "you exceeded your current quota" for a limit of one minute too.
+  // Google says "you exceeded your current quota" for a limit per minute too.
   return isSpent(text) && !codes.includes("resource_exhausted") ? "quota_exhausted" : "rate_limit";
 }
 

@@ -1,8 +1,8 @@
 // The room of AWS event streams: binary messages with headers and checksums become frames.
 //
-// A message is: total length, headers' length, checksum of these two (each 4 bytes, big-endian), headers, payload,
-// checksum of all before it. Both checksums are verified: a flipped bit must not become a tool call.
-// Loaded only for protocols that use it.
+// A message is: total length, length of the headers, checksum of these two (each 4 bytes, big-endian), headers, payload,
+// checksum of all before it. Both checksums are verified: a flipped bit must not become a tool call. Loaded only for
+// protocols that use it.
 
 import { RondoError } from "@rondo/core";
 import crc32 from "crc-32";
@@ -10,7 +10,7 @@ import type { Frame } from "../codec.ts";
 
 const preludeBytes = 12;
 const checksumBytes = 4;
-/** AWS allows 24 MB; more than this is no event stream. */
+/** AWS allows 24 MB; a longer message is not an event stream. */
 const maxMessageBytes = 64 * 1024 * 1024;
 
 export class EventStreamDecoder {
@@ -18,7 +18,7 @@ export class EventStreamDecoder {
   readonly #utf8 = new TextDecoder();
   #chunks: Uint8Array[] = [];
   #held = 0;
-  /** Bytes needed before there is anything to look at: grows to the message's length once its prelude is there. */
+  /** Bytes needed before anything can be read: the prelude first, then the whole message. */
   #needed = preludeBytes;
 
   constructor(onFrame: (frame: Frame) => void) {
@@ -48,7 +48,7 @@ export class EventStreamDecoder {
     this.#held = bytes.length;
   }
 
-  /** The stream is over. True when it was cut inside a message. */
+  /** Ends the stream. True if it was cut inside a message. */
   end(): boolean {
     return this.#held > 0;
   }
@@ -75,7 +75,7 @@ export class EventStreamDecoder {
     }
   }
 
-  /** Headers whose values are strings; others are stepped over. */
+  /** The headers whose values are strings; others are skipped. */
   #headers(bytes: Uint8Array): Map<string, string> {
     const headers = new Map<string, string>();
     const view = viewOf(bytes);
@@ -101,7 +101,7 @@ export class EventStreamDecoder {
   }
 }
 
-/** Bytes a header's value has, by type: true, false, byte, short, int, long; then timestamp and uuid. */
+/** Bytes of a header's value, by type: true, false, byte, short, int, long; then timestamp and uuid. */
 const fixedSizes: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16];
 
 function messageLength(bytes: Uint8Array): number {

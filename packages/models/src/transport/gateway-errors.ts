@@ -1,13 +1,13 @@
-// The room of gateways' errors: where in the gateway's error the real one is to be found.
+// The room of gateways' errors: where in a gateway's error the upstream's error is found.
 //
-// A gateway tells its own failure ("Provider returned error", status 500) and puts what it was refused with somewhere
-// beside it: as a value, as JSON text in place of the message or behind a few words of its own, in a list of attempts, or
-// as Python prints an object. Without it an overflow is tried again as a server's failure, for ever.
+// A gateway reports its own failure ("Provider returned error", status 500) and puts the error it received somewhere beside
+// it: as a value, as JSON text in place of the message or after a few words of its own, in a list of attempts, or as Python
+// prints an object. If it is missed, an overflow is retried as a server failure, for ever.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectEnd, objectIn, parseJson } from "../json-values.ts";
 
-/** Members that hold one body, of the error or of what it stands in, most telling first. */
+/** Members that hold one error body, in the error or around it, most telling first. */
 const bodies: readonly string[] = [
   "upstream_error",
   "upstreamError",
@@ -20,19 +20,19 @@ const bodies: readonly string[] = [
   "raw",
   "responseBody",
   "response_body",
-  // SageMaker, of the model's own server.
+  // SageMaker: from the model's own server.
   "OriginalMessage",
   "cause",
-  // Lemonade, in what it calls details.
+  // Lemonade, within what it calls details.
   "response",
-  // Vercel's gateway, of what it could not read.
+  // Vercel's gateway: the response it could not read.
   "value",
 ];
 
-/** Members that hold a list of them, one for each attempt: the last one is why there was no further. */
+/** Members that hold a list of error bodies, one per attempt: the last one is why there were no more attempts. */
 const lists: readonly string[] = ["attempts", "errors", "failures", "previous_errors", "details"];
 
-/** A body that stands in place of what the gateway says itself, as a value or as the whole text of its message. */
+/** A body that replaces the gateway's own error, as a value or as the whole text of its message. */
 export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | undefined {
   const quoted = typeof said.message === "string" ? said.message.trim() : "";
   for (const one of [
@@ -40,7 +40,7 @@ export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | unde
     root.upstream_error,
     said.error,
     root.detail,
-    // iFlytek's, beside which nothing is said.
+    // iFlytek's, beside which nothing else is said.
     root.header,
     quoted.startsWith("{") ? parseJson(quoted) : undefined,
   ]) {
@@ -50,7 +50,7 @@ export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | unde
   return undefined;
 }
 
-/** A body that stands beside what the gateway says itself. */
+/** A body that stands beside the gateway's own error. */
 export function besides(root: JsonObject, said: JsonObject): JsonObject | undefined {
   const gateway = objectIn(objectIn(root.providerMetadata)?.gateway);
   const places = [
@@ -76,7 +76,7 @@ export function besides(root: JsonObject, said: JsonObject): JsonObject | undefi
   return undefined;
 }
 
-/** One attempt, where it says why it failed. Google's details have a type of their own each, and no attempts among them. */
+/** One attempt, if it says why it failed. Google's details also form a list, but each has a type of its own and none is an attempt. */
 function attempt(given: Json): JsonObject | undefined {
   const one = objectIn(given);
   if (one === undefined || one["@type"] !== undefined) return undefined;
@@ -89,18 +89,18 @@ function bodyIn(given: Json | undefined): JsonObject | undefined {
   return one !== undefined && isBody(one) ? one : undefined;
 }
 
-/** Whether an object in the middle of something is the body of an error, and no arguments of a call. */
+/** Whether an object found inside a text is an error body, and not, say, the arguments of a call. */
 const isBody = ({ error, message, code, type, status, error_message }: JsonObject): boolean =>
   objectIn(error) !== undefined ||
   isWords(error) ||
   isWords(error_message) ||
   (isWords(message) && (code ?? type ?? status) !== undefined);
 
-/** Characters of a message, and objects in it, that are looked through. */
+/** How many characters of a message, and objects in it, are searched. */
 const longest = 20_000;
 const most = 8;
 
-/** The body that a message quotes behind words of the gateway's own: as JSON, or as JSON that is escaped once more. */
+/** The body that a message quotes after words of the gateway's own: as JSON, or as JSON with one more level of escapes. */
 export function quotedIn(message: string): JsonObject | undefined {
   const text = message.slice(0, longest);
   if (!text.includes("{")) return undefined;
@@ -119,25 +119,25 @@ function bodyWithin(text: string): JsonObject | undefined {
   return undefined;
 }
 
-/** A text without one level of escapes: Python's bytes, and JSON that was quoted in JSON. */
+/** The text with one level of escapes removed: Python's bytes, and JSON that was quoted in JSON. */
 const unescaped = (text: string): string =>
   text.replace(/\\(.)/gs, (_whole, one: string) => (one === "n" || one === "r" || one === "t" ? " " : one));
 
 /** Members as Python prints them: `Error code: 400 - {'error': {'code': 'context_length_exceeded', …}}`. */
 const printed: RegExp = /'(?:code|type|status)': '([\w.-]{3,60})'/g;
-/** A status in words, where a word says that it is one. */
+/** A status that the words before it call one. */
 const named: RegExp =
   /\b(?:error code|status(?:[ _]?code)?|http(?: status)?(?: code)?|'code')['"]?[:=]? ?([45]\d\d)\b/i;
-/** Alibaba's, which keeps it in the words whoever passes them on: `<400> InternalError.Algo.InvalidParameter: …`. */
+/** Alibaba's status, which stays in the message whoever passes it on: `<400> InternalError.Algo.InvalidParameter: …`. */
 const bracketed: RegExp = /<([45]\d\d)> InternalError\./;
-/** A status that is the first of the words: `429 Too Many Requests`. */
+/** A status at the start of the message: `429 Too Many Requests`. */
 const first: RegExp = /^(?:error:? )?([45]\d\d)(?= |:|$)/i;
 
-/** Codes that a message holds in the words of a program. */
+/** Codes that a message contains in the form that a program prints them. */
 export const printedCodes = (message: string): string[] =>
   message.includes("{'") ? [...message.slice(0, longest).matchAll(printed)].map(([, code = ""]) => code) : [];
 
-/** The status that a message tells: of the error itself, or of one behind it. */
+/** The status in a message: of the error itself, or of one behind it. */
 export function toldStatus(message: string): { status?: number; upstream?: number } {
   const text = message.slice(0, longest);
   const [own, other] = [first.exec(text)?.[1], (named.exec(text) ?? bracketed.exec(text))?.[1]];

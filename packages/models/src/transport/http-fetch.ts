@@ -1,7 +1,7 @@
-// The room of the fetch client: the portable way, for browsers, edges, and a fetch of the user's own.
+// The room of the fetch client: the portable client, for browsers, edge runtimes, and a fetch of the user's own.
 //
-// Redirects are not followed. fetch does not tell when its connection stands, so that both clocks are one here. A fetch
-// on Node brings undici's own limits (300 s of silence); when they strike, the error says so.
+// Redirects are not followed. fetch does not report when the connection is made, so both clocks are one here. A fetch on
+// Node has undici's own limits (300 s of silence); when they strike, the error says so.
 
 import { longestWait } from "@rondo/core";
 import {
@@ -14,7 +14,7 @@ import {
 } from "./http.ts";
 import { abortedError, networkError, timeoutError } from "./network.ts";
 
-/** What we need of `fetch`. */
+/** The part of `fetch` that is used. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 /** A client over `fetch`. Default: the global one. */
@@ -51,20 +51,20 @@ async function exchange(request: HttpRequest, fetch: FetchLike): Promise<HttpRes
       ),
     discard: () => {
       watch.settle();
-      // A body that is being read is its reader's to cancel, which hears of this.
+      // Once the body is being read, only its reader may cancel it; the abort reaches the reader.
       watch.ours.abort();
       response.body?.cancel().catch(() => {});
     },
   };
 }
 
-/** What may end an exchange before its time: the caller, or the clock. */
+/** What may end an exchange early: the caller's signal, or the clock. */
 interface Watch {
   ours: AbortController;
   /** Why it was ended. */
   failed(): Error | undefined;
   stopClock(): void;
-  /** The exchange is over: nothing is watched any more. */
+  /** Ends the watch when the exchange is over. */
   settle(): void;
 }
 
@@ -95,7 +95,7 @@ function send(
   fetch: FetchLike,
   { ours, failed }: Watch,
 ): Promise<Response> {
-  // A fetch that ignores its signal must not keep an abort waiting: `gone` rejects the moment ours fires.
+  // A fetch that ignores its signal must not delay an abort: `gone` rejects the moment our signal fires.
   const gone = new Promise<never>((_, reject) => {
     ours.signal.addEventListener("abort", () => reject(failed()), { once: true });
   });
@@ -118,13 +118,13 @@ function send(
   return Promise.race([sent, gone]);
 }
 
-/** What a sink threw, told apart from what the network did. */
+/** Wraps what a sink threw, to distinguish it from network failures. */
 class SinkError extends Error {}
 
 async function readBody(response: Response, sink: BodySink, { ours, stopClock }: Watch): Promise<void> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
-  // A body that ignores the signal still ends here: cancelling settles a read that is waiting.
+  // A body that ignores the signal still ends here: cancelling settles a pending read.
   const onGone = (): void => void reader.cancel().catch(() => {});
   ours.signal.addEventListener("abort", onGone, { once: true });
   if (ours.signal.aborted) onGone();
@@ -151,14 +151,14 @@ async function readBody(response: Response, sink: BodySink, { ours, stopClock }:
   }
 }
 
-/** The rest is not wanted: it may end by itself in a moment, for the connection's sake, or it is cut. */
+/** The rest is not wanted: it may end by itself within a moment, so that the connection can be reused; otherwise it is cut off. */
 async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   const timer = setTimeout(() => reader.cancel().catch(() => {}), graceMs);
   if (typeof timer === "object") (timer as { unref?(): void }).unref?.();
   try {
     while (!(await reader.read()).done);
   } catch {
-    // The connection broke after we had what we wanted.
+    // The connection broke after all that was needed had arrived.
   } finally {
     clearTimeout(timer);
   }

@@ -1,8 +1,8 @@
 // The room of the Node client: node:http and node:https, which cost a fraction of fetch's processor time.
 //
-// Node's modules are taken from the running process, never imported, so that a bundle for a browser does not contain them.
-// Node's own time-outs are off; only our clocks apply. One pair of agents serves the whole process, so that
-// connections are kept alive from step to step; they obey HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+// Node's modules are taken from the running process, never imported, so that a browser bundle does not contain them. Node's
+// own timeouts are off; only our clocks apply. One pair of agents serves the whole process, so that connections stay alive
+// between steps; they obey HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
 
 import type * as Http from "node:http";
 import type * as Https from "node:https";
@@ -88,7 +88,7 @@ function agentsKnowProxies(): boolean {
   return major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21);
 }
 
-/** One request and its response: whichever of answer, failure, clock and abort comes first settles it, once. */
+/** One request and its response. Whichever of response, failure, clock and abort comes first settles it, once. */
 class Exchange {
   readonly #request: HttpRequest;
   readonly #onAbort = (): void => this.#failWith(abortedError(this.#request.signal));
@@ -216,7 +216,7 @@ class Exchange {
     });
   }
 
-  /** The rest is not wanted: it may end by itself within a moment, so that the connection can be used again; else it is cut off. */
+  /** The rest is not wanted: it may end by itself within a moment, so that the connection can be reused; otherwise it is cut off. */
   #drain(message: Http.IncomingMessage): void {
     if (message.complete) {
       message.resume();

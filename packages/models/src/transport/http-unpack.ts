@@ -1,9 +1,9 @@
-// The room of compressed bodies, on Node: what came over the wire becomes what was sent.
+// The room of compressed bodies, on Node: decompresses what was sent compressed.
 //
-// Nobody here asks for compression, and gateways do it all the same. Some unpack a body and leave its header standing, others
-// pack one and say nothing; the first byte knows better than the header: no text and no frame of ours begins as gzip does. Other
-// ways of packing have no such byte, and what their header names may not be packed at all: there the first few bytes tell
-// whether the body is text.
+// Nobody here asks for compression, but gateways send it all the same. Some decompress a body and leave the header in
+// place, others compress one without a header; so for gzip the first byte decides: neither text nor our frames begin like
+// it. Other compressions have no such byte, and their header may be wrong too: there the first few bytes show whether the
+// body is text.
 
 import type * as Http from "node:http";
 import type { Transform } from "node:stream";
@@ -12,11 +12,11 @@ import { RondoError } from "@rondo/core";
 
 const gzipped = 0x1f;
 
-/** Who reads a body. */
+/** The reader of a body. */
 export interface BodyReader {
-  /** The first of it has come, packed or not. */
+  /** The first bytes have arrived, compressed or not. */
   began(): void;
-  /** Pieces come as they arrive, also out of a decompressor. */
+  /** Chunks arrive as they come, also out of a decompressor. */
   take(chunk: Uint8Array): void;
   ended(): void;
   failed(thrown: unknown): void;
@@ -63,15 +63,15 @@ export function readBody(message: Http.IncomingMessage, { began, take, ended, fa
   });
 }
 
-/** Encodings where the first byte tells enough. */
+/** Encodings for which the first byte decides. */
 const byFirst: ReadonlySet<string> = new Set(["", "identity", "gzip", "x-gzip"]);
 
-/** Bytes that tell a text from what is packed. */
+/** Bytes needed to distinguish text from compressed data. */
 const headBytes = 6;
 /** JSON, frames of events, a web page. */
 const text: RegExp = /^\s*(?:[{[]\s*(?:["{[\]}\d-]|$)|data:|event:|id:|retry:|: ?[\w-]|<[!a-z?])/i;
 
-/** @throws RondoError `protocol` for what is packed in a way that is not known */
+/** @throws RondoError `protocol` if the encoding is unknown */
 function unpackerOf(encoding: string, head: Uint8Array): Transform | undefined {
   const first = head[0] ?? 0;
   if (first !== gzipped) {
@@ -80,11 +80,11 @@ function unpackerOf(encoding: string, head: Uint8Array): Transform | undefined {
       throw new RondoError("protocol", `the answer came in the unknown content encoding "${encoding}"`);
   }
   const zlib: typeof Zlib = process.getBuiltinModule("node:zlib");
-  // A stream that was cut is found out by its protocol, which knows more than the decompressor.
+  // A truncated stream is detected by its protocol, which knows more than the decompressor.
   const lenient = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
   if (encoding === "br")
     return zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH });
   if (first === gzipped) return zlib.createGunzip(lenient);
-  // Half of the world leaves out the two bytes that it should begin with.
+  // Many servers send raw deflate, without zlib's two header bytes.
   return (first & 0x0f) === 8 ? zlib.createInflate(lenient) : zlib.createInflateRaw(lenient);
 }

@@ -1,9 +1,9 @@
-// The room of HTTP: one small interface behind which every way of sending a request stands.
+// The room of HTTP: one small interface for every way of sending a request.
 //
-// A client makes one request, follows no redirect (credentials would go with it), and keeps two clocks: connect, and
-// first byte. A body is pushed to a sink, not pulled: pulling costs a promise per chunk, and deltas come by the thousand.
-// Whatever happens (an error, an abort, a sink that has enough), the body is read to its end or discarded, so that no
-// socket stays open.
+// A client makes one request, follows no redirect (credentials would go with it), and keeps two clocks: connect, and first
+// byte. A body is pushed to a sink, not pulled: pulling costs a promise per chunk, and there are thousands of them.
+// Whatever happens (an error, an abort, a sink that stops), the body is read to its end or discarded, so that no socket
+// stays open.
 //
 // For HTTP/2, or a client of your own: implement `HttpClient` and give it to a model as `http`.
 
@@ -15,7 +15,7 @@ export interface HttpRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
-  /** The same body in pieces. A client may write these, and never read the whole text. */
+  /** The same body in parts. A client may write these instead, and never read the whole text. */
   parts?: BodyParts;
   /** Fires when the request, or its answer, is no longer wanted. */
   signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface HttpRequest {
 
 /** Milliseconds. 0 switches a clock off. */
 export interface HttpClocks {
-  /** Until the connection stands, including TLS. Default: 10,000. `fetch` does not report it: there the time is added to `firstByteMs`. */
+  /** Until the connection is made, including TLS. Default: 10,000. `fetch` does not report it: there the time is added to `firstByteMs`. */
   connectMs?: number;
   /** From then until the first byte of the body. Default: 120,000. */
   firstByteMs?: number;
@@ -32,7 +32,7 @@ export interface HttpClocks {
 
 export const defaultClocks: Required<HttpClocks> = { connectMs: 10_000, firstByteMs: 120_000 };
 
-/** Takes one piece of a body. Returns `false` to stop the reading. What it throws rejects the reading. */
+/** Takes one chunk of a body. Returns `false` to stop reading. If it throws, `read` rejects with that. */
 export type BodySink = (chunk: Uint8Array) => boolean | undefined;
 
 export interface HttpResponse {
@@ -53,12 +53,12 @@ export interface HttpClient {
   request(request: HttpRequest): Promise<HttpResponse>;
 }
 
-/** How many milliseconds a body that is not wanted may take to end by itself, so that its connection can be used again. */
+/** How many milliseconds an unwanted body may take to end by itself, so that its connection can be reused. */
 export const graceMs: number = 250;
 
 /**
  * A body as text.
- * @param limit number of characters after which the rest is not read
+ * @param limit in characters; the rest is not read
  */
 export async function bodyText(response: HttpResponse, limit: number = 64 * 1024 * 1024): Promise<string> {
   const utf8 = new Utf8Stream();

@@ -1,9 +1,9 @@
-// The room of windows that a refusal names: who runs a model may give it less than its maker does, and tells so when a
-// request did not fit.
+// The room of windows named in refusals: a server may give a model a smaller window than its maker does, and states it when
+// a request did not fit.
 
 const tokens = "(?<window>\\d[\\d,]*)";
 
-/** Each way to say it, tried in this order: what a form is about may hold the words of a later one. */
+/** The phrases, tried in this order: a message in an earlier form may also match a later one. */
 const forms: readonly RegExp[] = [
   // Anthropic, Bedrock
   `exceed context limit: \\d+ \\+ \\d+ > ${tokens}`,
@@ -41,7 +41,7 @@ const forms: readonly RegExp[] = [
   `number of tokens in the prompt cannot exceed ${tokens}`,
 ].map((form) => new RegExp(form, "i"));
 
-/** The model's window in tokens, as its server names it where a request did not fit. Undefined where it does not. */
+/** The model's window in tokens, as the server states it when a request did not fit; undefined if it does not. */
 export function namedWindow(words: string): number | undefined {
   for (const form of forms) {
     const said = form.exec(words)?.groups?.window;

@@ -1,23 +1,23 @@
-// The room of newline-delimited JSON: bytes in any chunking become frames, one a line.
+// The room of newline-delimited JSON: bytes in any chunking become frames, one per line.
 //
-// A proxy may make server-sent events of them: what is no payload there is none here. A server may leave out the last line's
-// end: a last line that is whole JSON counts. A line that is cut inside is no frame.
+// A proxy may turn it into server-sent events: of those only the payload lines count. The last line may lack its line end:
+// it counts if it is whole JSON. A line that was cut is dropped.
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
 import { Utf8Stream } from "./utf8.ts";
 
-/** Characters that may wait for the end of their line before the stream counts as broken. */
+/** The longest line, in characters; with more the stream counts as broken. */
 const maxLineChars = 64 * 1024 * 1024;
 
 export class NdjsonDecoder {
   readonly #utf8 = new Utf8Stream();
   readonly #onFrame: (frame: Frame) => void;
   readonly #limit: number;
-  /** Pieces of the line that is not over yet; joined once, so that a long line costs no more than its length. */
+  /** Pieces of the present line; joined once, so that the cost of a long line is linear. */
   #open: string[] = [];
   #openChars = 0;
-  /** Lines of an object that is written over several, and their characters. */
+  /** The lines of an object that is written over several, and their characters. */
   #lines: string[] = [];
   #linesChars = 0;
 
@@ -28,7 +28,8 @@ export class NdjsonDecoder {
 
   /**
    * Takes bytes; calls `onFrame` for each line they complete.
-   * @throws RondoError `protocol` when one line, or an object in several, grows over the limit; and whatever `onFrame` throws
+   * @throws RondoError `protocol` when a line, or an object over several lines, exceeds the limit; and whatever `onFrame`
+   * throws
    */
   push(chunk: Uint8Array): void {
     const text = this.#utf8.decode(chunk);
@@ -45,7 +46,7 @@ export class NdjsonDecoder {
     if (rest !== "") this.#open.push(rest);
   }
 
-  /** The stream is over. True when it was cut inside a line: what had come of that one is dropped. */
+  /** Ends the stream. True if it was cut inside a line, which is then dropped. */
   end(): boolean {
     this.#open.push(this.#utf8.end());
     const line = this.#whole(this.#take()) || this.#lines.join("\n");
@@ -59,7 +60,7 @@ export class NdjsonDecoder {
     return false;
   }
 
-  /** The payload that a line is, or ends: an object may be written over several, from one bracket to the other. */
+  /** The payload that a line is, or completes: an object may be written over several lines. */
   #whole(line: string): string {
     if (this.#lines.length === 0 && line !== "{") return payloadOf(line.trim());
     this.#lines.push(line);
@@ -88,6 +89,6 @@ export class NdjsonDecoder {
   }
 }
 
-/** What a line says, where it may be one of an event stream. */
+/** The payload of a line, which may be a line of an event stream. */
 const payloadOf = (line: string): string =>
   /^(?:(?:event|id|retry):|:|data: ?(?:\[DONE\])?$)/.test(line) ? "" : line.replace(/^data: ?/, "");

@@ -1,10 +1,10 @@
 // The room of network failures: what a broken connection is called, and what to do about it.
 //
-// Codes are read, through the whole chain of causes (undici wraps the real one); the text of an error is never matched.
+// Error codes are read through the whole chain of causes (undici wraps the real error); messages are never matched.
 
 import { causesOf, messageOf, RondoError } from "@rondo/core";
 
-/** A request that failed on the network, as an error that names the host and says what to do. Ours stay as they are. */
+/** A request's network failure, as an error that names the host and says what to do. Rondo's own errors stay as they are. */
 export function networkError(thrown: unknown, url: string): RondoError {
   if (thrown instanceof RondoError) return thrown;
   const host = hostOf(url);
@@ -21,7 +21,7 @@ export function networkError(thrown: unknown, url: string): RondoError {
     });
   return new RondoError("network", sentence(code, host, thrown), {
     cause: thrown,
-    // A certificate that is not trusted now is not trusted in a second either.
+    // A certificate that is not trusted now will not be trusted in a second either.
     ...(code !== undefined && certificateCodes.test(code) ? { retryable: false } : {}),
   });
 }
@@ -85,7 +85,7 @@ function sentence(code: string | undefined, host: string, thrown: unknown): stri
 
 const certificateCodes = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT)/;
 
-/** Host and port only: a path or a query may hold what must not be shown. */
+/** Host and port only: a path or a query may hold secrets. */
 function hostOf(url: string): string {
   try {
     return new URL(url).host;
@@ -94,15 +94,15 @@ function hostOf(url: string): string {
   }
 }
 
-/** Waits for one thing after another that do not hear the abort themselves. */
+/** Waits for a series of promises that do not react to the abort themselves. */
 export interface Waiting {
-  /** What is waited for goes on; only this one stops waiting. */
+  /** On an abort only the waiting ends; the work goes on. */
   for<T>(work: PromiseLike<T>): Promise<T>;
-  /** Nothing more is waited for. */
+  /** Ends the waiting. */
   end(): void;
 }
 
-/** A promise that each of them raced against would hold what every one of them brought, until the last. */
+/** Not `Promise.race` with one abort promise: that would hold every result until the end. */
 export function waitingUnless(signal: AbortSignal): Waiting {
   let leave: (error: RondoError) => void = () => {};
   let left: RondoError | undefined;
@@ -123,7 +123,7 @@ export function waitingUnless(signal: AbortSignal): Waiting {
   };
 }
 
-/** Waits for one such thing. */
+/** Waits for one promise that does not react to the abort itself. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const waiting = waitingUnless(signal);
   try {

@@ -1,10 +1,10 @@
-// The room of output limits in refusals: how much output could have been asked for.
+// The room of output limits in refusals: how much output could have been requested.
 //
-// A refusal names it in three cases. Input and output together do not fit the window, though the input alone does (F183): to
-// make the history smaller would be work for nothing. Or more was asked for than the model ever gives, or than what is left of
-// the money pays for.
+// A refusal states it in three cases. Input and output together exceed the window, though the input alone fits (F183):
+// making the history smaller would be wasted work. Or more was requested than the model can ever write, or than the
+// remaining money pays for.
 
-/** Each way to say that both do not fit. `asked` is what was asked for in all, `out` the output of it. */
+/** The phrases for input and output that together do not fit. `asked` is the total that was requested, `out` the output in it. */
 const forms: readonly RegExp[] = [
   // Anthropic, Bedrock
   /input length and [`'"]*max_tokens[`'"]* exceed context limit: (?<input>\d+) \+ \d+ > (?<window>\d+)/i,
@@ -21,27 +21,27 @@ const forms: readonly RegExp[] = [
   /max_new_tokens[`'"]* must be <= (?<window>\d+)[\s\S]*?given: (?<input>\d+) [`'"]*inputs/i,
 ];
 
-/** How much output fits beside the input, by the provider's own count. Undefined where it says nothing of it, or hardly any does. */
+/** How much output fits beside the input, by the provider's own count. Undefined if it does not say, or if hardly any does. */
 export function fittingOutput(words: string): number | undefined {
   for (const form of forms) {
     const said = form.exec(words)?.groups;
     if (said === undefined) continue;
     const input = Number(said.input ?? Number(said.asked) - Number(said.out));
     const window = Number(said.window);
-    // Some room: servers count the same text anew, and not always alike.
+    // A margin: servers count the same text again, and not always alike.
     const left = window - input - Math.ceil(window * margin);
     return left >= window * least ? left : undefined;
   }
   return undefined;
 }
 
-/** Each way to say how much output a model gives. */
+/** The phrases for the most output that a model gives. */
 const limits: readonly RegExp[] = [
   // OpenAI
   /max_(?:completion_)?tokens is too large[\s\S]{0,80}?at most (?<most>\d+)/i,
   // OpenAI, Groq, Volcengine, and many more
   /max[_ ](?:completion_|output_)?tokens\b[\s\S]{0,90}?(?:less than or equal to|<=|at most|maximum of|(?:must|should|can|may) ?not exceed) [`'"]*(?<most>\d+)/i,
-  // Mistral, vLLM: the place comes behind
+  // Mistral, vLLM: the field comes after the number
   /less than or equal to (?<most>\d+): (?:\w+\.)*max_(?:completion_)?tokens/i,
   // Alibaba, DeepSeek, Z.ai
   /max_tokens\b[^[\]{}]{0,30}\[\d+, ?(?<most>\d+)\]/i,
@@ -53,7 +53,7 @@ const limits: readonly RegExp[] = [
   /maximum tokens you requested exceeds the model limit of (?<most>\d+)/i,
 ];
 
-/** How much output the model gives at most, where a refusal says that more was asked for. */
+/** The most output that the model gives, if the refusal is about that. */
 export function mostOutput(words: string): number | undefined {
   for (const form of limits) {
     const said = form.exec(words)?.groups;
@@ -63,10 +63,10 @@ export function mostOutput(words: string): number | undefined {
   return undefined;
 }
 
-/** OpenRouter, which counts on the most that a model gives where no limit was asked for. */
+/** OpenRouter, which assumes the most that a model can write if no limit was set. */
 const paid: RegExp = /requested up to \d+ tokens, but can only afford (\d+)/i;
 
-/** How much output the money pays for, where a refusal says that it does for less than was asked for. Undefined where that is next to nothing: it is used up. */
+/** How much output the remaining money pays for, if the refusal is about that. Undefined if that is next to nothing: then it is used up. */
 export function paidOutput(words: string): number | undefined {
   const most = Number(paid.exec(words)?.[1] ?? 0);
   return most >= leastPaid ? most : undefined;
@@ -74,5 +74,5 @@ export function paidOutput(words: string): number | undefined {
 
 const margin = 0.005;
 const least = 0.01;
-/** Tokens. What is shorter is hardly an answer, and its call is cut. */
+/** In tokens. Anything shorter is hardly an answer, and would cut off its calls. */
 const leastPaid = 1000;

@@ -1,7 +1,7 @@
-// The room of waits: how long a provider asks us to stay away, in every form they say it.
+// The room of waits: how long a provider asks us to wait, in every form it may use.
 //
-// The rule: a wait is a positive number of milliseconds or it is unknown. Garbage, a negative number, a date gone by
-// and an absent header are all `undefined`, never 0: a zero here is a client that hammers.
+// The rule: a wait is a positive number of milliseconds, or unknown. Garbage, a negative number, a past date and an absent
+// header are all `undefined`, never 0: a 0 would make the client hammer the server.
 
 import { durationMs, number, positive, untilMs } from "./retry-after/duration.ts";
 import { waitInBody } from "./retry-after/in-body.ts";
@@ -9,9 +9,9 @@ import { resetMs } from "./retry-after/resets.ts";
 import type { WaitSource } from "./retry-after/source.ts";
 
 /**
- * The wait a response asks for, in milliseconds; undefined where it asks for none that can be understood.
- * Order: `retry-after-ms`, `retry-after` (seconds, a duration, or an HTTP date against the response's own clock),
- * a member of the body, its words ("retry in 12.5s"), and last, with `resets`, the reset times of exhausted limits.
+ * The wait that a response asks for, in milliseconds; undefined if there is none that can be understood. Order:
+ * `retry-after-ms`, `retry-after` (seconds, a duration, or an HTTP date relative to the response's own clock), a member of
+ * the body, its message ("retry in 12.5s"), and last, with `resets`, the reset times of exhausted limits.
  */
 export function retryAfterMs(source: WaitSource): number | undefined {
   const now = clockOf(source);
@@ -23,9 +23,9 @@ export function retryAfterMs(source: WaitSource): number | undefined {
   );
 }
 
-/** Names of the wait in milliseconds; the second is Azure's older word. */
+/** Headers with the wait in milliseconds; the second is Azure's older name. */
 const inMs = ["retry-after-ms", "x-ms-retry-after-ms", "x-retry-after-ms"];
-/** And in seconds, or as a date. LiteLLM hands on its provider's under a name of its own. */
+/** In seconds, or as a date. LiteLLM passes on its provider's header under a name of its own. */
 const inSeconds = [
   "retry-after",
   "x-retry-after",
@@ -36,7 +36,7 @@ const inSeconds = [
   "llm_provider-retry-after",
 ];
 
-/** What the first header says that can be understood. */
+/** The wait in the first of these headers that can be understood. */
 function firstOf(
   names: readonly string[],
   { header }: WaitSource,
@@ -57,14 +57,14 @@ export function shouldRetry(header: (name: string) => string | null): boolean | 
 }
 
 function fromRetryAfter(told: string, now: number): number | undefined {
-  // Quoted, with a comment behind it, or twice by a proxy.
+  // Proxies may quote it, add a comment after it, or send it twice.
   const value = told.replace(/^\s*"(.*)"\s*$/, "$1").replace(/^(\s*[\d.]+)\s*[,;].*$/, "$1");
-  // Some say the moment, in seconds or milliseconds since the epoch.
+  // Some send a point in time, in seconds or milliseconds since the epoch.
   const wait = number(value) === undefined ? durationMs(value) : untilMs(value, now);
   if (wait !== undefined) return wait;
   // Date.parse also takes "-5" and "soon 1"; a real HTTP date names a month and has a time.
   const isDate = /[a-z]{3}.*\d:\d\d/i.test(value) || /^\s*\d{4}-\d\d-\d\dT/.test(value);
-  // Where it names no zone it is Greenwich's, wherever this runs.
+  // A date without a time zone is UTC, wherever this runs.
   const zoned = /[a-z]\s*$|[+-]\d\d:?\d\d\s*$/i.test(value) ? value : `${value.trim()} GMT`;
   return isDate ? positive(Date.parse(zoned) - now) : undefined;
 }

@@ -1,15 +1,15 @@
 // The room of scratch memory: where a long body becomes bytes.
 //
-// A conversation's body grows with every step. Fresh memory for each costs more than filling it: its pages have to be
-// given by the system, and are out of every cache when the socket reads them. So the memory of a body that has left is
-// used for the next.
+// A conversation's body grows with every step. Allocating fresh memory for each costs more than filling it: the system must
+// provide its pages, and they are in no cache when the socket reads them. So the memory of a sent body is reused for the
+// next one.
 
 import type { Buffer as NodeBuffer } from "node:buffer";
 import type { HttpRequest } from "./http.ts";
 
-/** Below this Node's own pool of small buffers does. */
+/** Below this, Node's own pool of small buffers is good enough. */
 const worthwhileBytes = 16 * 1024;
-/** What is kept for later, at most: pieces, and bytes of one. */
+/** What is kept at most: buffers, and bytes of one. */
 const mostKept = 4;
 const mostBytes = 4 * 1024 * 1024;
 
@@ -17,9 +17,9 @@ const kept: NodeBuffer[] = [];
 
 export interface BodyBytes {
   pieces: readonly Uint8Array[];
-  /** Of all of them. */
+  /** Of all of them together. */
   length: number;
-  /** To be called once all of it has left the process, and only then. */
+  /** Call it once all of it has left the process, not before. */
   sent?: () => void;
 }
 
@@ -36,7 +36,7 @@ export function bytesOf({ body, parts }: Pick<HttpRequest, "body" | "parts">): B
   }
   const length = Buffer.byteLength(body);
   const at = kept.findIndex((one) => one.length >= length);
-  // The next body is mostly this one and a little more.
+  // The next body is usually this one and a little more.
   const memory =
     at === -1 ? Buffer.allocUnsafeSlow(length + (length >> 1)) : (kept.splice(at, 1)[0] as NodeBuffer);
   memory.write(body, 0, "utf8");

@@ -1,19 +1,19 @@
 // The room of text on the wire: bytes in any chunking become text.
 //
-// A byte order mark in front is dropped, and one inside is a character like any other. TextDecoder left to itself does
-// otherwise on Node 24, where the first chunk ends inside the first character: it then drops a mark behind that one.
-// Node's own bytes become text by themselves where no character is cut: for a stream of small chunks in half the time.
+// A byte order mark at the start is dropped; one inside is an ordinary character. A plain TextDecoder gets this wrong on
+// Node 24 if the first chunk ends inside the first character: it then drops a mark after that one. As long as no character
+// is cut, Node's Buffer decodes by itself: for a stream of small chunks in half the time.
 
 const streaming = { stream: true };
 const mark = 0xfeff;
-/** Below it a byte is a character by itself. */
+/** A byte below this is a character by itself. */
 const firstOfMany = 0x80;
 
 const isNodes: (chunk: Uint8Array) => boolean = globalThis.Buffer?.isBuffer ?? (() => false);
 
-/** One for a whole stream, as a character may be split over chunks. What is no UTF-8 becomes U+FFFD. */
+/** One for a whole stream, because a character may be split over chunks. Invalid UTF-8 becomes U+FFFD. */
 export class Utf8Stream {
-  /** Made when it is needed: mostly Node's own bytes come, and no character is cut. */
+  /** Made when needed: usually Node's own buffers come, and no character is cut. */
   #utf8: InstanceType<typeof TextDecoder> | undefined;
   #begun = false;
   /** The last chunk may have ended inside a character. */
@@ -36,7 +36,7 @@ export class Utf8Stream {
     return this.#utf8.decode(chunk, streaming);
   }
 
-  /** The stream is over: what a character that was cut comes to. */
+  /** Ends the stream: what remains of a cut character. */
   end(): string {
     return this.#utf8?.decode() ?? "";
   }

@@ -1,8 +1,7 @@
-// The room of Anthropic answers: what events, or a whole message, come to.
+// The room of Anthropic answers: builds the answer from a stream's events, or from a whole message.
 //
-// Blocks are keyed by their index and filled piece by piece; a call's arguments are joined and parsed once. A block
-// that is no text, thinking or client call is kept as it came, whatever it is: the provider ran it, or it is newer
-// than this code.
+// Blocks are keyed by their index and filled piece by piece; a call's arguments are joined and parsed once. A block that is
+// not text, thinking or a client's call is kept as it came: the provider ran it, or it is newer than this code.
 
 import {
   type AssistantMessage,
@@ -30,13 +29,13 @@ import { NativeBlock } from "./native-block.ts";
 import { anthropicStop } from "./stops.ts";
 import { AnthropicCounts } from "./usage.ts";
 
-/** A block in the making. */
+/** A block while it arrives. */
 interface Open {
   kind: "text" | "thinking" | "call" | "native";
   native?: NativeBlock;
-  /** Arguments of a client's call that came with the block's start. What came after it the answer keeps. */
+  /** Arguments that came with the start of a client's call. Arguments that follow in deltas are the answer's. */
   startInput?: Json;
-  /** How a delta of the kind that came last is taken: most that follow are of that kind. */
+  /** How to take a delta of the same type as the last one: most that follow are. */
   more?: { type: string; say(text: string): void };
 }
 
@@ -49,19 +48,19 @@ export class AnthropicAnswer {
   readonly #blocks = new Map<number, Open>();
   readonly #places = new BlockPlaces();
   #messageId: string | undefined;
-  /** Blocks that were there when the message began once more (F077). */
+  /** Blocks that existed when the message was started a second time (F077). */
   #before: ReadonlySet<number> = new Set();
   #started = false;
   #word: string | undefined;
   #detail: string | undefined;
-  /** Arguments came for a block that is no call. */
+  /** Arguments arrived for a block that is not a call. */
   #strayArgs = false;
-  /** Where the provider's code runs: told first or last. */
+  /** The container in which the provider's code runs; in the first event or the last. */
   #container: Json | undefined;
   readonly #counts = new AnthropicCounts();
-  /** All of the answer has come. */
+  /** The whole answer has arrived. */
   finished = false;
-  /** What the last event did with its text, where that is all it did: to be done with the text of one that differs in nothing else. */
+  /** What the last event did with its text, if that was all it did: the same can be done with the text of an event like it. */
   protected again: ((text: string) => void) | undefined;
 
   constructor(target: Target, emit: Emit) {
@@ -89,7 +88,7 @@ export class AnthropicAnswer {
       case "message_start":
         this.#start(objectIn(event.message) ?? {});
         return;
-      // The whole of it as one event, of a server that does not stream.
+      // The whole message as one event, from a server that does not stream.
       case "message":
         if (!Array.isArray(event.content)) return;
         this.#start(event);
@@ -109,7 +108,7 @@ export class AnthropicAnswer {
         this.#places.close(index);
         return;
       case "message_delta":
-        // Some say beside the delta what belongs into it.
+        // Some gateways put members of the delta beside it.
         this.#ending({ ...event, ...objectIn(event.delta) });
         this.#count(objectIn(event.usage));
         return;
@@ -118,7 +117,7 @@ export class AnthropicAnswer {
         this.finished = true;
         return;
       default:
-        // Pings, and events newer than this code; or an error of another form.
+        // Pings, and events newer than this code; or an error in another form.
         if ((type === undefined || type.endsWith("error")) && isFlatError(event))
           throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
     }
@@ -144,7 +143,7 @@ export class AnthropicAnswer {
       ...(this.#detail === undefined ? {} : { detail: this.#detail }),
     };
     const answer = this.#answer.finish(end, answerLimit(this.#target));
-    // By itself it is no answer.
+    // A container alone is not an answer.
     const told = answer.content.length === 0 ? undefined : containerPart(this.#container);
     return told === undefined ? answer : { ...answer, content: [...answer.content, told] };
   }
@@ -159,7 +158,7 @@ export class AnthropicAnswer {
 
   #start(message: JsonObject): void {
     const id = textIn(message.id);
-    // Before a message has said anything, another may take its place: Kimi begins dozens while it waits.
+    // A message without content may be replaced by another: Kimi starts dozens while it waits.
     const hasBegun = this.#started && this.#blocks.size > 0;
     if (hasBegun && id !== this.#messageId)
       throw this.#joined(
@@ -174,13 +173,13 @@ export class AnthropicAnswer {
     this.#count(objectIn(message.usage));
     this.#container = message.container;
     this.#tellDropped(message.input_transformations);
-    // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
+    // While the provider's code waits for a client's call, the first event may contain a whole answer.
     const content = listIn(message.content);
     for (const [index, block] of content.entries()) {
       this.#open(index, objectIn(block) ?? {});
       this.#close(index);
     }
-    // A gateway that puts a whole answer into events may say its end with the first of them: nothing has ended there.
+    // Only with content: a gateway that wraps a whole answer in events may put its stop reason into the first one.
     if (content.length > 0) this.#ending(message);
   }
 
@@ -190,7 +189,7 @@ export class AnthropicAnswer {
     return this.#answer.failed(new RondoError("protocol", words, { retryable: true }));
   }
 
-  /** Thinking that was sent, and that the provider left out without refusing the request. */
+  /** Warns about thinking that was sent, but that the provider left out of the prompt without refusing the request. */
   #tellDropped(transformations: Json | undefined): void {
     const dropped = listIn(transformations).flatMap((one) =>
       objectIn(one)?.type === "thinking_dropped" ? [textIn(objectIn(one)?.reason) ?? "no reason given"] : [],
@@ -222,7 +221,7 @@ export class AnthropicAnswer {
         answer.attach(index, { opaque: { redacted: textIn(block.data) ?? "" } });
         this.#emit({ type: "progress" });
         return;
-      // By the names of other protocols, where a gateway left them.
+      // Other protocols' names for it, which some gateways pass on.
       case "tool_use":
       case "tool_call":
       case "function_call":
@@ -252,7 +251,7 @@ export class AnthropicAnswer {
     if (text !== undefined) this.#answer.args(index, text);
   }
 
-  /** Another model goes on from here: what the first one called is not to run. */
+  /** Another model continues from here: the first one's calls must not run. */
   #declineCalls(): void {
     for (const [index, { kind }] of this.#blocks) {
       if (kind !== "call") continue;
@@ -278,7 +277,7 @@ export class AnthropicAnswer {
         return;
       case "thinking_delta":
         this.#saying(this.#more(index, open, type), delta.thinking);
-        // Some gateways sign in the same breath.
+        // Some gateways put the signature into the same delta.
         if (textIn(delta.signature)) this.#sign(index, delta.signature);
         return;
       case "signature_delta":
@@ -297,7 +296,7 @@ export class AnthropicAnswer {
   }
 
   #args(index: number, open: Open, told: Json | undefined): void {
-    // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
+    // Some gateways send the value instead of its JSON text (F087). Ignored, the call would run with empty arguments.
     const whole = objectIn(told);
     if (whole !== undefined) {
       this.#answer.argsWhole(index, whole);
@@ -306,7 +305,7 @@ export class AnthropicAnswer {
     this.#saying(this.#more(index, open, "input_json_delta"), told);
   }
 
-  /** How a block's deltas of a kind are taken: kept for as long as they are of that kind. */
+  /** How deltas of this type are taken; kept as long as the block's deltas stay of that type. */
   #more(
     index: number,
     open: Open,
@@ -330,13 +329,13 @@ export class AnthropicAnswer {
     this.#answer.attach(index, { opaque: { signature: before + (textIn(piece) ?? "") } });
   }
 
-  /** Says a delta's text, and keeps how, for a next event that is like it. */
+  /** Takes a delta's text, and remembers how, for the next event if it is like this one. */
   #saying(say: (text: string) => void, text: Json | undefined): void {
     this.again = say;
     say(textIn(text) ?? "");
   }
 
-  /** A delta whose block was never opened: proxies lose starts. A call without a name cannot be made up. */
+  /** Opens the block of a delta whose start event a proxy lost. Not for calls: their name is missing. */
   #lazily(index: number, type: string | undefined): Open | undefined {
     if (type === "text_delta") this.#open(index, { type: "text", text: "" });
     else if (type === "thinking_delta") this.#open(index, { type: "thinking", thinking: "" });
@@ -353,7 +352,7 @@ export class AnthropicAnswer {
     this.#answer.callEnd(index);
   }
 
-  /** At the output limit the last block is closed though it was cut; without any arguments it would look like `{}`. */
+  /** At the output limit a truncated last call is closed like a whole one. Without any arguments it would be read as `{}`. */
   #cutLastCall(): void {
     const [index, last] = [...this.#blocks].at(-1) ?? [];
     if (index === undefined || last?.kind !== "call" || last.startInput !== undefined) return;
@@ -375,7 +374,7 @@ export class AnthropicAnswer {
   }
 }
 
-/** The type of a delta that says none, by what it brings. */
+/** The type of a delta that lacks one, from its members. */
 function deltaType({ text, thinking, partial_json }: JsonObject): string | undefined {
   if (text !== undefined) return "text_delta";
   if (thinking !== undefined) return "thinking_delta";

@@ -1,4 +1,4 @@
-// The room of texts that show nothing: providers refuse a block of one.
+// The room of blank text: providers refuse a block of it.
 
 /** Whether a text is absent or nothing but white space. */
 export function isBlank(text: string | undefined): boolean {

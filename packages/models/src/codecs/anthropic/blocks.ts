@@ -1,6 +1,6 @@
-// The room of Anthropic's content blocks: one message of ours as JSON text of theirs.
+// The room of Anthropic's content blocks: one of our messages as the JSON text of theirs.
 //
-// Whitelist only: what is not named here does not reach the wire. What only one origin understands (signatures,
+// Whitelist only: nothing but the members written here reaches the wire. What only one origin understands (signatures,
 // encrypted reasoning, blocks of tools that the provider ran) goes back byte for byte to that origin, and to no other.
 
 import {
@@ -28,30 +28,30 @@ import { type Answered, noResult } from "./turns.ts";
 /** One block as JSON text, without its cache mark. */
 export interface Block {
   json: string;
-  /** A cache mark the caller asked for, as JSON text. */
+  /** A cache mark that the caller asked for, as JSON text. */
   mark?: string;
-  /** No cache mark of ours may follow it. */
+  /** It may not get a cache mark from us. */
   unmarked?: true;
-  /** Server-run tools: the id this block opens, or the id whose result it is. */
+  /** For server-run tools: the id of the call that this block is, or of the call whose result it is. */
   opens?: string;
   closes?: string;
-  /** A call made by code that the provider runs: the id of that code's block, and the block without it. */
+  /** For a call made by code that the provider runs: the id of that code's block, and this block without the reference. */
   calledBy?: { id: string; alone: string };
   thinking?: boolean;
-  /** A summary of the provider's own: a paused answer may end with it. */
+  /** A summary written by the provider: a paused answer may end with it. */
   summary?: true;
-  /** It stands behind all results, not between them. */
+  /** It goes after all results, not between them. */
   behind?: true;
 }
 
 export const longestName = 128;
 
-/** The words that stand where a file cannot. */
+/** The text that replaces a file that cannot be sent. */
 function placeholder({ name, mediaType, url }: FilePart): string {
   return `[${[name, knownType(mediaType), url].filter((word) => word !== undefined).join(", ")}: not shown]`;
 }
 
-/** The same for a file of a person's or of a tool's, with a warning. */
+/** The same for a file from a user or a tool, with a warning. */
 export function fileNote(file: FilePart, { origin }: Target, warn: Warn): string {
   const { data, url } = file;
   const mediaType = knownType(file.mediaType);
@@ -68,13 +68,13 @@ export function fileNote(file: FilePart, { origin }: Target, warn: Warn): string
   return placeholder(file);
 }
 
-/** The same for a file of an answer's. */
+/** The same for a file in an answer. */
 export function answeredFileNote(file: FilePart, warn: Warn): string {
   warn("unsupported_file", `a file (${file.mediaType}) in an answer cannot be sent back: a note stands in`);
   return placeholder(file);
 }
 
-/** The blocks of a user message or of a tool's result. Blank text is left out, for the provider refuses it. */
+/** The blocks of a user message or a tool result. Blank text is left out, because the provider refuses it. */
 export function contentBlocks(content: readonly ContentPart[], target: Target, warn: Warn): Block[] {
   const blocks: Block[] = [];
   for (const part of content) {
@@ -93,7 +93,7 @@ function textBlock(part: TextPart, withCitations: boolean): Block | undefined {
   return withCallersMark({ json }, part.opaque);
 }
 
-/** A cache mark that a caller put on a part of their own: `opaque: { cache_control: { type: "ephemeral" } }`. */
+/** The cache mark that a caller put on one of their parts: `opaque: { cache_control: { type: "ephemeral" } }`. */
 function withCallersMark(block: Block, opaque: JsonObject | undefined): Block {
   const mark = objectIn(opaque?.cache_control);
   return mark === undefined ? block : { ...block, mark: jsonOf(mark) };
@@ -147,7 +147,7 @@ function isDocument(mediaType: string): boolean {
   return mediaType === "application/pdf" || mediaType.startsWith("text/");
 }
 
-/** The result of one call: exactly one, never empty; and behind all results the files of one that is an error, which holds text alone. */
+/** The result of one call: exactly one block, never empty. An error result may hold only text, so its files follow all results. */
 export function resultBlocks(answered: Answered, target: Target, warn: Warn, sameOrigin: boolean): Block[] {
   const { id, call, result } = answered;
   const all = result === undefined ? [] : contentBlocks(result.content, target, warn);
@@ -162,13 +162,13 @@ export function resultBlocks(answered: Answered, target: Target, warn: Warn, sam
   return [withLastMark(json, within), ...behind];
 }
 
-/** A result without its files, and these with a word before them: whose they are, and that a document does not stand alone. */
+/** A result without its files, and the files for after the results, introduced by a text that says whose they are. */
 export function hoisted(
   all: readonly Block[],
   tool: string,
   text: (text: string) => string,
 ): { within: Block[]; behind: Block[] } {
-  // A text begins alike whatever it says.
+  // How any text block begins.
   const begins = text("").slice(0, -2);
   const within = all.filter(({ json }) => json.startsWith(begins));
   const files = all.filter((block) => !within.includes(block));
@@ -178,7 +178,7 @@ export function hoisted(
   return { within, behind: behind.map((block): Block => ({ ...block, behind: true })) };
 }
 
-/** What a result says, as a JSON list that is never empty. */
+/** The content of a result, as a JSON list that is never empty. */
 export function resultContent(
   blocks: readonly Block[],
   { result }: Answered,
@@ -188,19 +188,19 @@ export function resultContent(
   return `[${blocks.map(({ json }) => json).join(",")}]`;
 }
 
-/** A result as a block: marked where something in it is. */
+/** A result as a block, with the cache mark of the last marked block in it. */
 export function withLastMark(json: string, blocks: readonly Block[]): Block {
   const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
   return mark === undefined ? { json } : { json, mark };
 }
 
-/** How a protocol writes the parts of an answer. `same`: it goes back to where it came from. */
+/** How a protocol writes the parts of an answer. `same`: it goes back to its own origin. */
 export interface AnswerWords {
   call(part: ToolCallPart, id: string, same: boolean): Block;
   part(part: Exclude<Part, ToolCallPart>, target: Target, warn: Warn, same: boolean): Block | undefined;
 }
 
-/** The blocks of an answer, for its own origin or another's eyes. */
+/** The blocks of an answer, for its own origin or for another one. */
 export function answerBlocks(
   message: AssistantMessage,
   calls: readonly Answered[],
@@ -221,7 +221,7 @@ export function answerBlocks(
   return blocks;
 }
 
-/** An answer's parts as Anthropic writes them. */
+/** How Anthropic's protocol writes an answer's parts. */
 export const anthropicAnswer: AnswerWords = { call: callBlock, part: partBlock };
 
 function callBlock(part: ToolCallPart, id: string, same: boolean): Block {
@@ -267,7 +267,7 @@ function partBlock(
   }
 }
 
-/** Blocks that this server has refused: of a feature that is no longer asked for, mostly. */
+/** Whether this server has refused blocks of this type, usually because their feature is no longer requested. */
 function isRefusedKind(type: Json | undefined, { compat }: Target): boolean {
   return type !== undefined && Array.isArray(compat?.refusedBlocks) && compat.refusedBlocks.includes(type);
 }
@@ -278,7 +278,7 @@ function thinkingBlock(text: string, opaque: JsonObject | undefined, target: Tar
     return { json: jsonOf({ type: "redacted_thinking", data: redacted }), thinking: true };
   const signature = textIn(opaque?.signature);
   if (signature) return { json: jsonOf({ type: "thinking", thinking: text, signature }), thinking: true };
-  // Compatible servers that sign nothing and yet want their reasoning back.
+  // Compatible servers that do not sign reasoning and yet require it back.
   if (target.compat?.unsignedThinking === true && text !== "")
     return { json: jsonOf({ type: "thinking", thinking: text, signature: "" }), thinking: true };
   return undefined;

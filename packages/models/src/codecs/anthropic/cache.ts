@@ -1,9 +1,9 @@
-// The room of cache marks: where a request tells the provider that its prefix may be kept.
+// The room of cache marks: where a request tells the provider that its prefix may be cached.
 //
-// At most four. The caller's own count first; of what is left, the newest message matters most (the next request reads
-// up to it), then the system prompt, the tools, and the newest user message before the last (what the request before
-// wrote). Marks are the only bytes of a prefix that move. One that keeps for an hour may not follow one that keeps for less:
-// where the caller's would, ours is left out.
+// At most four. The caller's own marks count first; of what is left, the newest message matters most (the next request
+// reads up to it), then the system prompt, the tools, and the newest user message before the last (what the previous
+// request wrote). Marks are the only bytes of a prefix that change. A mark for an hour may not follow one for a shorter
+// time: if the caller's would, ours is left out.
 
 import type { Warn } from "../warn.ts";
 
@@ -23,10 +23,10 @@ interface Sections {
   messages: readonly Marked[];
 }
 
-/** The most marks in one request. */
+/** The most marks that a request may have. */
 const mostMarks = 4;
 
-/** Places the marks: the caller's, and behind them `ours`, where there is one. */
+/** Places the marks: the caller's, and `ours`, if given, as many as are left. */
 export function placeMarks(ours: string | undefined, sections: Sections, warn: Warn): void {
   const { kept, dropped } = keepCallers(sections);
   if (dropped > 0)
@@ -34,7 +34,7 @@ export function placeMarks(ours: string | undefined, sections: Sections, warn: W
   if (ours !== undefined) new OurMarks(ours, sections, kept).place();
 }
 
-/** Keeps of the caller's marks as many as there may be: those of the messages last, and the oldest of them last of all. */
+/** Limits the caller's marks to the allowed number: those in messages are dropped first, the oldest of them first of all. */
 function keepCallers({ tools, system, messages }: Sections): { kept: number; dropped: number } {
   let kept = 0;
   let dropped = 0;
@@ -64,7 +64,7 @@ function keepCallers({ tools, system, messages }: Sections): { kept: number; dro
 class OurMarks {
   readonly #mark: string;
   readonly #sections: Sections;
-  /** The caller's marks, section by section; undefined where there are none. */
+  /** The caller's marks by section; undefined if there are none. */
   readonly #callers: readonly (readonly string[])[] | undefined;
   #left: number;
 
@@ -95,7 +95,7 @@ class OurMarks {
   #onBlocks(blocks: Markable[], section: number): void {
     const last = blocks.at(-1);
     if (last === undefined || last.mark !== undefined || !this.#fits(section)) return;
-    // Blocks may be kept from request to request; their marks are this one's.
+    // A copy: blocks may be cached between requests, but marks belong to this one.
     blocks[blocks.length - 1] = { ...last, mark: this.#mark };
     this.#left--;
   }

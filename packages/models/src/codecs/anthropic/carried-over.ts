@@ -1,8 +1,8 @@
-// The room of what a request carries over from answers beside their blocks: the container that the provider's code runs in,
-// and the tools that a search of the provider's has found.
+// The room of what a request carries over from earlier answers besides their blocks: the container in which the provider's
+// code runs, and the tools that the provider's tool search has found.
 //
-// Code that waits for a result of ours is lost without its container, and a tool that a search has named must be declared
-// for as long as it is named: the provider refuses the request otherwise.
+// Code that waits for one of our results is lost without its container, and a tool found by a search must be declared as
+// long as the history mentions it: otherwise the provider refuses the request.
 
 import {
   type AssistantMessage,
@@ -20,13 +20,13 @@ import { nameToWire } from "./names.ts";
 import type { Waiting } from "./server-tools.ts";
 import { calledTools, type Turn } from "./turns.ts";
 
-/** What stands in a request beside its own tools, and what the calls of the provider's may wait for. */
+/** Members of a request besides its own tools, and what calls of server-run tools may wait for. */
 export interface Carried {
-  /** The provider's own, as the caller wrote them. */
+  /** The provider's own tools, as the caller wrote them. */
   serverTools: Json[];
-  /** The names, as on the wire, of the tools that only the history knows. */
+  /** Wire names of the tools that are only in the history. */
   retired: string[];
-  /** What the body says of the container. */
+  /** The body's member `container`. */
   container: Json | undefined;
   waiting: Waiting;
 }
@@ -52,8 +52,8 @@ export function carriedOn(
 }
 
 /**
- * The id of the container that was told last; undefined where a tool has found since that it is gone: a request without
- * one gets a new one. @param natives the answers that hold blocks of the provider's own
+ * The id of the last container named in the history. Undefined if a tool has since reported that it expired: a request
+ * without one gets a new one. @param natives the answers with blocks of the provider's own
  */
 function containerOf({ natives, turns }: History, target: Target): string | undefined {
   const answer = natives.findLast(
@@ -75,7 +75,7 @@ const tellsOfContainer = (part: Part): boolean =>
 const isExpired = (part: Part): boolean =>
   part.type === "native" && objectIn(part.opaque.content)?.error_code === "container_expired";
 
-/** What the body says of the container. The caller's own word counts first; their object (of skills) gets the id. */
+/** The body's member `container`. The caller's own value wins; an object of theirs without an id (for skills) gets one. */
 function containerField(told: Json | undefined, history: () => string | undefined): Json | undefined {
   const object = objectIn(told);
   if (told !== undefined && (object === undefined || object.id !== undefined)) return told;
@@ -83,13 +83,13 @@ function containerField(told: Json | undefined, history: () => string | undefine
   return id === undefined ? told : object === undefined ? id : { ...object, id };
 }
 
-/** Whether it names one, and not only what is to be in it. */
+/** Whether it names a container, rather than only what should be in one. */
 const namesContainer = (field: Json | undefined): boolean =>
   typeof field === "string" || objectIn(field)?.id !== undefined;
 
 /**
- * Those that were called, where none is declared, and those that a search has found. (What a set of tools of a server's
- * holds, nobody knows here.)
+ * Tools called in the history, if none is declared now, and tools found by searches. (The tools of a declared MCP toolset
+ * are not known here, so nothing is added beside one.)
  */
 function retiredTools(
   { tools }: ModelRequest,
@@ -110,7 +110,7 @@ function retiredTools(
   return [...called, ...found.filter((name) => !declared.has(name))];
 }
 
-/** The names, as on the wire, of the tools that searches have found. */
+/** Wire names of the tools that searches have found. */
 function foundTools(answers: readonly AssistantMessage[], target: Target): string[] {
   const names = new Set<string>();
   for (const { origin, content } of answers)

@@ -20,7 +20,7 @@ import { anthropicStreamError } from "./errors.ts";
 
 type Emit = (event: ModelEvent) => void;
 
-/** A frame's JSON object. Undefined for a heartbeat; an error of the stream for anything else. */
+/** A frame's JSON object. Undefined for a ping; throws a stream error for anything else. */
 export function frameObject(frame: Frame, provider: string, frames?: FrameJson): JsonObject | undefined {
   const text = frame.data.trim();
   if (!text.startsWith("{") && (isSilent(frame, text) || isEndWord(text))) return undefined;
@@ -49,7 +49,7 @@ export function frameObject(frame: Frame, provider: string, frames?: FrameJson):
   return object;
 }
 
-/** An answer that reads the frames of a stream. */
+/** Builds an answer from the frames of a stream. */
 export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
   readonly #provider: string;
   readonly #frames = new FrameJson(
@@ -91,7 +91,7 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
 
 export function anthropicWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
   const given = objectIn(body);
-  // Some gateways put the answer into an envelope of their own.
+  // Some gateways wrap the answer in an envelope of their own.
   const inner = objectIn(given?.data);
   const message = given?.content === undefined && inner?.content !== undefined ? inner : given;
   const refused = message?.type === "error" || message?.success === false;
@@ -110,7 +110,7 @@ export function anthropicWhole(body: Json, target: Target, emit: Emit): Assistan
   return new AnthropicAnswer(target, emit).message({ ...message, content });
 }
 
-/** A message's blocks; some make one text or one block of them, or none. */
+/** A message's blocks; some servers send one text or one block instead of a list, or nothing. */
 function contentOf({ type, content, stop_reason }: JsonObject): Json[] | undefined {
   if (Array.isArray(content)) return content;
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];

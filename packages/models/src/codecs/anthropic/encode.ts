@@ -1,8 +1,8 @@
-// The room of Anthropic requests: a conversation as the body the Messages protocol wants.
+// The room of Anthropic requests: a conversation as the body of the Messages protocol.
 //
-// The body is a join of JSON texts. Each message's text is made once and kept by the message's identity, so that a
-// long session costs the new messages only, and so that the bytes of what was sent before never change: the cache of
-// the provider lives from that. Only cache marks move.
+// The body is a join of JSON texts. Each message's text is made once and kept by the message's identity, so that a long
+// session only pays for new messages, and the bytes of earlier ones never change: the provider's prompt cache depends on
+// that. Only cache marks move.
 
 import { isSameOrigin, type ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
@@ -20,12 +20,12 @@ import { Tools } from "./tools.ts";
 import { type Traits, traitsOf } from "./traits.ts";
 import { turnReaders } from "./turns.ts";
 
-/** How one host of the protocol differs from the provider's own. */
+/** How one host of the protocol differs from Anthropic's own API. */
 export interface Host {
   path(target: Target, stream: boolean): string;
-  /** Members that stand at the front of the body in place of `model` and `stream`. */
+  /** Members at the front of the body in place of `model` and `stream`. */
   front(target: Target, stream: boolean): { [name: string]: string | boolean };
-  /** Beta names go into this member of the body; absent: into a header. */
+  /** The body's member for beta names. Absent: they go into a header. */
   betasIn?: string;
   headers: { [name: string]: string };
 }
@@ -83,7 +83,7 @@ export class AnthropicEncoder implements Encoder {
     };
   }
 
-  /** The body before its first message. */
+  /** The body up to its first message. */
   #head({ fields, maxTokens, betas, toolChoice }: Options, tools: Block[], system: Block[]): string {
     const { betasIn } = this.#host;
     const front = jsonOf({
@@ -99,7 +99,7 @@ export class AnthropicEncoder implements Encoder {
   }
 }
 
-/** What Anthropic's own protocol writes in its own way. */
+/** How Anthropic's own protocol differs within the family. */
 const dialectOf = (target: Target): Dialect => ({
   user: (content, warn) => contentBlocks(content, target, warn),
   assistant: (message, calls, warn) => {
@@ -113,7 +113,7 @@ const dialectOf = (target: Target): Dialect => ({
   alternate: target.compat?.alternate === true,
 });
 
-/** A tool turn of a server that wants to see thinking in each of them. */
+/** Adds thinking to a tool turn, for a server that requires it in each of them. */
 function filled(blocks: Block[], hasCalls: boolean, { compat }: Target): Block[] {
   const fill = compat?.thinkingFill;
   if (typeof fill !== "string" || !hasCalls || blocks.some((block) => block.thinking === true)) return blocks;
@@ -121,7 +121,7 @@ function filled(blocks: Block[], hasCalls: boolean, { compat }: Target): Block[]
 }
 
 function list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string {
-  // Put together with +, which copies nothing: all tools of a request may be one of the texts.
+  // Joined with +, which does not copy: one of the texts may be all tools of a request.
   let json = "[";
   blocks.forEach((block, at) => {
     json += (at === 0 ? "" : ",") + withMark(block.json, marks === undefined ? block.mark : marks.get(at));

@@ -1,4 +1,4 @@
-// The room of Anthropic's errors: its error types, on top of the classes every provider shares.
+// The room of Anthropic's errors: its error types, in addition to the classification that all providers share.
 
 import { errorWith, type Json, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../../codec.ts";
@@ -18,13 +18,13 @@ export function anthropicHttpError(response: ErrorResponse): RondoError {
   return withRepair(refined(classifyHttpError(response, hints)), response);
 }
 
-/** A long request that the plan does not cover: it never passes, however long one waits, and a shorter one does. */
+/** A long request that the plan does not cover: no waiting helps, but a shorter request passes. */
 function refined(error: RondoError): RondoError {
   const isLong = /extra usage is required for long context/i.test(error.message);
   return isLong ? errorWith(error, { kind: "request_too_large_for_tier", retryable: false }) : error;
 }
 
-/** An error inside a stream that had begun well, or an error body under a status that said success. */
+/** An error inside a stream, or an error body with a success status. */
 export function anthropicStreamError(body: Json, provider: string): RondoError {
   return withStreamRepair(refined(classifyStreamError(body, { ...hints, provider })), body);
 }

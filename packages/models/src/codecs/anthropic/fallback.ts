@@ -1,14 +1,14 @@
 // The room of answers that one model began and another finished.
 //
-// A block of its own marks where the provider handed over. What the first model had thought and asked for is its own
-// affair: its calls are not to run, and going back it is refused. Its text stays, and so do tools whose result is there.
+// A block of its own marks where the provider switched models. The first model's thinking and calls do not count: the calls
+// must not run, and sent back they are refused. Its text stays, and so do tools whose result is there.
 
 import type { AssistantMessage, JsonObject, Part } from "@rondo/core";
 import { textIn } from "../../json-values.ts";
 
 export const fallbackType = "fallback";
 
-/** What of an answer may go back; the same answer where one model gave all of it. */
+/** The parts of an answer that may be sent back; the same answer if one model wrote all of it. */
 export function withoutDeclined(answer: AssistantMessage): AssistantMessage {
   const { content } = answer;
   const last = content.findLastIndex((part) => typeOf(part) === fallbackType);

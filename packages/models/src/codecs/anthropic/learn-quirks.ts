@@ -1,8 +1,8 @@
-// The room of what a refusal teaches of a server that speaks Anthropic's protocol.
+// The room of learning quirks from refusals by servers that speak Anthropic's protocol.
 //
-// DeepSeek, Kimi and MiMo want the thinking of a tool turn back, without a signature (F104); Anthropic itself refuses it so
-// (F101). One schema that is not taken fails every request (F136). Some refuse a paused answer that they paused themselves (F016). Nobody's name tells which of them stands behind a
-// gateway.
+// DeepSeek, Kimi and MiMo require the thinking of a tool turn back, without a signature (F104); Anthropic itself refuses
+// that (F101). One schema that a server does not accept fails every request (F136). Some refuse a paused answer that they
+// paused themselves (F016). A model's name does not tell which server is behind a gateway.
 
 import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
@@ -13,18 +13,18 @@ import { refusesNeighbours } from "../../refusals/roles.ts";
 const missingThinking: RegExp =
   /thinking\b[^{}]{0,60}must be (?:passed|sent|provided)|missing [`'"\\]*thinking[`'"\\]* block|reasoning_content[`'"\\]* is missing/i;
 
-/** A tool that the server began to run, and whose result only going on would bring. */
+/** A tool that the server began to run, and whose result only a continuation would bring. */
 const openServerTool: RegExp = /tool use with id [^{}]{1,120} was found without a corresponding/i;
-/** A paused answer without such a tool is taken for the beginning of one that is to be gone on with, which not every model does (F127). */
+/** A paused answer without such a tool is taken for a prefill of the assistant's message, which not every model supports (F127). */
 const noPrefill: RegExp = /does not support assistant message prefill|must end with a user message/i;
-/** A container that is gone; of one that is some days old the server says no more than that it failed. */
+/** An expired container; about one that is some days old the server only says that it failed. */
 const lostContainer: RegExp =
   /\bcontainer\b[^{}]{0,160}(?:expired|not found|no longer|does not exist|unavailable)|container_expired/i;
 const failed: RegExp = /internal server error/i;
-/** A block of its own that a server does not take back: it belongs to a feature that is not asked for any more. */
+/** A block of the server's own that it does not take back: it belongs to a feature that is no longer requested. */
 const refusedBlock: RegExp =
   /\bmessages\.\d+\.content\.\d+[^{}]{0,40}: input tag [`'"\\]*([\w-]+)[`'"\\]* found using\b/i;
-/** What is not ours to leave out of an answer. */
+/** Blocks of an answer that must not be left out. */
 const ownBlocks: ReadonlySet<string> = new Set([
   "text",
   "image",
@@ -34,27 +34,27 @@ const ownBlocks: ReadonlySet<string> = new Set([
   "thinking",
   "redacted_thinking",
 ]);
-/** Thinking is bound to what stood before it, which has changed since: the server can leave it out itself, and no more than that. */
+/** Thinking is bound to what stood before it, which has changed since. The server can leave it out itself, and nothing else. */
 const boundThinking: RegExp = /bound to a different conversation[^{}]{0,200}block_binding/i;
 const forcedTool: RegExp =
   /tool_choice\b[^{}]{0,80}not supported|thinking may not be enabled when tool_choice forces/i;
-/** A schema that is none by its checks: a pattern, a word of another draft. Which tool has it changes with the list of them. */
+/** A schema that fails the server's checks: a pattern, or a keyword of another draft. Which tool it belongs to changes with the list. */
 const refusedSchema: RegExp =
   /\binput_?schema\b[^{}]{0,80}(?:json )?schema is (?:invalid|not valid)|must match json schema draft|\binputSchema\.json\b[^{}]{0,40}(?:is invalid|not supported)/i;
 
-/** Each way to be asked to think, refused by a model whose name tells of the other, or of none. */
+/** Either way of asking for thinking, refused by a model whose name suggested the other way, or none. */
 const noBudget: RegExp = /thinking\.type\.enabled[`'"\\]* is not supported/i;
 const noAdaptive: RegExp = /\bthinking: input tag [`'"\\]*adaptive\b/i;
 /**
- * A server that speaks the protocol and keeps no prefix, or a gateway that sets as many marks of its own as there may be. What
- * stands inside a mark, a time or a scope, is the caller's.
+ * A server without prompt caching, or a gateway that adds as many marks of its own as are allowed. A refusal of what is
+ * inside a mark (a TTL, a scope) is about the caller's.
  */
 const noCache: RegExp =
   /\bmaximum of \d+ blocks with cache_control\b|\bcache_control[`'"\\]*: extra inputs are not permitted|(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\bcache_control\b|\bcache_control[`'"\\]* (?:is|are) (?:not (?:supported|permitted|allowed)|unsupported)/i;
 
 type Compat = Target["compat"];
 
-/** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
+/** The quirks that a refusal reveals; undefined if there is nothing to change. */
 export function learned({ status, body }: ErrorResponse, { compat }: Target): Compat {
   const words = complaintOf(body);
   const refuses = status === 400 || status === 422;
@@ -75,11 +75,11 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
     return { ...compat, resumesPauses: false };
   if (!missingThinking.test(words)) return undefined;
   if (compat?.unsignedThinking === true && compat.thinkingFill !== undefined) return undefined;
-  // A turn that another model thought out has none to send back: the least that counts as one.
+  // A turn by another model has no reasoning to send: this is the least that counts as one.
   return { ...compat, unsignedThinking: true, thinkingFill: " " };
 }
 
-/** The quirk, where it is not known. */
+/** Adds the quirk, unless it is already known. */
 export function unless(compat: Compat, quirk: string, value: Json): Compat {
   return compat?.[quirk] === value ? undefined : { ...compat, [quirk]: value };
 }

@@ -1,20 +1,20 @@
-// The room of wire names: what a provider's patterns make of ids and tool names.
+// The room of names on the wire: tool names and ids in the form that the provider accepts.
 //
-// A tool name is escaped so that it can be read back without any table: the decoder undoes it. Only what had to be cut
-// needs one. An id only has to stay unique and to be the same on both sides of its pair, whatever request it stands in.
+// A tool name is escaped so that the decoder can undo it without a table; only names that had to be cut need one. An id
+// only has to stay unique and to be the same for a call and its result, in every request.
 
 import { isSignedId } from "../openai/names.ts";
 
-/** Names that had to be cut, by what they were cut to: the rest of them stands nowhere else. */
+/** Names that had to be cut, by their cut form: the rest cannot be recovered otherwise. */
 const cut = new Map<string, string>();
 
-/** What is escaped in a name. What would read as an escape is escaped itself. */
+/** What is escaped in a name, including anything that would read like an escape. */
 const refused: RegExp = /_x(?=[0-9A-F]{2,6}(?:_|[^a-zA-Z0-9_-]))|[^a-zA-Z0-9_-]/gu;
 const refusedHyphens: RegExp = /_x(?=[0-9A-F]{2,6}(?:_|[^a-zA-Z0-9_]))|[^a-zA-Z0-9_]/gu;
 
 /**
  * A tool name as the wire allows it (`[a-zA-Z0-9_-]`). Undone by `nameFromWire`.
- * @param hyphens whether they may stay
+ * @param hyphens whether they are allowed
  */
 export function nameToWire(name: string, longest: number, hyphens: boolean = true): string {
   const escaped = name.replace(hyphens ? refused : refusedHyphens, (found) =>
@@ -29,7 +29,7 @@ export function nameToWire(name: string, longest: number, hyphens: boolean = tru
   return wire;
 }
 
-/** The tool's own name from the name the model wrote. */
+/** The tool's own name, from the name that the model wrote. */
 export function nameFromWire(name: string): string {
   const whole = cut.get(name);
   if (whole !== undefined) return whole;
@@ -39,12 +39,12 @@ export function nameFromWire(name: string): string {
   });
 }
 
-/** What `idToWire` makes: an id that looks so is mapped again. */
+/** What `idToWire` produces: an id that already looks like this is mapped again. */
 const mappedId = /_h[0-9a-f]{28}$/;
 
 /**
- * A call id as the wire allows it. An id that fits stays itself; another keeps what fits of it and gets a hash, so
- * that different ids stay different.
+ * A call id as the wire allows it. An id that fits stays as it is; otherwise the allowed characters are kept and a hash is
+ * added, so that different ids stay different.
  * @param fits matches a whole id that is allowed
  * @param refused matches, globally, one character that is not
  */
@@ -53,16 +53,16 @@ export function idToWire(id: string, fits: RegExp, refused: RegExp): string {
   return `${id.replace(refused, "_").slice(0, 34)}_h${hash(id)}`;
 }
 
-/** Anthropic's form of ids. Their length is not documented: 64 is what the family's strictest host takes. */
+/** Anthropic's form of ids. Their length is not documented: the strictest host takes 64. */
 export const anthropicId = (id: string): string => idToWire(id, /^[a-zA-Z0-9_-]{1,64}$/, /[^a-zA-Z0-9_-]/g);
 
-/** The same at a server that may have put a thought signature into it (F106). */
+/** The same for a server that may have put a thought signature into the id (F106). */
 export const signedAnthropicId = (id: string): string => (isSignedId(id) ? id : anthropicId(id));
 
 /** Bedrock's form of ids. */
 export const bedrockId = (id: string): string => idToWire(id, /^[a-zA-Z0-9_.:-]{1,64}$/, /[^a-zA-Z0-9_.:-]/g);
 
-/** 28 hexadecimal digits of a text. No defence against an enemy, only against chance. */
+/** A hash of 28 hexadecimal digits. Not for security. */
 export function hash(text: string): string {
   return half(text, 0x9e3779b9) + half(text, 0x51ed270b);
 }

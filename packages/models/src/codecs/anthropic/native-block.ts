@@ -1,4 +1,4 @@
-// The room of a block that is kept as it came, whatever it is: what its deltas bring is put into its members.
+// The room of blocks that are kept as they came, whatever they are: deltas are merged into the block's members.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { textIn } from "../../json-values.ts";
@@ -8,7 +8,7 @@ export class NativeBlock {
   readonly value: JsonObject;
   /** Text of `input_json_delta` so far. */
   #input = "";
-  /** Members that are lists and were added to: they are ours, and no event's. */
+  /** List members that were added to: these are copies of ours, not the event's own lists. */
   readonly #lists = new Set<string>();
 
   constructor(block: JsonObject) {
@@ -31,7 +31,7 @@ export class NativeBlock {
       this.#lists.add(name);
       return;
     }
-    // A compaction's delta is its final value; other kinds tell their text in pieces.
+    // A compaction's delta is its final value; other kinds send text in pieces.
     const isPiece = typeof value === "string" && typeof before === "string" && type !== "compaction_delta";
     this.value[name] = isPiece ? before + value : value;
   }
@@ -41,7 +41,7 @@ export class NativeBlock {
     try {
       this.value.input = JSON.parse(this.#input) as Json;
     } catch {
-      // Cut by the output limit: what the provider's own tool was asked is the provider's business.
+      // Cut off at the output limit: the input of the provider's own tool is the provider's business.
     }
   }
 }

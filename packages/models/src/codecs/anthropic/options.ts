@@ -1,4 +1,4 @@
-// The room of Anthropic's settings: what the request asks for, in the members of its body.
+// The room of Anthropic's settings: a request's settings as members of the body.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { jsonOf, listIn, objectIn } from "../../json-values.ts";
@@ -16,7 +16,7 @@ import {
 } from "./settings.ts";
 import { outputLimit, thinkingOf, thinks } from "./thinking.ts";
 
-/** What `settings.providerOptions.anthropic` may hold of the body. */
+/** Members of the body that `settings.providerOptions.anthropic` may set. */
 const members = [
   "thinking",
   "output_config",
@@ -33,7 +33,7 @@ const members = [
   "user_profile_id",
   "workspace_id",
 ] as const;
-/** And what it may hold beside that. */
+/** Its other options. */
 const read = ["cache", "tools", "toolOptions", "betas"] as const;
 
 export interface Options {
@@ -41,14 +41,14 @@ export interface Options {
   fields: JsonObject;
   maxTokens: number;
   toolChoice: JsonObject | undefined;
-  /** The mark of automatic caching, as JSON text; undefined when it is off. */
+  /** The mark of automatic caching, as JSON text; undefined if it is off. */
   mark: string | undefined;
   /** Extra members of our tools, by tool name. */
   toolOptions: JsonObject;
   betas: string[];
 }
 
-/** What the request asks for. */
+/** The settings of a request. */
 export function optionsOf(asked: Asked, { container, serverTools }: Carried): Options {
   const { told, target } = asked;
   const fields = passedOn(asked, "anthropic", members, read);
@@ -84,7 +84,7 @@ function outputConfig(asked: Asked, effort: string | undefined): JsonObject {
   };
 }
 
-/** The automatic cache mark that the `cache` option asks for: `false`, `true`, or `{ ttl: "1h" }`. */
+/** The automatic cache mark by the `cache` option: `false`, `true`, or `{ ttl: "1h" }`. */
 function cacheMark(option: Json | undefined, { target, warn }: Asked): string | undefined {
   const can = target.compat?.cache;
   if (option === false || (option === undefined && (can === false || can === "never"))) return undefined;
@@ -96,7 +96,7 @@ function cacheMark(option: Json | undefined, { target, warn }: Asked): string | 
   return jsonOf({ type: "ephemeral", ...(typeof ttl === "string" ? { ttl } : {}) });
 }
 
-/** Asks for the request as it is, where earlier thinking no longer fits what stands before it. The caller's own word counts first. */
+/** Asks the server to leave out earlier thinking that no longer fits what stands before it. The caller's own value wins. */
 function unbind(fields: JsonObject, betas: string[]): void {
   const thinking = objectIn(fields.thinking) ?? { type: "adaptive" };
   if (thinking.block_binding !== undefined || !thinks(thinking)) return;
@@ -106,11 +106,11 @@ function unbind(fields: JsonObject, betas: string[]): void {
 
 const bindingBeta = "thinking-binding-controls-2026-08-01";
 
-/** @param runsTools whether the provider runs tools of its own */
+/** @param runsTools whether the request has tools that the provider runs */
 function toolChoice(asked: Asked, runsTools: boolean, isThinking: boolean): JsonObject | undefined {
   const { toolChoice: choice, tools, settings } = asked.request;
   const single = settings.parallelToolCalls === false ? { disable_parallel_tool_use: true } : undefined;
-  // Without any that can run there is nothing to choose from; what stands in the history is only declared.
+  // Without a tool that can run there is nothing to choose: tools from the history are only declared.
   if (choice === "none" || (tools.length === 0 && !runsTools)) return { type: "none" };
   if (choice === "auto") return single === undefined ? undefined : { type: "auto", ...single };
   if (!mayForce(asked, isThinking)) return { type: "auto", ...single };

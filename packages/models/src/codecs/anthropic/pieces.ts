@@ -1,7 +1,7 @@
-// The room of pieces: each message's text made once, and the pieces laid in the order the wire wants.
+// The room of pieces: each message's JSON text, made once, and put in the order that the wire requires.
 //
-// Shared by the two protocols of the family. A piece is kept by its message's identity for as long as the message
-// lives; what a message had to be warned about is kept with it and said at every request.
+// Shared by the two protocols of the family (Messages and Converse). A piece is kept by its message's identity for as long
+// as the message lives; its warnings are kept with it and emitted with every request.
 
 import {
   type AssistantMessage,
@@ -21,43 +21,43 @@ import type { Marked } from "./cache.ts";
 import { type Laid, pairServerTools, type Waiting } from "./server-tools.ts";
 import type { Answered, Turn } from "./turns.ts";
 
-/** What the two protocols write differently. */
+/** How the two protocols differ. */
 export interface Dialect {
   user(content: readonly ContentPart[], warn: Warn): Block[];
   assistant(message: AssistantMessage, calls: readonly Answered[], warn: Warn): Block[];
-  /** The result, and what belongs to it and stands behind all results. */
+  /** The result block, and blocks of the same result that follow all results. */
   result(answered: Answered, message: AssistantMessage, warn: Warn): Block[];
   text(text: string): string;
   /** Blocks as a JSON list, with their cache marks: their own, or those of a message, by block index. */
   list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string;
-  /** Roles must alternate: neighbours of one role become one message. */
+  /** Roles must alternate: neighbours of the same role are merged. */
   alternate: boolean;
-  /** Calls, and results, may share no message with anything else: told of a block. Absent: they may. */
+  /** Whether a block (a call or a result) may not share a message with other kinds. Absent: all may. */
   standsAlone?(block: Block): boolean;
 }
 
 export interface WireMessage extends Marked {
-  /** The same array at every request while nothing of it changed: its text is kept by it. */
+  /** The same array in every request as long as nothing in it changed: its text is cached by it. */
   blocks: readonly Block[];
   hasResults: boolean;
-  /** The turn it begins with; absent where we made it up. */
+  /** The index of the first turn in it; absent for a message that we added. */
   turn?: number;
 }
 
-/** A request's messages: the text of those that stay as they are, and the others. */
+/** A request's messages: the text of those that no longer change, and the others. */
 export interface Conversation {
   before: Beginning;
   messages: WireMessage[];
 }
 
 interface Piece {
-  /** The call ids it was made with. */
+  /** The call ids with which it was made. */
   ids: string;
   blocks: Block[];
   warnings: Warning[];
 }
 
-/** The beginning of a history, as it was laid last time: later messages cannot change it. */
+/** The beginning of a history as it was last laid out; later messages cannot change it. */
 interface Frozen {
   /** How many turns it holds. */
   length: number;
@@ -68,7 +68,7 @@ interface Frozen {
 
 const nothing: Beginning = { text: "", bytes: undefined, rest: "" };
 
-/** Makes wire messages from turns, remembering every message it has seen. */
+/** Makes wire messages from turns, and remembers the text of every message. */
 export class Pieces {
   readonly #target: Target;
   readonly #dialect: Dialect;
@@ -76,7 +76,7 @@ export class Pieces {
   readonly #joined = new WeakMap<AssistantMessage, { pieces: Block[][]; blocks: Block[] }>();
   readonly #texts = new WeakMap<readonly Block[], string>();
 
-  /** By the history's turns, so that histories that take turns at one encoder do not disturb each other. */
+  /** By the history's turns, so that several histories can use one encoder alternately. */
   readonly #frozen = new WeakMap<readonly Turn[], Frozen>();
 
   constructor(target: Target, dialect: Dialect) {
@@ -85,8 +85,8 @@ export class Pieces {
   }
 
   /**
-   * The text of a request's messages: what stands before those that may still change, and these.
-   * Neighbours are merged where the protocol wants it, nothing is empty, a user is at both ends but for a pause.
+   * The messages of a request: the text of those that cannot change any more, and the rest. Neighbours are merged if the
+   * protocol requires it, no message is empty, and the first and last are the user's, except for a paused answer.
    */
   lay(
     turns: readonly Turn[],
@@ -135,7 +135,7 @@ export class Pieces {
       turn.message.stop.kind === "pause" &&
       this.#target.compat?.resumesPauses !== false &&
       isSameOrigin(turn.message.origin, this.#target.origin) &&
-      // Thoughts alone are no answer that could be gone on with.
+      // An answer of thinking alone could not be continued.
       withoutLastThoughts(blocks).length > 0
     );
   }
@@ -143,7 +143,7 @@ export class Pieces {
   #place(one: Laid, next: Laid | undefined, messages: WireMessage[]): void {
     const { turn } = one;
     const isAnswer = turn.kind === "assistant";
-    // A paused answer goes back as it came; no other may end in thinking.
+    // A paused answer is sent as it came; any other answer may not end in thinking.
     const goesOn = (next === undefined || next.turn.kind === "assistant") && this.#isPaused(one);
     const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
     if (blocks.length === 0) return;
@@ -160,7 +160,7 @@ export class Pieces {
     });
   }
 
-  /** The blocks as they may share a message: those of calls or results, and what stands before or behind them. */
+  /** The blocks grouped so that each group may be one message: calls or results, and what comes before or after them. */
   #apart(blocks: readonly Block[]): (readonly Block[])[] {
     const { standsAlone } = this.#dialect;
     const alone = standsAlone === undefined ? [] : blocks.filter(standsAlone);
@@ -179,8 +179,8 @@ export class Pieces {
       [last, message].some((one) => one.blocks.some(standsAlone))
     )
       messages.push(role === "user" ? this.#madeUp("assistant", noted) : this.#madeUp("user", goOn));
-    // What a person says after results stays a message of its own: in the same message it teaches the model to end
-    // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
+    // What a user says after results stays a message of its own: merged with the results it teaches the model to end its
+    // turn there. A paused answer and its continuation stay two messages, so that the first keeps its bytes.
     const before = messages.at(-1);
     const merges = before?.role === role && (this.#dialect.alternate || (isPersons && !before.hasResults));
     if (merges && before !== undefined) before.blocks = [...before.blocks, ...blocks];
@@ -188,9 +188,9 @@ export class Pieces {
   }
 
   /**
-   * Notes for the next request what no later message can change: all before an answer that follows a user's message and
-   * is followed by two. (The newest two of the user's may be marked.) Marks of the caller's and tools that the provider
-   * ran reach over any distance: with them in it, nothing is noted.
+   * Remembers for the next request what no later message can change: all before an answer that follows a user message and
+   * is followed by two more. (The newest two user messages may be marked.) A caller's marks and tools that the provider ran
+   * have effects over any distance: nothing is remembered if it contains them.
    */
   #freeze(
     turns: readonly Turn[],
@@ -265,7 +265,7 @@ export class Pieces {
     return blocks;
   }
 
-  /** The system prompt: the request's own, then what the history begins with. */
+  /** The system prompt: the request's own, then the system messages at the start of the history. */
   system(own: string | undefined, lead: readonly SystemMessage[], warn: Warn): Block[] {
     const blocks = this.#dialect.user(
       lead.flatMap(({ content }) => content),
@@ -274,12 +274,12 @@ export class Pieces {
     return own === undefined || isBlank(own) ? blocks : [{ json: this.#dialect.text(own) }, ...blocks];
   }
 
-  /** A request's body. @param head all of it before its first message */
+  /** A request's body. @param head the body before its first message */
   body(head: string, { before, messages }: Conversation): { body: string; parts?: BodyParts } {
     return bodyOf(head, before, `${messages.map((message) => this.#text(message)).join(",")}]}`);
   }
 
-  /** The text of a message: kept while its blocks stay the same and none of them is marked. */
+  /** The text of a message, cached as long as its blocks stay the same and none of them is marked. */
   #text({ role, blocks, marks }: WireMessage): string {
     let text = marks.size > 0 ? undefined : this.#texts.get(blocks);
     if (text === undefined) {
@@ -301,14 +301,14 @@ export class Pieces {
   }
 }
 
-/** True when the turn in progress holds a call and began without thinking: older models then refuse to be told to think. */
+/** True if the current turn has a call and began without thinking: older models then refuse a request for thinking. */
 export function isThinkingLost(messages: readonly WireMessage[]): boolean {
   const last = messages.at(-1);
   const answer = messages.findLast((message) => message.role === "assistant");
   return last?.hasResults === true && answer?.blocks[0]?.thinking !== true;
 }
 
-/** A request may not end in white space of the assistant's. */
+/** Trims the end: a request may not end in the assistant's white space. */
 function trimmed(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.at(-1);
   const block = last === undefined ? undefined : objectIn(JSON.parse(last.json));

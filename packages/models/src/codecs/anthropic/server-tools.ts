@@ -1,33 +1,33 @@
-// The room of tools that the provider ran: which of their blocks may stand in a request.
+// The room of tools that the provider ran: which of their blocks a request may contain.
 //
-// A call and its result stay together, over a pause too. A call may wait for its result where the answer was paused, and
-// where it called tools of ours beside it: the provider runs it when it is given our results, and nothing but them. What
-// the code that it runs has called names that code; where the code is gone, the call stands by itself.
+// A call and its result stay together, across a pause too. A call may lack its result if the answer was paused, or if it
+// also called tools of ours: the provider runs its own once it gets our results and nothing else. A call made by the
+// provider's code names the block of that code; if that block is left out, the call loses the reference.
 
 import type { Warn } from "../warn.ts";
 import type { Block } from "./blocks.ts";
 import type { Turn } from "./turns.ts";
 
-/** One turn, and the blocks it becomes. */
+/** One turn and its blocks. */
 export interface Laid {
   turn: Turn;
   at: number;
   blocks: readonly Block[];
-  /** It holds what reaches over any distance: a mark of the caller's, or half of a tool that the provider ran. */
+  /** It has effects over any distance: a caller's cache mark, or half of a tool that the provider ran. */
   reaches: boolean;
 }
 
 /** What calls without a result may wait for. */
 export interface Waiting {
-  /** Tools of the provider's can run: what was called beside ours waits for our results. */
+  /** The request has tools that the provider runs: those called beside ours wait for our results. */
   runs: boolean;
-  /** The request names a container: code that has called tools waits there, and nowhere else. */
+  /** The request names a container: only there can code that has called tools wait. */
   inContainer: boolean;
 }
 
 /**
- * One without the other is left out, with a warning, unless it may wait.
- * @param isPaused whether the answer was paused, and can be gone on with
+ * Leaves out calls without a result and results without a call, with a warning, unless the call may wait.
+ * @param isPaused whether the answer was paused and can be continued
  */
 export function pairServerTools(
   laid: Laid[],
@@ -70,10 +70,10 @@ export function pairServerTools(
   for (const one of laid) one.blocks = standing(one.blocks, unpaired, opened);
 }
 
-/** Whether the answer ended for its calls. One that was cut holds what was cut. */
+/** Whether the answer ended with its calls. If it was cut off, its calls were too. */
 const calls = ({ turn }: Laid): boolean => turn.kind === "assistant" && turn.message.stop.kind === "tool_use";
 
-/** The blocks that stay; what named code that is gone, without that name. */
+/** The blocks that stay; references to code that was left out are removed. */
 function standing(
   blocks: readonly Block[],
   unpaired: ReadonlySet<Block>,

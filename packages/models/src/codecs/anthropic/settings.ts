@@ -1,7 +1,7 @@
-// The room of settings that both protocols of the family take alike, each in members of its own.
+// The room of settings that both protocols of the family share, each with its own members in the body.
 //
-// Models differ in what they refuse, and a refusal costs the whole request: so what a model is known to refuse is left
-// out, and a warning says so. Provider options pass by whitelist.
+// Models differ in what they refuse, and a refusal costs the whole request: a setting that a model is known to refuse is
+// left out, with a warning. Provider options pass by whitelist.
 
 import type { JsonObject, ModelRequest } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -11,30 +11,30 @@ import { isBlank } from "./blank-text.ts";
 import type { WireMessage } from "./pieces.ts";
 import type { Traits } from "./traits.ts";
 
-/** What is known of a request before its settings are. */
+/** What is known of a request before its settings are read. */
 export interface Asked {
   request: ModelRequest;
   target: Target;
   traits: Traits;
   /** The provider options. */
   told: JsonObject;
-  /** Whether tools stand in it. */
+  /** Whether it has tools. */
   hasTools: boolean;
   /** Its last messages. */
   messages: readonly WireMessage[];
   warn: Warn;
 }
 
-/** The provider options of a request: the family's own name first, then what the provider's name says. */
+/** The provider options of a request: those under the family's name, overridden by those under the provider's name. */
 export function providerOptions(request: ModelRequest, target: Target, family: string): JsonObject {
   const all = request.settings.providerOptions;
   return { ...all?.[family], ...(target.origin.provider === family ? {} : all?.[target.origin.provider]) };
 }
 
 /**
- * The provider options that are members of the body.
- * @param members in their order there
- * @param read the options that are no members, and are read elsewhere
+ * The provider options that become members of the body.
+ * @param members their order in the body
+ * @param read the options that are read elsewhere and are not members
  */
 export function passedOn(
   { told, warn }: Asked,
@@ -50,13 +50,13 @@ export function passedOn(
   return fields;
 }
 
-/** Temperature, top-p and top-k by the names of Anthropic's protocol, as far as the model takes them. */
+/** Temperature, top-p and top-k as members of Anthropic's protocol, as far as the model takes them. */
 export function sampling({ request, traits, warn }: Asked, thinks: boolean, fields: JsonObject): void {
   const { temperature, topP, topK } = request.settings;
   const asked = { temperature, top_p: topP, top_k: topK };
   for (const [name, value] of Object.entries(asked)) {
     if (value === undefined) continue;
-    // While a model thinks, top-p may only be close to 1 and the others may not be set.
+    // While a model thinks, top-p must be close to 1 and the others may not be set.
     const refused =
       traits.sampling === "none"
         ? "this model takes no sampling settings"
@@ -73,7 +73,7 @@ export function sampling({ request, traits, warn }: Asked, thinks: boolean, fiel
   }
 }
 
-/** The texts that end an answer, where there are any; blank ones are refused. */
+/** The stop sequences, if any; blank ones are left out, because they are refused. */
 export function stopTexts({ request, warn }: Asked): string[] | undefined {
   const asked = request.settings.stop ?? [];
   const texts = asked.filter((text) => !isBlank(text));
@@ -84,14 +84,14 @@ export function stopTexts({ request, warn }: Asked): string[] | undefined {
 
 const unknown = ["seed", "frequencyPenalty", "presencePenalty"] as const;
 
-/** Tells which settings the protocol has no word for. */
+/** Warns about settings that the protocol does not have. */
 export function leaveUnknown({ request, warn }: Asked, protocol: string): void {
   for (const name of unknown)
     if (request.settings[name] !== undefined)
       warn("unsupported_setting", `${name} is unknown to the ${protocol} protocol and was left out`);
 }
 
-/** The output schema as it is sent; undefined where none is asked for, or the model cannot be held to it. */
+/** The output schema as it is sent; undefined if there is none, or if the model does not support one. */
 export function outputSchema({ request, target, traits, hasTools, warn }: Asked): JsonObject | undefined {
   if (request.outputSchema === undefined) return undefined;
   const can = target.facts.output ?? (traits.output ? "native" : "none");
@@ -104,7 +104,7 @@ export function outputSchema({ request, target, traits, hasTools, warn }: Asked)
   return undefined;
 }
 
-/** Whether a call may be forced; tells it where not. */
+/** Whether a call may be forced; warns if not. */
 export function mayForce({ traits, warn }: Asked, thinks: boolean): boolean {
   if (!thinks && traits.forcedTools) return true;
   warn(

@@ -1,5 +1,5 @@
-// The room of Claude's thinking, for either protocol that carries it: how it is asked for, and the output limit, in which
-// its budget stands.
+// The room of Claude's thinking, for both protocols of the family: how it is requested, and the output limit, which
+// includes its budget.
 
 import type { Json, JsonObject, Settings } from "@rondo/core";
 import { numberIn, objectIn } from "../../json-values.ts";
@@ -8,7 +8,7 @@ import { isThinkingLost } from "./pieces.ts";
 import type { Asked } from "./settings.ts";
 import type { Traits } from "./traits.ts";
 
-/** The members of a body that ask for it. */
+/** The body's members that request thinking. */
 export interface Thinking {
   thinking?: JsonObject;
   effort?: string;
@@ -30,23 +30,23 @@ const efforts: { readonly [level in Level]: string } = {
   high: "high",
 };
 
-/** Less is refused. */
+/** In tokens. Smaller budgets are refused. */
 const leastBudget = 1024;
 
-/** Whether a body's member `thinking` says that the model thinks. */
+/** Whether the body's member `thinking` switches thinking on. */
 export function thinks(member: Json | undefined): boolean {
   const type = objectIn(member)?.type;
   return type === "enabled" || type === "adaptive";
 }
 
-/** The effort that stands for a budget, where none can be given. */
+/** The effort that corresponds to a budget, for models that take no budget. */
 export const effortOf = (budget: number): "low" | "medium" | "high" =>
   budget < 4096 ? "low" : budget < 16_384 ? "medium" : "high";
 
 const budgetOf = (reasoning: Reasoning): number =>
   typeof reasoning === "object" ? reasoning.budgetTokens : budgets[reasoning];
 
-/** The output limit. @param thinking what the caller's own member says */
+/** The output limit, in tokens. @param thinking the caller's own member */
 export function outputLimit({ request, target, traits, warn }: Asked, thinking: Json | undefined): number {
   const most = target.facts.maxOutputTokens;
   const { maxOutputTokens: asked, reasoning } = request.settings;
@@ -55,7 +55,7 @@ export function outputLimit({ request, target, traits, warn }: Asked, thinking: 
       reasoning === undefined || reasoning === "off"
         ? (numberIn(objectIn(thinking)?.budget_tokens) ?? 0)
         : budgetOf(reasoning);
-    // A budget stands inside the limit: leave the answer as much room as it would have had.
+    // The budget counts towards the limit: the answer keeps as much room as it would have had without it.
     const room = budget >= traits.maxTokens ? budget + traits.maxTokens : traits.maxTokens;
     return most === undefined ? room : Math.min(most, Math.max(room, 64_000));
   }
@@ -67,7 +67,7 @@ export function outputLimit({ request, target, traits, warn }: Asked, thinking: 
   return most;
 }
 
-/** What the reasoning setting comes to. @param maxTokens the output limit */
+/** The members for the reasoning setting. @param maxTokens the output limit */
 export function thinkingOf({ request, traits, messages, warn }: Asked, maxTokens: number): Thinking {
   const { reasoning } = request.settings;
   if (reasoning === undefined) return {};
@@ -100,7 +100,7 @@ const adaptive = (effort: string, { hidesThinking }: Traits): Thinking => ({
   effort,
 });
 
-/** By a budget, which leaves the answer a part of the limit. */
+/** Thinking by a budget, which leaves the answer part of the limit. */
 function enabled(budget: number, maxTokens: number, warn: Warn): Thinking {
   if (maxTokens <= leastBudget) {
     warn(

@@ -1,4 +1,4 @@
-// The room of the tools of a request to Anthropic: ours, those that only the history knows, and the provider's own.
+// The room of the tools in a request to Anthropic: ours, those that are only in the history, and the provider's own.
 
 import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -10,7 +10,7 @@ import { type Block, longestName } from "./blocks.ts";
 import type { Carried } from "./carried-over.ts";
 import { nameToWire } from "./names.ts";
 
-/** The extra members that a tool of ours may have. */
+/** Extra members that the caller may set on one of our tools. */
 const toolMembers = [
   "strict",
   "defer_loading",
@@ -19,7 +19,7 @@ const toolMembers = [
   "input_examples",
 ] as const;
 
-/** The tools of requests. Ours are written once; all of them, for as long as the list and what is said of it are the same. */
+/** The tools of requests. Each of ours is encoded once; the whole list is reused as long as it and its options stay the same. */
 export class Tools {
   readonly #target: Target;
   readonly #one = new WeakMap<ToolDefinition, { options: string; json: string }>();
@@ -29,7 +29,7 @@ export class Tools {
     this.#target = target;
   }
 
-  /** @param options extra members of ours, by tool name */
+  /** @param options extra members of our tools, by tool name */
   blocks(request: ModelRequest, options: JsonObject, { retired, serverTools }: Carried, warn: Warn): Block[] {
     return [
       ...this.#ours(request, options, warn),
@@ -66,13 +66,13 @@ export class Tools {
   }
 }
 
-/** Tools in two blocks, all but the last in one: no other can be marked. */
+/** Tools as at most two blocks: all but the last one, and the last, since only that one can be marked. */
 export function joinedTools(each: readonly string[]): Block[] {
   const blocks = each.slice(-1).map((json): Block => ({ json }));
   return each.length < 2 ? blocks : [{ json: each.slice(0, -1).join(",") }, ...blocks];
 }
 
-/** @param name as on the wire */
+/** @param name the wire name */
 function retiredTool(name: string): Block {
   return {
     json: jsonOf({

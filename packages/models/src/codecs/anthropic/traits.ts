@@ -1,25 +1,25 @@
 // The room of Claude's models: what each accepts, read from its name.
 //
-// The protocol stayed, its rules moved from model to model: how thinking is asked for, whether it can be off, whether
-// sampling may be set, whether a tool may be forced. A name that says nothing gets what most servers accept. Any trait
-// can be told otherwise through `Target.compat`.
+// The protocol stayed the same, but its rules change from model to model: how thinking is requested, whether it can be off,
+// whether sampling may be set, whether a tool may be forced. An unknown name gets what most servers accept. `Target.compat`
+// can override any trait.
 
 import type { Target } from "../../codec.ts";
 
 export interface Traits {
-  /** How thinking is asked for: not at all, by a budget, by either, or by effort alone. */
+  /** How thinking is requested: not at all, by a budget, by either, or by effort alone. */
   thinking: "none" | "budget" | "both" | "adaptive";
-  /** How thinking is turned off: by silence, by a word, or not at all. */
+  /** How thinking is turned off: by omitting the member, by `disabled`, or not at all. */
   off: "omit" | "disabled" | "between_tools" | "never";
   /** Temperature, top-p and top-k: freely, temperature or top-p but not both, or never. */
   sampling: "free" | "one" | "none";
-  /** Whether the model may be made to call a tool. */
+  /** Whether the model can be forced to call a tool. */
   forcedTools: boolean;
   /** Whether thinking text stays hidden unless `display` asks for it. */
   hidesThinking: boolean;
-  /** Whether it can be held to a JSON Schema. */
+  /** Whether its output can be constrained to a JSON Schema. */
   output: boolean;
-  /** Output limit when nothing else says one, in tokens. */
+  /** The default output limit, in tokens. */
   maxTokens: number;
 }
 
@@ -29,7 +29,7 @@ interface Version {
   number: number;
 }
 
-/** The model's family and version; undefined for a name that is no Claude's. */
+/** The model's family and version; undefined if the name is not a Claude's. */
 export function claudeVersion(model: string): Version | undefined {
   const found =
     /claude-(?:(\d)(?:[-.](\d))?-)?(opus|sonnet|haiku|fable|mythos|instant)(?:-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d))?/.exec(

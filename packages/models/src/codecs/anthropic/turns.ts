@@ -1,8 +1,8 @@
-// The room of turns: a history in the order the Anthropic family of protocols wants it.
+// The room of turns: a history in the order that the Anthropic family of protocols requires.
 //
-// Each assistant message is followed at once by one result for each of its calls, in call order; whatever a person
-// said in between comes after. A call nobody answered gets an error result, a result nobody asked for is left out:
-// the session's own rules prevent both, and a request must be valid even where they were broken.
+// Each assistant message is followed at once by one result for each of its calls, in call order; what a user said in
+// between comes after. A call without a result gets an error result, a result without a call is left out: the session's own
+// rules prevent both, but a request must be valid even if they were broken.
 
 import type {
   AssistantMessage,
@@ -19,7 +19,7 @@ export interface Answered {
   /** The call's id on the wire, unique in the request. */
   id: string;
   call: ReturnType<typeof callsOf>[number];
-  /** Absent: nobody answered. */
+  /** Absent: there was no result. */
   result?: ToolMessage;
 }
 
@@ -28,27 +28,27 @@ export type Turn =
   | { kind: "assistant"; message: AssistantMessage; calls: Answered[] }
   | { kind: "results"; message: AssistantMessage; calls: Answered[] };
 
-/** What the model reads where a call has no result. */
+/** The result of a call that has none. */
 export const noResult = "No result of this call was recorded. Whether it took effect is unknown.";
 
 /**
- * Reads a history into turns. Asked again with a longer history it reads only what is new: the messages before must be
- * the same objects. A history that changed is read anew.
+ * Reads a history into turns. For a longer version of the same history (the same message objects) only new messages are
+ * read; a changed history is read from the start.
  */
 class TurnReader {
   readonly #wireId: (id: string) => string;
   readonly #api: string;
   #seen: Message[] = [];
-  /** The list they came in. */
+  /** The list last read. */
   #list: MessageList = [];
   #used = new Set<string>();
-  /** Calls of the last answer, by their own ids, which histories from elsewhere repeat. */
+  /** Calls of the last answer by their own ids, which may repeat in histories from elsewhere. */
   #open = new Map<string, Answered[]>();
   #forgotten = new Set<string>();
-  /** System messages before everything else. */
+  /** System messages at the start of the history. */
   lead: SystemMessage[] = [];
   turns: Turn[] = [];
-  /** The answers that hold blocks of the provider's own. */
+  /** The answers with blocks of the provider's own. */
   natives: AssistantMessage[] = [];
   warnings: Warning[] = [];
 
@@ -57,11 +57,11 @@ class TurnReader {
     this.#api = api;
   }
 
-  /** Brings `lead`, `turns`, `natives` and `warnings` up to this history. `turns` stays the same array as long as it only grows. */
+  /** Updates `lead`, `turns`, `natives` and `warnings` for this history. `turns` stays the same array as long as it only grows. */
   read(messages: MessageList): void {
     const known = this.#seen.length;
     const grew = this.#list.length === known && messages.extends?.(this.#list) === true;
-    // A list that knows that it only grew is looked at from where it grew.
+    // A list that knows that it only grew needs checking only from there.
     let at = grew ? known : 0;
     for (; at < messages.length; at++) {
       const message = messages.at(at) as Message;
@@ -134,13 +134,13 @@ class TurnReader {
   }
 }
 
-/** A refused turn is not shown again, nor are its results: it makes the next answer a refusal too. */
+/** A turn that the model refused is not sent again, nor are its results: it would make the next answer a refusal too. */
 const isRefused = ({ stop, origin }: AssistantMessage, api: string): boolean =>
   stop.wire === "refusal" && origin.api === api;
 
 /**
- * Reads histories and tells what of them is left out. One reader a history, found by its first message: sessions may
- * share an encoder. Forgotten with the message.
+ * Makes readers of histories, which warn about what they leave out. There is one reader per history, found by its first
+ * message: sessions may share an encoder. It is forgotten with that message.
  * @param wireId an id as this protocol allows it; must be a pure function
  * @param api this protocol
  */
@@ -162,7 +162,7 @@ export function turnReaders(
   };
 }
 
-/** The tools that were called: the provider refuses a history with calls in it when no tool is declared. */
+/** The tools called in a history: the provider refuses a history with calls if no tool is declared. */
 export function calledTools(turns: readonly Turn[]): string[] {
   const names = new Set<string>();
   for (const turn of turns)
@@ -170,7 +170,7 @@ export function calledTools(turns: readonly Turn[]): string[] {
   return [...names].sort();
 }
 
-/** Histories from elsewhere repeat ids; the wire wants each once. */
+/** Makes an id unique: histories from elsewhere may repeat ids, but the wire may not. */
 function unused(id: string, used: Set<string>): string {
   let free = id;
   for (let n = 2; used.has(free); n++) free = `${id.slice(0, 56)}_r${n}`;

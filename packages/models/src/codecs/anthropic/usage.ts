@@ -1,13 +1,13 @@
-// The room of Anthropic's counts: what a message cost, all that the provider did for it counted once.
+// The room of Anthropic's usage: what a message cost, with each thing the provider did counted once.
 //
-// The totals hold the rounds of the model that answered. What a summary of the provider's own, an advisor, or a model that
-// began the answer and declined cost stands in the list of rounds alone. The list may say nothing of a round, and the totals
-// nothing of a kind of round: the larger sum holds both.
+// The totals cover the rounds of the model that answered. What a summary by the provider, an advisor, or a model that began
+// the answer and declined cost is only in the list of rounds. The list may lack a round, and the totals a kind of round:
+// the larger sum covers both.
 
 import type { Json, JsonObject, Usage } from "@rondo/core";
 import { countIn, objectIn } from "../../json-values.ts";
 
-/** What is counted of a message and of each of its rounds, under the protocol's names. */
+/** The counts of a message and of each of its rounds, by the protocol's names. */
 const names = [
   "input_tokens",
   "cache_read_input_tokens",
@@ -16,7 +16,7 @@ const names = [
 ] as const;
 type Counts = { [name in (typeof names)[number]]?: number };
 
-/** Takes running totals, as often as they come: the last word on each wins. */
+/** Takes running totals, as often as they come: the last value of each wins. */
 export class AnthropicCounts {
   readonly #totals: Counts = {};
   #rounds: Counts = {};
@@ -28,7 +28,7 @@ export class AnthropicCounts {
     const read = this.#most("cache_read_input_tokens");
     const written = this.#most("cache_creation_input_tokens");
     return {
-      // The protocol counts cached tokens beside the input, not in it.
+      // The protocol counts cached tokens beside the input, not within it.
       inputTokens: input === undefined ? undefined : input + (read ?? 0) + (written ?? 0),
       outputTokens: this.#most("output_tokens"),
       cachedInputTokens: read,
@@ -49,7 +49,7 @@ function sumOf(rounds: readonly Json[]): Counts {
   for (const round of rounds) {
     const told: Counts = {};
     keep(told, objectIn(round) ?? {});
-    // A model that declined before it said a word costs nothing.
+    // A model that declined before writing anything costs nothing.
     if ((told.output_tokens ?? 0) === 0) continue;
     for (const name of names) if (told[name] !== undefined) sum[name] = (sum[name] ?? 0) + told[name];
   }
@@ -59,7 +59,7 @@ function sumOf(rounds: readonly Json[]): Counts {
 function keep(counts: Counts, told: JsonObject): void {
   for (const name of names) {
     const count = countIn(told[name]);
-    // Gateways put a zero into the last event where they have nothing to tell of the input.
+    // Gateways put zeros into the last event if they do not know the input.
     if (count !== undefined && (count > 0 || !counts[name])) counts[name] = count;
   }
 }

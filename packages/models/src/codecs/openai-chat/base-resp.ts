@@ -1,10 +1,10 @@
-// The room of MiniMax's own way to fail: status 200, no answer, and a number in `base_resp`, whatever protocol was asked.
+// The room of MiniMax's own errors: status 200, no answer, and a number in `base_resp`, whatever the protocol.
 
 import type { JsonObject } from "@rondo/core";
 import { objectIn, textIn } from "../../json-values.ts";
 import { ownMember } from "../../own-member.ts";
 
-/** What the numbers mean, in the words that errors are told apart by everywhere else. */
+/** What the numbers mean, as the error codes used everywhere else. */
 const codes: { readonly [status: string]: string } = {
   1000: "server_error",
   1001: "timeout_error",
@@ -23,7 +23,7 @@ const codes: { readonly [status: string]: string } = {
   2056: "insufficient_quota",
 };
 
-/** The error in a chunk or a body that says it this way; undefined when it says none. */
+/** The error in a chunk or a body of this form; undefined if there is none. */
 export function baseRespError(body: JsonObject): JsonObject | undefined {
   const told = objectIn(body.base_resp);
   if (told === undefined || told.status_code === undefined || told.status_code === 0) return undefined;

@@ -1,11 +1,11 @@
 // The room of correlation: which call a fragment of a Chat Completions stream belongs to.
 //
-// OpenAI numbers calls; others send no number, or 0 for all, or start at 1, repeat id and name in every fragment, or send
+// OpenAI numbers calls. Others send no number, or 0 for all, or start at 1, repeat id and name in every fragment, or send
 // the arguments before the name (F067 to F073). The rules, in order:
 //   a number is a key, never a position;
-//   another id under the same number is another call, or that one of before whose id it is, and so is a name after the
-//   arguments were whole, or the same id and name with arguments that begin anew;
-//   without a number a new id or a new name opens a call, and all else belongs to the last one.
+//   another id under the same number is another call, or an earlier one with that id; a name after whole arguments is
+//   another call, too, and so are the same id and name with arguments that start again;
+//   without a number, a new id or a new name opens a call, and everything else belongs to the last one.
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
@@ -14,24 +14,24 @@ import { functionIn } from "./chunk.ts";
 import { GrowingArgs } from "./growing-args.ts";
 
 interface Slot {
-  /** Its place among the calls, in the order in which they began. */
+  /** Its place among the calls, in the order in which they were opened. */
   readonly at: number;
   readonly key: string;
-  /** The number it was opened under. */
+  /** The number under which it was opened. */
   readonly index: number | undefined;
   id: string;
   name: string;
   readonly args: GrowingArgs;
 }
 
-/** A fragment as read: what it says of its call, and which call that is. */
+/** A fragment as read: what it says about its call, and which call that is. */
 export interface Fragment {
   key: string;
   id: string;
   name: string;
-  /** A piece of text, or the whole arguments as a value. */
+  /** A piece of JSON text, or the whole arguments as a value. */
   args: Json | undefined;
-  /** Members that mean nothing to us, e.g. `extra_content` (F110). */
+  /** Members that have no meaning here, e.g. `extra_content` (F110). */
   extra: { [member: string]: Json } | undefined;
 }
 
@@ -40,17 +40,17 @@ const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "
 export class CallTracker {
   readonly #slots: Slot[] = [];
   readonly #byIndex = new Map<number, Slot>();
-  /** Of the calls of one id the last that was opened. */
+  /** The last call opened for each id. */
   readonly #byId = new Map<string, Slot>();
   #last: Slot | undefined;
   readonly #offered: ReadonlySet<string>;
 
-  /** `offered`: names of tools, which tell a piece of a name from a whole one. */
+  /** @param offered the tools' names, which distinguish a piece of a name from a whole one */
   constructor(offered: ReadonlySet<string> = new Set()) {
     this.#offered = offered;
   }
 
-  /** The key of the call that was spoken of last. */
+  /** The key of the call that the last fragment belonged to. */
   get last(): string | undefined {
     return this.#last?.key;
   }
@@ -63,26 +63,26 @@ export class CallTracker {
     return this.#slots.length === 0;
   }
 
-  /** `position`: the fragment's place in its chunk's list. */
+  /** @param position the fragment's place in its chunk's list */
   fragment(given: Json, position: number): Fragment | undefined {
     const call = objectIn(given);
     if (call === undefined) return undefined;
     const fn = functionIn(call);
     const id = textIn(call.id) ?? "";
     const said = textIn(fn?.name) ?? "";
-    // The word for nothing, made a text on the way.
+    // A null that was turned into a string on the way.
     const name = said === "null" || said === "None" ? "" : said;
-    // By another protocol's word.
+    // Some servers use other protocols' names for the arguments.
     const told = fn?.arguments ?? fn?.parameters ?? fn?.input ?? undefined;
     const index = numberIn(call.index) ?? countIn(call.index);
-    // What says nothing opens no call: some send an empty entry beside their text.
+    // An empty fragment opens no call: some servers send one beside their text.
     const before = index === undefined ? this.#last : this.#byIndex.get(index);
     if (before === undefined && id === "" && name === "" && !told) return undefined;
     const slot =
       index === undefined
         ? this.#unnumbered(id, name, told, position)
         : this.#numbered(index, id, name, told);
-    // A whole call that is told once more is told, and not made, twice; so are its arguments (F085).
+    // A whole call may be sent again: it is still one call, and its arguments are not added twice (F085).
     const args = repeats(slot.args, told) ? undefined : told;
     if (slot.id === "" && id !== "") this.#identify(slot, id);
     if (name !== "") slot.name = this.#joined(slot, name);
@@ -91,16 +91,16 @@ export class CallTracker {
     return { key: slot.key, id: slot.id, name: name === "" ? "" : slot.name, args, extra: extraOf(call) };
   }
 
-  /** A name as it is known by now: it may come in pieces, and mostly comes again whole. */
+  /** The name as known by now: a fragment may continue it, but usually repeats it whole. */
   #joined({ name: known, args }: Slot, name: string): string {
     if (known === "" || name.startsWith(known)) return name;
     const joined = known + name;
-    // Beside an empty text of arguments a name is mostly whole.
+    // Beside an empty string of arguments a name is usually whole.
     if (args.begun) return args.length === 0 && this.#offered.has(joined) ? joined : name;
     return this.#offered.has(joined) || !this.#offered.has(name) ? joined : name;
   }
 
-  /** How more of the same arguments are taken, when a fragment was nothing but a numbered piece of them. */
+  /** How further pieces of the same arguments are taken, if a fragment was just a numbered piece of them. */
   more(given: Json | undefined, answer: Answer): ((args: string) => void) | undefined {
     const call = objectIn(given);
     const fn = objectIn(call?.function);
@@ -132,8 +132,8 @@ export class CallTracker {
   }
 
   /**
-   * Arguments alone open no call, and add nothing to one that is whole: they are of the one that waits for them, whatever
-   * its number was. Some servers give the call's first fragment its number and all others 0.
+   * Arguments alone never open a call, and add nothing to a whole one: they belong to the last call if that still needs
+   * them, whatever their number. Some servers number a call's first fragment and send 0 with all others.
    */
   #isOfLast(slot: Slot | undefined, args: Json | undefined): boolean {
     const last = this.#last;
@@ -145,14 +145,14 @@ export class CallTracker {
 
   #another(slot: Slot, id: string, name: string, args: Json | undefined): boolean {
     if (id !== "" && slot.id !== "" && id !== slot.id) {
-      // Some servers give every fragment an id of its own: no name, and arguments that go on where they broke off.
+      // Some servers give every fragment an id of its own, without a name, and the arguments continue where they stopped.
       if (name !== "" || args === undefined || args === "") return true;
       return slot.args.length > 0 ? slot.args.whole : slot.name === "";
     }
     if (id !== "" && id === slot.id) return anew(slot, name, args);
     if (name === "" || slot.name === "") return false;
     if (slot.args.length > 0) return name !== slot.name || slot.args.whole;
-    // Neither is a piece of a name: two calls without arguments.
+    // Both are tools' whole names: two calls without arguments.
     return name !== slot.name && this.#offered.has(name) && this.#offered.has(slot.name);
   }
 
@@ -160,7 +160,7 @@ export class CallTracker {
     const last = this.#last;
     if (id !== "") {
       const same = this.#byId.get(id);
-      // One id for two calls of one list: two calls all the same (F052).
+      // The same id twice in one list: two calls all the same (F052).
       if (same !== undefined && !(position > 0 && name !== "" && same.args.whole) && !anew(same, name, args))
         return same;
       if (same !== undefined || last === undefined) return this.#open();
@@ -189,7 +189,7 @@ export class CallTracker {
   }
 }
 
-/** The members that mean nothing to us. Mostly there are none: arguments come in thousands of fragments. */
+/** The members that have no meaning here. Usually there are none: arguments come in thousands of fragments. */
 function extraOf(call: JsonObject): Fragment["extra"] {
   let extra: Fragment["extra"];
   for (const member of Object.keys(call))
@@ -200,17 +200,17 @@ function extraOf(call: JsonObject): Fragment["extra"] {
   return extra;
 }
 
-/** A fragment with the id of a whole call that is no more of it: parallel calls may share their one id (F052). */
+/** Whether a fragment with the id of a whole call begins another call: parallel calls may share one id (F052). */
 function anew({ args: known }: Slot, name: string, args: Json | undefined): boolean {
   if (name === "" || args === undefined || !known.whole || repeats(known, args)) return false;
-  // Some send an empty object before the arguments proper (F074).
+  // Some servers send an empty object before the real arguments (F074).
   return (
     objectIn(typeof args === "string" ? parseJson(args) : args) !== undefined &&
     !/^\s*\{\s*\}\s*$/.test(known.text)
   );
 }
 
-/** The whole arguments over again. Only what is as long as all of them can be that: else each piece would be compared. */
+/** Whether these are the whole arguments once more. Only a piece as long as all of them is compared: comparing each would be slow. */
 function repeats(known: GrowingArgs, args: Json | undefined): boolean {
   if (args === undefined || args === "" || known.length === 0) return false;
   const text = textOf(args);

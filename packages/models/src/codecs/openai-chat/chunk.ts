@@ -1,5 +1,5 @@
-// The room of a chunk's shape: where its choice stands, which of several is read, what it ends with, and whether it is an error in
-// itself.
+// The room of a chunk's shape: where its choice is, which of several is read, its finish reason, and whether it is itself
+// an error.
 //
 // Gateways translate other protocols into this one, and forget a member here and there: its name, its list, its envelope.
 
@@ -9,10 +9,10 @@ import { isFlatError, told } from "../flat-errors.ts";
 
 export const partsIn = (content: Json): readonly Json[] => (Array.isArray(content) ? content : [content]);
 
-/** Members that gateways put an answer into. */
+/** Members in which gateways wrap an answer. */
 const envelopes: readonly string[] = ["data", "output", "result", "response"];
 
-/** A chunk with the list of choices that it has in some other form; else as it is. */
+/** The chunk with its choices in the usual place, whatever form they came in; otherwise unchanged. */
 export function withChoices(chunk: JsonObject): JsonObject {
   if (Array.isArray(chunk.choices)) return chunk;
   const only = objectIn(chunk.choices);
@@ -35,7 +35,7 @@ function bareChoice(place: JsonObject): JsonObject | undefined {
   const finish = place.finish_reason ?? place.done_reason ?? (done === true ? "stop" : null);
   const told = objectIn(message);
   if (told?.content !== undefined || Array.isArray(told?.tool_calls))
-    // Ollama's are pieces; what else has a message of its own may tell all of it every time.
+    // Ollama's messages are deltas; other servers with a bare message may repeat all of it every time.
     return { [done === undefined ? "message" : "delta"]: told ?? null, finish_reason: finish };
   if (textIn(response) !== undefined) {
     const { tool_calls } = place;
@@ -44,19 +44,19 @@ function bareChoice(place: JsonObject): JsonObject | undefined {
       finish_reason: finish,
     };
   }
-  // What has no word for its end beside it may be anything.
+  // Without a finish reason beside it, a text may be anything.
   return textIn(text) !== undefined && "finish_reason" in place
     ? { text: text ?? "", finish_reason: finish }
     : undefined;
 }
 
-/** The word that a choice ends with; undefined while it says none, be it in so many letters. */
+/** A choice's finish reason; undefined if there is none, or a word like "null". */
 export function wordIn(
   { finish_reason, finishReason, stop_reason }: JsonObject,
   delta: JsonObject | undefined,
 ): string | undefined {
   const inDelta = delta?.finish_reason;
-  // Most chunks end nothing.
+  // The fast path: most chunks have none.
   if ((finish_reason ?? finishReason ?? inDelta ?? stop_reason ?? null) === null) return undefined;
   for (const told of [finish_reason, finishReason, inDelta, stop_reason]) {
     const word = textIn(told) ?? textIn(objectIn(told)?.type) ?? textIn(objectIn(told)?.reason);
@@ -65,13 +65,13 @@ export function wordIn(
   return undefined;
 }
 
-/** The calls that a delta, or a choice, tells of. */
+/** The calls in a delta or a choice. */
 export function callsIn({ tool_calls, toolCalls }: JsonObject): readonly Json[] {
   const told = tool_calls ?? toolCalls;
   return Array.isArray(told) ? told : objectIn(told) === undefined ? [] : [told as Json];
 }
 
-/** The call that a part of the content is, in the form of the others; undefined for any other part. */
+/** The call in a content part, in the usual form; undefined for any other part. */
 export function callOfPart(part: JsonObject): JsonObject | undefined {
   if (part.type !== "tool_use" && part.type !== "tool_call" && part.type !== "function_call")
     return undefined;
@@ -84,7 +84,7 @@ export function callOfPart(part: JsonObject): JsonObject | undefined {
   };
 }
 
-/** What a call says of its function: some leave out the wrapping, make a text of it, or call it custom. */
+/** The function of a call: some servers leave out the wrapper, send it as JSON text, or call it custom. */
 export function functionIn(call: JsonObject): JsonObject | undefined {
   const { function: told, custom } = call;
   if (typeof told === "string") return objectIn(parseJson(told)) ?? { name: told };
@@ -93,7 +93,7 @@ export function functionIn(call: JsonObject): JsonObject | undefined {
 
 /** The reasoning in a delta, under any of its names. */
 export function reasoningIn({ reasoning_content, reasoning, reasoning_text, thinking }: JsonObject): string {
-  // Most deltas have none.
+  // The fast path: most deltas have none.
   if (!(reasoning_content || reasoning || reasoning_text || thinking)) return "";
   for (const told of [reasoning_content, reasoning, reasoning_text, thinking]) {
     const text = told ? wordsOf(told) : "";
@@ -102,18 +102,18 @@ export function reasoningIn({ reasoning_content, reasoning, reasoning_text, thin
   return "";
 }
 
-/** The words of a content: a text, or its parts' texts. */
+/** The text of a content, which is a string or a list of parts. */
 export const wordsOf = (content: Json): string =>
   typeof content === "string" ? content : partsIn(content).map(textOf).join("");
 
-/** The text of a part, which may stand in a member of its own. */
+/** The text of a part, which may be in a member of its own. */
 export function textOf(given: Json): string {
   const part = objectIn(given);
   const told = part?.text ?? part?.content;
   return textIn(given) ?? textIn(told) ?? textIn(objectIn(told)?.value) ?? "";
 }
 
-/** Only the first of several answers is read: in a stream, the one that it began with. Some servers count from one. */
+/** Reads only the first of several choices: in a stream, the one that came first. Some servers count from one. */
 export class FirstChoice {
   #number: number | undefined;
 
@@ -138,20 +138,20 @@ function firstNumber(choices: readonly Json[]): number | undefined {
 
 const numberOf = ({ index }: JsonObject): number => Number(index ?? 0);
 
-/** The error that a chunk is, or holds; undefined for any other. @param inChoice what its choice says of one */
+/** The error that a chunk is, or contains; undefined if there is none. @param inChoice the error in its choice */
 export function failureIn(chunk: JsonObject, inChoice: Json | undefined): JsonObject | undefined {
   if (chunk.error && told(chunk.error)) return chunk;
   if (inChoice && told(inChoice)) return { error: inChoice };
   return chunk.choices === undefined && isFlatError(chunk) ? chunk : undefined;
 }
 
-/** The sources that a chunk names; the fuller list, where it has two. */
+/** The sources in a chunk; the fuller list if it has two. */
 export function sourcesIn({ citations, search_results }: JsonObject): readonly Json[] {
   const found = listIn(search_results);
   return found.length > 0 ? found : listIn(citations);
 }
 
-/** The one member of a delta that says something, beside whose delta it is. Undefined: there are several, or none. */
+/** The only non-empty member of a delta besides its role. Undefined if there are several, or none. */
 export function onlyMember(delta: JsonObject): string | undefined {
   let member: string | undefined;
   for (const one in delta) {

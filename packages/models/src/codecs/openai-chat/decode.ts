@@ -1,8 +1,8 @@
 // The room of reading Chat Completions answers, streamed or whole.
 //
-// Hazards that the order of things here answers: an error may stand beside normal choices, so it is looked for first;
-// chunks come without choices, choices without delta, usage in four places; the finish word may come twice, early, or
-// never, so nothing is decided before the end; a call is judged only when all of it is there (F074).
+// The order of things here answers known hazards: an error may come beside normal choices, so it is looked for first;
+// chunks may lack choices, choices a delta, and usage is in one of four places; the finish reason may come twice, early, or
+// never, so nothing is decided before the end; a call is judged only when all of it has arrived (F074).
 
 import type { AssistantMessage, Json, JsonObject, ModelEvent, Usage } from "@rondo/core";
 import { Answer } from "../../answer.ts";
@@ -39,7 +39,7 @@ import { OneAnswer } from "./one-answer.ts";
 import { ThinkSplitter } from "./think.ts";
 import { ThinkingBlocks } from "./thinking-blocks.ts";
 
-/** Where a chunk's piece of text stands. */
+/** Where a chunk's text may be. */
 const textPaths: readonly TextPath[] = [
   ["choices", 0, "delta", "content"],
   ["choices", 0, "delta", "reasoning_content"],
@@ -57,16 +57,16 @@ export class ChatDecoder implements Decoder {
   readonly #compat: OpenaiChatCompat;
   readonly #think: ThinkSplitter | undefined;
   readonly #harmony: HarmonySplitter | undefined;
-  /** Calls found in the content. */
+  /** Keys of calls found in the content. */
   #leaked: string[] = [];
   readonly #calls: CallTracker;
   readonly #details = new ReasoningDetails();
   readonly #blocks = new ThinkingBlocks();
-  /** The call of the older field. */
+  /** The key of the call in the older field `function_call`. */
   #legacy: string | undefined;
-  /** Characters said so far. */
+  /** Characters received so far. */
   readonly #said = { text: 0, reasoning: 0 };
-  /** Nothing more can come: the word for the end came, or the answer is one that was refused. */
+  /** Nothing more can come: the end sentinel arrived, or the answer was refused. */
   finished = false;
   #refused: AssistantMessage | undefined;
   #word: string | undefined;
@@ -76,14 +76,14 @@ export class ChatDecoder implements Decoder {
   /** Copilot's encrypted reasoning. */
   #opaque: string | undefined;
   #parts = 0;
-  /** The last message that stood in a chunk. */
+  /** The last whole message in a chunk. */
   #snapshot: JsonObject | undefined;
   #hasDeltas = false;
-  /** A chunk of nothing but words: news, or the reason why no more came. */
+  /** A chunk that consists only of a message text: a notice, or the reason why no more came. */
   #words: JsonObject | undefined;
   /** The calls come in another choice than the first. */
   #elsewhere = false;
-  /** What the last chunk did with its text, where that is all it did. */
+  /** How the last chunk's text was taken, if it did nothing else. */
   #again: ((text: string) => void) | undefined;
   frameTemplate: FrameTemplate | undefined;
 
@@ -143,10 +143,10 @@ export class ChatDecoder implements Decoder {
     const failure = isError ? chunk : failureIn(chunk, choice?.error ?? delta?.error);
     if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
     if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
-    // Of an answer that was cut some tell once more, as an error, that its limit was reached.
+    // Some servers report an answer that reached its limit as an error as well.
     if (failure !== undefined && isCut(this.#word)) return;
     if (failure !== undefined) {
-      // A whole answer says beside its error what there was before it.
+      // A whole answer may have its content beside the error.
       this.#choice(choice, 0);
       this.#fail(failure);
       return;
@@ -158,14 +158,14 @@ export class ChatDecoder implements Decoder {
     else this.#choice(choice, 0, delta);
   }
 
-  /** `at`: the choice's place, where one answer may be spread over several; `own`: its delta. */
+  /** @param at the choice's place, since one answer may be spread over several @param own its delta */
   #choice(choice: JsonObject | undefined, at: number, own = objectIn(choice?.delta)): void {
     if (choice === undefined) return;
     if (choice.usage) this.#answer.count(chatUsage(choice.usage));
     const message = choice.message ? objectIn(choice.message) : undefined;
     if (message !== undefined) this.#snapshot = message;
     this.#hasDeltas ||= own !== undefined;
-    // A `message` beside deltas is a snapshot of what was streamed; alone it is the answer, or a piece of it (F085).
+    // A `message` beside deltas repeats what was streamed; alone it is the answer, or a piece of it (F085).
     const delta =
       own ??
       (this.#answer.empty || at > 0 ? message : undefined) ??
@@ -179,8 +179,8 @@ export class ChatDecoder implements Decoder {
   }
 
   /**
-   * The calls of a choice that is not the first, where the first has none: gateways number the blocks of one answer by
-   * choices. (More answers than one are never asked for.)
+   * The calls of another choice, if the first has none: some gateways number one answer's blocks as choices. (Several
+   * answers are never requested.)
    */
   #callsElsewhere(given: Json | undefined): JsonObject | undefined {
     const other = objectIn(listIn(given)[0]);
@@ -190,7 +190,7 @@ export class ChatDecoder implements Decoder {
     return this.#elsewhere ? { ...other, delta: { tool_calls: calls } } : undefined;
   }
 
-  /** What a text without a delta adds to those before it: itself, or what it has grown by. */
+  /** What a text without a delta adds to those before it: all of it, or what it has grown by. */
   #added(text: string | undefined): JsonObject | undefined {
     if (text === undefined || text.length < this.#said.text)
       return text === undefined ? undefined : { content: text };
@@ -206,7 +206,7 @@ export class ChatDecoder implements Decoder {
     return this.#finish();
   }
 
-  /** The answer of a body that came at once: its end is its end, finish word or not. */
+  /** The answer in a body that came at once: it is complete even without a finish reason. */
   endWhole(): AssistantMessage {
     this.finished = true;
     return this.end();
@@ -260,7 +260,7 @@ export class ChatDecoder implements Decoder {
     if (!isWhole && this.#frames.isEdged && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
   }
 
-  /** What a delta does with its text, where it has a text and nothing else that would count twice. */
+  /** How a delta's text is taken, if the delta has nothing else of importance. */
   #sayingOnly(delta: JsonObject): ((text: string) => void) | undefined {
     const member = onlyMember(delta);
     if (member === "content" && typeof delta.content === "string")
@@ -273,7 +273,7 @@ export class ChatDecoder implements Decoder {
     return calls.length === 1 ? this.#calls.more(calls[0], this.#answer) : undefined;
   }
 
-  /** What `#say` does with a text that no splitter looks at. */
+  /** How a text is taken if no splitter has to look at it. */
   #sayingMore(kind: "text" | "reasoning"): (text: string) => void {
     const more = this.#answer.moreText(kind, kind);
     return (text) => {
@@ -281,7 +281,7 @@ export class ChatDecoder implements Decoder {
     };
   }
 
-  /** In a whole answer the place in the list tells the calls apart, whatever ids they have. */
+  /** In a whole answer the calls are distinguished by their places in the list, whatever their ids. */
   #callList(list: readonly Json[], isWhole: boolean, at: number): void {
     list.forEach((given, position) => {
       const call = objectIn(given);
@@ -301,7 +301,7 @@ export class ChatDecoder implements Decoder {
     else this.#answer.reasoning("reasoning", text);
   }
 
-  /** Whether a text is all that was said so far; if not, it counts as said. Some servers repeat the whole at the end as if it were one more delta (F085): only a long exact copy is taken for one. */
+  /** Whether a text, which some servers send once more as a last delta, is all that was received so far: a long exact copy (F085). */
   #isCopy(kind: "text" | "reasoning", text: string): boolean {
     if (text.length === this.#said[kind] && text.length >= 32) {
       const pieces = this.#answer.pieces(kind);
@@ -311,7 +311,7 @@ export class ChatDecoder implements Decoder {
     return false;
   }
 
-  /** Calls that stand in the content become calls of the answer. */
+  /** Turns calls found in the content into calls of the answer. */
   #leaks(): { open(name: string): void; args(piece: string): void; close(): void } {
     const key = (): string => `leaked ${this.#leaked.length}`;
     return {
@@ -380,7 +380,7 @@ export class ChatDecoder implements Decoder {
     if (answer.empty && this.#snapshot !== undefined) this.#delta(this.#snapshot, true, 0);
     (this.#harmony ?? this.#think)?.end();
     if (this.#calls.empty) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);
-    // Told both ways, the calls proper are the calls.
+    // If there are calls of the protocol as well as calls in the text, only the former count.
     if (!this.#calls.empty) for (const key of this.#leaked) answer.drop(key);
     if (this.#legacy !== undefined && this.#calls.keys.length > 1) answer.drop(this.#legacy);
     for (const citation of this.#citations) answer.attach("text", { citation });
@@ -393,7 +393,7 @@ export class ChatDecoder implements Decoder {
     const end: ChatEnd = { word: this.#word, native: this.#nativeWord };
     const wire = wireOf(end);
     if (isBroken(end, wire, answer.empty)) throw answer.failed(failureOf(end, this.#target));
-    // Of a cut answer only the last call can be the cut one: those before it were whole when it began.
+    // In a truncated answer only the last call can be truncated: the others were whole when it began.
     for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
     return settle(finished(answer, end, wire, this.#target));
   }

@@ -1,5 +1,5 @@
-// The room of OpenRouter's `reasoning_details`: fragments of one entry come under one index and are one entry again when
-// they are sent back; the signature comes last, without text (F108).
+// The room of OpenRouter's `reasoning_details`: the fragments of an entry share an index, and are sent back as one entry;
+// its signature comes last, without text (F108).
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectIn, textIn } from "../../json-values.ts";
@@ -12,21 +12,21 @@ interface Entry {
 
 export class ReasoningDetails {
   readonly #entries: Entry[] = [];
-  /** Of the entries of one key the first. */
+  /** The first entry of each key. */
   readonly #byKey = new Map<string, Entry>();
 
   get empty(): boolean {
     return this.#entries.length === 0;
   }
 
-  /** Takes a delta's list; returns the text in it that is to be read. */
+  /** Takes a delta's list; returns the readable text in it. */
   push(given: Json | undefined): string {
     let shown = "";
     for (const one of listIn(given)) {
       const fragment = objectIn(one);
       if (fragment === undefined) continue;
       const key = `${String(fragment.index ?? "")} ${String(fragment.type ?? "")} ${fragment.type === "reasoning.encrypted" ? String(fragment.id ?? "") : ""}`;
-      // Without an index only neighbours of one kind belong together.
+      // Without an index, only consecutive fragments of one kind belong together.
       let known = fragment.index === undefined ? this.#entries.at(-1) : this.#byKey.get(key);
       if (known?.key !== key || (fragment.index === undefined && fragment.type === "reasoning.encrypted")) {
         known = { key, entry: {}, pieces: {} };

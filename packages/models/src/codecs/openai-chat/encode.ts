@@ -1,8 +1,8 @@
 // The room of a whole Chat Completions request: settings, then the messages' pieces joined.
 //
-// The messages come last in the body, and a piece once made is never made again: what is sent at one step is a byte
-// prefix of what is sent at the next. What stands between messages (files of results, bridges) is decided by the
-// neighbours on its left alone, for the same reason.
+// The messages come last in the body, and a piece is made only once: the request of one step is a byte prefix of the next
+// step's. For the same reason, what goes between messages (files of results, fillers) depends only on the messages before
+// it.
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
@@ -21,19 +21,19 @@ import { ChatTools, chatBody } from "./settings.ts";
 const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: noted }) };
 const onward: ChatPiece = userPiece([{ type: "text", text: goOn }]);
 
-/** Messages joined so far, a comma behind each. The last stays apart, as a neighbour may be merged into it. */
+/** Messages joined so far, each followed by a comma. The last one stays apart, because the next may be merged into it. */
 interface Joined {
   closed: KeptText;
   last: ChatPiece | undefined;
-  /** Files of results that wait for the last result of their turn. */
+  /** Files that must follow the last result of their turn. */
   files: JsonObject[];
-  /** Calls that wait for their results, before which they stand. */
+  /** Calls that are sent one at a time, each before its result. */
   later: ChatPiece["later"];
-  /** Something other than the system has spoken. */
+  /** A message other than the system's was added. */
   begun: boolean;
-  /** There are results of tools. */
+  /** There are tool results. */
   results: boolean;
-  /** Where ids name the function. */
+  /** Set if call ids name the function. */
   ids: FunctionIds | undefined;
 }
 
@@ -47,7 +47,7 @@ function push(joined: Joined, piece: ChatPiece): void {
 export class ChatEncoder implements Encoder {
   readonly #room: ChatRoom;
   readonly #tools: ChatTools;
-  /** Each with whether it was made to stand first. */
+  /** Each with whether it was made as the first message. */
   readonly #pieces = new WeakMap<Message, { piece: ChatPiece | undefined; first: boolean }>();
   readonly #history = new History<Joined>();
   #system: { text: string; piece: ChatPiece } | undefined;
@@ -103,11 +103,11 @@ export class ChatEncoder implements Encoder {
     const held = this.#history.take(request.messages, system ?? "", fresh, (to, message) =>
       this.#addMessage(to, message),
     );
-    // What only this request says is joined behind what it shares with the next one.
+    // What only this request contains is joined after the part that it shares with the next one.
     const joined: Joined = { ...held, closed: new KeptText() };
     this.#flush(joined);
     if (compat.noAssistantLast && joined.last?.role === "assistant") this.#add(joined, onward);
-    // A request without any message is taken by nobody: all that was said may have been blank, or another model's thoughts.
+    // No server accepts a request without messages: all texts may have been blank, or another model's reasoning.
     if ((compat.needsUser && !joined.begun) || joined.last === undefined) this.#add(joined, onward);
     return {
       beginning: held.closed.now(),
@@ -121,7 +121,7 @@ export class ChatEncoder implements Encoder {
     if (piece === undefined) return;
     if (piece.role !== "tool") this.#flush(joined);
     if (piece.role !== "system") {
-      // At the start, and never at the end: there it would move with every step.
+      // At the start, not at the end: there it would move with every step.
       if (this.#room.compat.needsUser && !joined.begun && piece.role !== "user") this.#add(joined, onward);
       joined.begun = true;
     }
@@ -168,7 +168,7 @@ export class ChatEncoder implements Encoder {
   }
 }
 
-/** Who asks: a person, or the agent that goes on by itself. Copilot counts the one and not the other. */
+/** Who makes the request: a user, or the agent going on by itself. Copilot bills only the former. */
 function initiator(request: ModelRequest, messages: string): Record<string, string> {
   const last = request.messages.at(request.messages.length - 1);
   return {

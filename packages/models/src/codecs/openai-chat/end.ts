@@ -1,4 +1,4 @@
-// The room of how a Chat Completions answer ends: what its last words mean, and whether they can be believed.
+// The room of how a Chat Completions answer ends: what its finish reason means, and whether it can be believed.
 
 import { type AssistantMessage, cutRaw, RondoError, type StopKind } from "@rondo/core";
 import { type AnswerEnd, answerLimit, cutAtLimit } from "../../answer/ends.ts";
@@ -9,15 +9,15 @@ import { isMalformed } from "../foreign-stops.ts";
 import { speaker } from "../openai/errors.ts";
 import { openaiChatStops, stopOf } from "../openai/stops.ts";
 
-/** The finish reason, and an upstream's own behind a router. */
+/** The finish reason, and the upstream's own behind a router. */
 export interface ChatEnd {
   word: string | undefined;
   native: string | undefined;
 }
 
 /**
- * What the word means; without one the end of the stream was all there was. Some routers call every end a good one (F006):
- * of a good end an upstream's own word may take back that it was one.
+ * What the finish reason means; without one, the stream simply ended. Some routers call every end a good one (F006): then
+ * the upstream's own finish reason can override it.
  */
 export function wireOf({ word, native }: ChatEnd): StopKind {
   const own = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
@@ -26,11 +26,14 @@ export function wireOf({ word, native }: ChatEnd): StopKind {
   return behind !== "error" && grave.has(behind) ? behind : own;
 }
 
-/** A word that no later one takes back: some proxies close every stream with a word of their own, also one that was cut. */
+/**
+ * Whether a finish reason may not be replaced by a later one: some proxies end every stream, even a truncated one, with a
+ * word of their own.
+ */
 export const isGrave = (word: string | undefined): boolean =>
   word !== undefined && grave.has(stopOf(openaiChatStops, word));
 
-/** A word that says that the limit of output was reached. */
+/** Whether a finish reason says that the output limit was reached. */
 export const isCut = (word: string | undefined): boolean =>
   word !== undefined && stopOf(openaiChatStops, word) === "max_tokens";
 
@@ -42,7 +45,7 @@ const grave: ReadonlySet<StopKind> = new Set([
   "error",
 ]);
 
-/** Whether it is the end of no answer. @param isEmpty nothing was said before it */
+/** Whether an end means that there is no answer. @param isEmpty nothing came before it */
 export function isBroken({ word, native }: ChatEnd, wire: StopKind, isEmpty: boolean): boolean {
   if (wire === "error" || isMalformed(word)) return true;
   return isEmpty && (word === undefined || isMalformed(native));
@@ -78,8 +81,8 @@ function endOf({ word, native }: ChatEnd, wire: StopKind): AnswerEnd {
 }
 
 /**
- * Whether a tool turn is a cut answer though its arguments are whole (F006): its length gives it away. Some do not count the
- * reasoning towards the limit: an answer longer than the limit must then be so without it.
+ * Whether an answer with whole calls was nevertheless truncated (F006), judging by its length. Some servers do not count
+ * reasoning towards the limit: an answer above the limit must then also reach it without its reasoning.
  */
 function wasCut({ content, stop, usage }: AssistantMessage, target: Target): boolean {
   const limit = answerLimit(target);
@@ -91,7 +94,7 @@ function wasCut({ content, stop, usage }: AssistantMessage, target: Target): boo
   return calls && (written === limit || said >= limit);
 }
 
-/** The whole answer with this end, or with that of a cut one. */
+/** The whole answer with this end, or with that of a truncated one. */
 export function finished(answer: Answer, end: ChatEnd, wire: StopKind, target: Target): AssistantMessage {
   const last = endOf(end, wire);
   const message = answer.finish(last, answerLimit(target));

@@ -1,7 +1,7 @@
 // The room of ids that name the function: `functions.read_file:0`, counted through the conversation.
 //
-// Kimi's template tells of a call nothing but its id, of the result as well. Under an id of another form, another model's or
-// one of Rondo's own, the model does not see which tool it called, and ends its turn in silence (F055).
+// Kimi's chat template shows only the id of a call, and of its result. With an id of another form, such as another model's
+// or Rondo's own, the model does not see which tool it called, and ends its turn silently (F055).
 
 import type { Message, ToolCallPart } from "@rondo/core";
 import { wireName } from "../openai/names.ts";
@@ -11,7 +11,7 @@ export class FunctionIds {
   readonly #ids = new Map<string, string>();
   #count = 0;
 
-  /** The next message, its calls or its result under such ids. */
+  /** The next message, with ids of this form on its calls or its result. */
   named(message: Message): Message {
     if (message.role === "tool") {
       const callId = this.#ids.get(message.callId) ?? message.callId;

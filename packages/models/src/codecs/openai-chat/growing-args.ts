@@ -1,21 +1,21 @@
 // The room of arguments that come in pieces: what they are so far, and whether they are whole.
 //
-// Some servers make that a question of every fragment. Each character is therefore looked at once, and only what its brackets
-// say is an object is parsed, once: parsing all of it again at every piece would be quadratic (F244).
+// Some servers raise that question with every fragment. So each character is looked at once, and only text whose brackets
+// close is parsed, once: parsing everything again with every piece would be quadratic (F244).
 
 import { objectIn, parseJson } from "../../json-values.ts";
 
 const blank = /^[ \t\n\r]*$/;
-/** Characters of a string that are neither its end nor an escape. */
+/** Characters of a string that neither end it nor escape anything. */
 const plain = /[^"\\]+/y;
 
 export class GrowingArgs {
   #pieces: string[] = [];
   /** Characters in the pieces. */
   length = 0;
-  /** True once there was a piece, though it may have been empty. */
+  /** True once there was a piece, even an empty one. */
   begun = false;
-  /** Pieces whose brackets were counted. */
+  /** Number of pieces whose brackets were counted. */
   #counted = 0;
   #depth = 0;
   #inString = false;
@@ -30,7 +30,7 @@ export class GrowingArgs {
     this.length += piece.length;
   }
 
-  /** Whether an object has come, and nothing behind it. */
+  /** Whether the pieces are a whole object, with nothing after it. */
   get whole(): boolean {
     for (; this.#counted < this.#pieces.length; this.#counted++)
       this.#count(this.#pieces[this.#counted] ?? "");
@@ -57,7 +57,7 @@ export class GrowingArgs {
     }
   }
 
-  /** A character that stands in no string. */
+  /** Takes a character outside of strings. */
   #mark(char: string): void {
     if (this.#state !== "open") {
       if (char === "{" && this.#state === "before") {

@@ -1,18 +1,18 @@
-// The room of gpt-oss's own format, where a server's parser failed and it leaks into the content (F236).
+// The room of gpt-oss's own format, when a server's parser fails and it leaks into the content (F236).
 //
-// An answer that opens with a channel is read as what it is: `analysis` is reasoning, `final` is the answer, a message
-// to `functions.x` is a call. Anything else passes untouched, but for one token at its very end. Control tokens
-// in the middle of an ordinary answer are text, for models write about them too.
+// An answer that opens with a channel is parsed: `analysis` is reasoning, `final` is the answer, a message to `functions.x`
+// is a call. Anything else passes unchanged, except for one token at its very end. Control tokens in the middle of an
+// ordinary answer are text, because models write about them too.
 
 import { BareChannels } from "../../prompted/bare-channels.ts";
 
 export type Say = (kind: "text" | "reasoning", text: string) => void;
 
 export interface HarmonyCalls {
-  /** A call begins; its key is the caller's to keep. */
+  /** A call begins; the callee chooses its key. */
   open(name: string): void;
   args(piece: string): void;
-  /** The model said that the call is whole. */
+  /** The model ended the call. */
   close(): void;
 }
 

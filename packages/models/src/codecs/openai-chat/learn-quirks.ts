@@ -1,7 +1,7 @@
-// The room of what a refusal teaches of a server: a quirk that its row in the table does not know, or that has no row.
+// The room of learning quirks from refusals: a quirk that is not in the server's row, or of a server without a row.
 //
-// Only what every later request would be refused for as well is a quirk, and only where another field or another value
-// does what was asked for. What can but be left out is a repair (`with-repair.ts`).
+// Only what every later request would be refused for as well is a quirk, and only if another field or value achieves what
+// was asked for. What can only be left out is a repair (`with-repair.ts`).
 
 import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
@@ -13,14 +13,14 @@ import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
 
-/** Words of a refusal, each with the quirk that they show. The first counts whose words are there and whose quirk is news. */
+/** Phrases of refusals, and the quirk that each shows. The first that matches and whose quirk is new counts. */
 const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompat>])[] = [
-  // Files in a tool's message, where a text alone is taken.
+  // Files in a tool message, where only text is accepted.
   [
     /\btool\b[^{}]{0,60}(?:must be a string|should be a valid string)|ToolMessageContent\b|\btext is not set\b/i,
     { toolImages: false },
   ],
-  // What stands for a text beside calls where there is none: here null is refused, there an empty text (F122, F124).
+  // The content beside calls if there is no text: some servers refuse null, others the empty string (F122, F124).
   [
     /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|missing field [`'"\\]*content\b|'NoneType' object is not iterable/i,
     { nullContent: false },
@@ -29,42 +29,42 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
     /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank/i,
     { nullContent: true },
   ],
-  // Gemini behind this protocol wants to know by name whose result it is.
+  // Gemini behind this protocol requires the tool's name with a result.
   [/function_response\.name: name cannot be empty/i, { toolNames: true }],
   [lacksSignature, { signCalls: true }],
-  // Mistral's own rules, where one of its models stands behind another name: its ids (F055), and who may speak after whom (F046).
+  // Mistral's own rules, for one of its models under another name: its ids (F055), and the order of roles (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],
   [/unexpected role [`'"\\]*user[`'"\\]* after role [`'"\\]*tool\b/i, { bridgeToolUser: true }],
-  // Text and calls, each taken without the other.
+  // Text and calls are accepted, but not together.
   [/either content or tool_calls,? but not both/i, { textBesideCalls: false }],
-  // Usage at the end of a stream is asked for by a field that older servers do not know: `{"loc": ["body", "stream_options"]}`.
+  // Older servers do not know the field that requests usage at the end of a stream: `{"loc": ["body", "stream_options"]}`.
   [
     /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)|(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i,
     { streamUsage: false },
   ],
-  // Tools that keep to their schemas, or the field that asks for them (F142).
+  // The server does not know strict tools, or the field that requests them (F142).
   [
     /\bstrict\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported)|(?:unknown|unrecogni[sz]ed|unsupported|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b/i,
     { strictTools: false },
   ],
-  // The newer name of the limit, where a server knows the older one alone (F134).
+  // The server only knows the older name of the output limit (F134).
   [
     /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens|max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/i,
     { maxTokensField: "max_tokens" },
   ],
-  // Tools and thinking, each taken without the other.
+  // Tools and thinking are accepted, but not together.
   [/\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i, { reasoningWithTools: false }],
 ];
 
-/** A tool turn without the reasoning that came with it (F104). */
+/** A tool turn was sent without its reasoning (F104). */
 const missingReasoning: RegExp =
   /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))|(?:missing|must (?:include|contain|have|provide)) [`'"\\]*reasoning_content/i;
 
-/** The limit's other field, where the words name it (F134). */
+/** The other field for the output limit, if the message names it (F134). */
 const fields = ["max_completion_tokens", "max_tokens"] as const;
 const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i;
 
-/** Settings that a model does not know at all, under the name the refusal gives them. */
+/** Settings that a model does not accept at all, under the name in the refusal. */
 const plain: ReadonlySet<string> = new Set([
   "temperature",
   "top_p",
@@ -75,7 +75,7 @@ const plain: ReadonlySet<string> = new Set([
   "parallel_tool_calls",
 ]);
 
-/** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
+/** The quirks that a refusal reveals; undefined if there is nothing to change. */
 export function learned(
   { status, body }: ErrorResponse,
   target: Target,
@@ -86,7 +86,7 @@ export function learned(
     const quirks = learnedOfTemplate(words, compat);
     if (quirks !== undefined) return { ...target.compat, ...quirks };
   }
-  // A local server finds out as it goes, and says so with a 500.
+  // A local server only finds out while it runs, and answers 500.
   if (!compat.plainSchemas && [400, 422, 500].includes(status) && refusesToolSchema(words))
     return { ...target.compat, plainSchemas: true, ...(compat.strictTools ? { strictTools: false } : {}) };
   const forces = compat.strictTools || compat.forcedChoice !== "never";
@@ -101,7 +101,7 @@ export function learned(
   if (missingReasoning.test(words)) {
     if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
       return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };
-    // Some take an empty text for a missing one.
+    // Some servers treat an empty string as missing.
     return compat.reasoningFill === "" ? { ...target.compat, reasoningFill: " " } : undefined;
   }
   const [, other] = useInstead.exec(words) ?? [];

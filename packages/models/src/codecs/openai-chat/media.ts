@@ -1,9 +1,9 @@
-// The room of what an answer holds beside words: images by their address or as data, and sound that comes in pieces.
+// The room of what an answer contains besides text: images by URL or as data, and audio that comes in pieces.
 
 import type { JsonObject, Part } from "@rondo/core";
 import { textIn } from "../../json-values.ts";
 
-/** The image at an address, which may hold all of it. */
+/** The image at a URL, which may be a data URL. */
 export function imageAt(url: string): Part {
   const data = /^data:([^;,]+);base64,(.*)$/s.exec(url);
   return data === null
@@ -11,7 +11,7 @@ export function imageAt(url: string): Part {
     : { type: "file", mediaType: data[1] ?? "image/png", data: data[2] ?? "" };
 }
 
-/** Sound with one more piece of it: data and transcript grow, all else is told anew. */
+/** The audio with one more piece of it: data and transcript are appended, other members replaced. */
 export function moreAudio(sofar: JsonObject, audio: JsonObject): JsonObject {
   const joined = (member: string): JsonObject => {
     const more = textIn(audio[member]);

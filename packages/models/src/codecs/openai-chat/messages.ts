@@ -1,8 +1,8 @@
-// The room of one message on its way to Chat Completions: a canonical message in, a piece of JSON out.
+// The room of encoding one message for Chat Completions: a canonical message in, a piece of JSON out.
 //
-// A piece depends on its message alone (and on the target), never on its neighbours, so it is made once and kept.
-// Images of a tool result cannot stand in a tool message, and nothing may stand between the results of one turn: they
-// leave the piece apart, as `files`, and whoever joins the pieces places them after the last result (F117).
+// A piece depends only on its message (and the target), never on its neighbours, so it is made once and kept. Images of a
+// tool result cannot be in a tool message, and nothing may come between the results of one turn: they are kept apart as
+// `files`, and the caller places them after the last result (F117).
 
 import {
   type AssistantMessage,
@@ -27,13 +27,13 @@ import type { OpenaiChatCompat } from "./compat.ts";
 export interface ChatPiece {
   role: "system" | "user" | "assistant" | "tool";
   json: string;
-  /** A user's content as parts, so that neighbours can be merged where roles must alternate. */
+  /** A user message's content as parts, so that neighbours can be merged if roles must alternate. */
   parts?: JsonObject[];
   /** Content parts that must follow the results of the turn. */
   files?: JsonObject[];
   /** Of a result: the id of its call. */
   callId?: string;
-  /** Where a message may hold one call: all calls but the first, each before its result, by their ids. */
+  /** If a message may have only one call: all calls but the first, by their ids; each goes before its result. */
   later?: ReadonlyMap<string, ChatPiece>;
 }
 
@@ -44,7 +44,7 @@ export interface ChatRoom {
   warn(warning: Warning): void;
 }
 
-/** A message's piece; undefined when nothing of it may be sent. */
+/** The piece of a message; undefined if nothing of it may be sent. */
 export function chatPiece(given: Message, room: ChatRoom, first: boolean): ChatPiece | undefined {
   const message = room.compat.breakTokens && given.role !== "system" ? neutralisedMessage(given) : given;
   switch (message.role) {
@@ -67,7 +67,7 @@ export function systemPiece(text: string, room: ChatRoom, first: boolean): ChatP
   return { role: "system", json: jsonOf({ role, content: text }) };
 }
 
-/** Text alone goes as one text: many servers take no list (F124). */
+/** Text alone is sent as a string: many servers take no list (F124). */
 export function userPiece(parts: JsonObject[]): ChatPiece {
   const kept = parts.filter((part) => part.type !== "text" || String(part.text).trim() !== "");
   if (kept.length === 0) kept.push(textPart("(no text)"));
@@ -139,13 +139,13 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
   };
 }
 
-/** An answer as this protocol divides it. */
+/** An assistant message, divided as this protocol requires. */
 interface Said {
   text: string;
   calls: JsonObject[];
   reasoning: string;
   details: Json[];
-  /** Claude's, as LiteLLM told them. */
+  /** Claude's thinking blocks, as LiteLLM sent them. */
   blocks: Json[];
   opaque: Json | undefined;
   audio: Json | undefined;
@@ -167,7 +167,7 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
     content: blank && thought === "" ? nothing : thought + text,
     ...(audio === undefined ? {} : { audio: { id: audio } }),
     ...(calls.length === 0 ? {} : { tool_calls: together }),
-    // Whoever told them takes them back.
+    // Only the server that sent them gets them back.
     ...(said.blocks.length === 0 ? {} : { thinking_blocks: said.blocks }),
     ...echoed(said, compat),
   });
@@ -211,7 +211,7 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
   return said;
 }
 
-/** The text, where this server takes it. */
+/** The text, if this server takes it beside calls. */
 function sentText({ text, calls }: Said, { target, compat, warn }: ChatRoom): string {
   if (compat.textBesideCalls || calls.length === 0 || text.trim() === "") return text;
   warn({
@@ -221,13 +221,13 @@ function sentText({ text, calls }: Said, { target, compat, warn }: ChatRoom): st
   return "";
 }
 
-/** Reasoning as a block that opens the content, where this server wants it so. */
+/** Reasoning as a block at the start of the content, if this server requires it there. */
 function thoughtTags({ reasoning, calls }: Said, compat: OpenaiChatCompat): string {
   if (compat.echoReasoning !== "think_tags" || reasoning === "") return "";
   return compat.echoReasoningOn === "all" || calls.length > 0 ? `<think>${reasoning}</think>\n\n` : "";
 }
 
-/** Reasoning in the field this server wants it in, or nothing: the wrong field is refused (F104, F105). */
+/** Reasoning in the field that this server requires, or nothing: the wrong field is refused (F104, F105). */
 function echoed({ reasoning, details, opaque, calls }: Said, compat: OpenaiChatCompat): JsonObject {
   const hasCalls = calls.length > 0;
   const field = compat.echoReasoning;
@@ -253,9 +253,9 @@ function wireCall(call: ToolCallPart, own: boolean, room: ChatRoom): JsonObject 
 }
 
 /**
- * A call's arguments as text that is always a JSON object: as the model wrote them where they are one, since long numbers
- * would not survive parsing (F093), and empty where they never were, since servers parse the history again (F097). Blanks
- * behind them are left out: xAI takes them for trailing characters.
+ * A call's arguments as the text of a JSON object: the model's own text if it is one, because long numbers would not
+ * survive parsing (F093), otherwise `{}`, because servers parse the history again (F097). White space at the end is left
+ * out: xAI refuses it as trailing characters.
  */
 export function argumentsText(call: ToolCallPart): string {
   if (call.argsError !== undefined) return "{}";
@@ -264,6 +264,6 @@ export function argumentsText(call: ToolCallPart): string {
   return jsonOf(call.args);
 }
 
-/** The same as a value, for servers that go through it. Of long numbers the last digits are lost. */
+/** The same as a value, for servers whose templates iterate over it. Long numbers lose their last digits. */
 const argumentsObject = ({ args, argsError }: ToolCallPart): JsonObject =>
   argsError === undefined ? args : {};

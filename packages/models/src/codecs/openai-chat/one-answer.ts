@@ -1,7 +1,9 @@
-// The room of whose chunks these are: a proxy that lost its connection may put a second answer behind the beginning of the first (F077).
+// The room of detecting a second answer: a proxy that lost its connection may append another answer to the beginning of the
+// first (F077).
 //
-// The id alone tells nothing, for some gateways make one for every chunk, and the role alone neither, for some repeat it in
-// each. An id that held, and a chunk of another that begins with the role where none but the first had it, are two answers.
+// A new id alone proves nothing, because some gateways make one for every chunk; nor does the role, because some repeat it
+// in each. But a new id after one that was stable, in a chunk with the role, when so far only the first chunk had the role,
+// means a second answer.
 
 import { type JsonObject, RondoError } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
@@ -10,12 +12,12 @@ import { speaker } from "../openai/errors.ts";
 
 export class OneAnswer {
   #id: string | undefined;
-  /** Several chunks had this id, and no other. */
+  /** Several chunks in a row had this id. */
   #held = false;
-  /** The role stands in every chunk: it begins nothing. */
+  /** The role is in every chunk, so it marks no beginning. */
   #repeated = false;
 
-  /** @throws RondoError `protocol` where another answer begins inside this one */
+  /** @throws RondoError `protocol` if another answer begins inside this one */
   check({ id }: JsonObject, delta: JsonObject | undefined, answer: Answer, target: Target): void {
     if (typeof id !== "string" || id === "") return;
     const begins = delta?.role === "assistant";

@@ -1,4 +1,4 @@
-// The room of everything in a Chat Completions request but its messages: sampling, effort, tools, output schema.
+// The room of everything in a Chat Completions request except its messages: sampling, effort, tools, output schema.
 
 import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -61,7 +61,7 @@ const knownOptions: readonly (keyof OpenaiChatOptions)[] = [
   "tools",
 ];
 
-/** The body's members before `messages`, in a fixed order; tools are apart, as they are kept ready in text. */
+/** The body's members before `messages`, in a fixed order; without the tools, which are cached as text. */
 export function chatBody(
   request: ModelRequest,
   target: Target,
@@ -127,7 +127,7 @@ function reasoningParam(
   }
 }
 
-/** The effort asked for, or what this request has to have instead. */
+/** The requested effort, or the one that this request must have instead. */
 function askedReasoning(
   request: ModelRequest,
   target: Target,
@@ -145,7 +145,7 @@ function askedReasoning(
 
 const levels: readonly string[] = ["none", "minimal", "low", "medium", "high"];
 
-/** The nearest word of effort that this server knows. Thinking that cannot be switched off stays on, with a warning. */
+/** The nearest level of effort that this server knows. Thinking that cannot be switched off stays on, with a warning. */
 function known(
   effort: string | undefined,
   target: Target,
@@ -189,7 +189,7 @@ function outputParam(
   return { response_format: { type: "json_schema", json_schema: { name: "response", ...form } } };
 }
 
-/** The tools of a request and the choice among them, as text. */
+/** The tools of a request and the tool choice, as text. */
 export class ChatTools {
   readonly #target: Target;
   readonly #compat: OpenaiChatCompat;
@@ -203,7 +203,7 @@ export class ChatTools {
     this.#texts = new ToolTexts(target, compat, (tool, warnings) => this.#tool(tool, warnings));
   }
 
-  /** `,"tools":[…]` with the choice, or nothing: an empty list is refused (F132). */
+  /** `,"tools":[…]` with the tool choice, or nothing: an empty list is refused (F132). */
   encode(request: ModelRequest, warnings: Warning[], results: boolean): string {
     const { settings } = request;
     const target = this.#target;
@@ -258,7 +258,7 @@ export class ChatTools {
   }
 }
 
-/** Declared where the history has calls and the request no tool: some servers refuse the one without the other (F131). */
+/** Declared if the history has calls but the request no tools: some servers refuse that (F131). */
 const placeholder: string = jsonOf({
   type: "function",
   function: {

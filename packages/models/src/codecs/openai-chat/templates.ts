@@ -1,5 +1,5 @@
-// The room of what a chat template teaches: it renders the whole history anew with every request, and what it cannot render
-// it refuses, with a 400 or, where a local server finds that out as it goes, with a 500 (F128, F129).
+// The room of learning quirks from chat templates. A template renders the whole history with every request; if it fails,
+// the server answers 400 or, if it only notices while it runs, 500 (F128, F129).
 
 import type { Target } from "../../codec.ts";
 import {
@@ -10,24 +10,24 @@ import {
 } from "../../refusals/roles.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
-/** Llama's, over a history in which one answer has several calls. */
+/** Llama's, for a history with several calls in one answer. */
 const oneCallOnly: RegExp = /only supports? single tool[- ]?calls? at once/i;
 
-/** Qwen's and Step's, which go through the arguments of a call and are given a text; and servers that check for as much. */
+/** Qwen's and Step's, which iterate over a call's arguments and get text; and servers that check for the same. */
 const noTextArguments: RegExp =
   /can only get item pairs from a mapping|filter [`'"\\]*items[`'"\\]* for type string|unknown method: items\b|\barguments\b[^{}]{0,60}(?:valid dictionary|must be an? (?:object|dict|mapping))/i;
 
-/** That of gpt-oss, which has one place for both. */
+/** gpt-oss's, which has only one place for both. */
 const noTextBesideThinking: RegExp = /cannot pass both content and thinking/i;
 
-/** Gemma's, which tells of a result under its tool's name. */
+/** Gemma's, which shows a result under its tool's name. */
 const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
 
-/** A history without a person in it, or one that a person does not begin. */
+/** A history without a user message, or one that does not begin with one. */
 const noUser: RegExp =
   /\bno user query found\b|\bnot contain elements with the role of user\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b/i;
 
-/** The quirks that a template's words tell of and that are not known yet. */
+/** The new quirks that a template's error message reveals. */
 export function learnedOfTemplate(
   words: string,
   compat: OpenaiChatCompat,

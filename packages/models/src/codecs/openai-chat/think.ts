@@ -1,18 +1,19 @@
-// The room of thinking that a server leaves in the content: `<think>…</think>` becomes reasoning again (F113).
+// The room of thinking that a server leaves in the content: `<think>…</think>` becomes reasoning (F113).
 //
-// Only blocks that open the answer are thinking, one or several; the same tag later on is text, for models write about tags too. A tag
-// may come in pieces, so what could still become one is held back, never more than a tag's length: the work is linear.
+// Only blocks at the start of the answer are thinking, one or several; the same tag later on is text, because models write
+// about tags too. A tag may come in pieces, so what could still become one is held back, never more than a tag's length:
+// the work is linear.
 //
-// gpt-oss is served under any name. An answer that opens with a whole head of its format is read as that (F236); but where
-// nobody knows the model by name, its calls stay in the text, in the words they were written in.
+// gpt-oss is served under any name. An answer that opens with a whole header of its format is parsed as that (F236); but
+// unless the model is known by name, its calls stay text as they were written.
 
 import { type ThinkingTag, thinkingTags } from "../../thinking-tags.ts";
 import { type HarmonyCalls, HarmonySplitter, type Say } from "./harmony.ts";
 
-/** Where thinking stands in a text: see the quirk. */
+/** Where thinking is in a text: see the quirk. */
 export type ThinkTags = "leading" | "starts_inside" | "nova";
 
-/** Nova's. Of other models people ask for these tags themselves, and look for them in the text. */
+/** Nova's tags. With other models users ask for these tags themselves, and look for them in the text. */
 const novas: readonly ThinkingTag[] = [["<thinking>", "</thinking>"]];
 
 const heads: readonly string[] = ["<|channel|>", "<|start|>assistant"];
@@ -27,28 +28,28 @@ export class ThinkSplitter {
   #state: "start" | "inside" | "after" | "text" | "channels" = "start";
   #channels: HarmonySplitter | undefined;
   #close = "</think>";
-  /** Something was thought: blanks alone are nothing. */
+  /** There was some thinking other than white space. */
   #thought = false;
-  /** White space that is told only when something follows it. */
+  /** White space that is emitted only if something follows it. */
   #blank: string[] = [];
-  /** What may be the start of a tag. */
+  /** Text that may be the start of a tag. */
   #held = "";
 
-  /** `where`: whether the template opened the block before the answer began (`starts_inside`), or it is told in Nova's tags (`nova`). */
+  /** @param where whether the chat template already opened the block (`starts_inside`), or Nova's tags are used (`nova`) */
   constructor(say: Say, where: ThinkTags) {
     this.#say = say;
     this.#startsInside = where === "starts_inside";
     this.#tags = where === "nova" ? novas : thinkingTags;
   }
 
-  /** The server tells reasoning apart itself: what comes as content is content. */
+  /** The server separates reasoning itself: content is content. */
   plain(): void {
     if (this.#state !== "start") return;
     this.#state = "text";
     this.end();
   }
 
-  /** Whether all that comes is text, to the end of the answer. */
+  /** Whether everything up to the end of the answer is text. */
   get isPlain(): boolean {
     return this.#state === "text";
   }
@@ -66,7 +67,7 @@ export class ThinkSplitter {
               : this.#edge(rest);
   }
 
-  /** Nothing more comes: what was held back is what it is. */
+  /** Ends the text: what was held back is emitted as what it is. */
   end(): void {
     this.#channels?.end();
     const kind = this.#state === "inside" ? "reasoning" : "text";
@@ -121,7 +122,7 @@ export class ThinkSplitter {
       return seen;
     }
     this.#state = this.#startsInside ? "inside" : "text";
-    // Inside, blanks go out with the first word, as all reasoning does.
+    // Inside a block, white space is emitted with the first word, like all reasoning.
     return this.#startsInside ? seen : this.#blanks() + seen;
   }
 
@@ -131,7 +132,7 @@ export class ThinkSplitter {
     const at = seen.indexOf(this.#close);
     const keep = at === -1 ? tailOf(seen, this.#close) : 0;
     const told = at === -1 ? seen.slice(0, seen.length - keep) : seen.slice(0, at);
-    // A block of white space alone is how some models say that they did not think.
+    // Some models write a block of white space alone if they did not think.
     if (told.trim() === "" && (this.#blank.length > 0 || !this.#thought)) {
       if (told !== "") this.#blank.push(told);
     } else {
@@ -154,14 +155,14 @@ export class ThinkSplitter {
   }
 }
 
-/** Calls as the text that they are. */
+/** Emits calls as the text that they are. */
 const written = (say: Say): HarmonyCalls => ({
   open: (name) => say("text", `<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>`),
   args: (piece) => say("text", piece),
   close: () => say("text", "<|call|>"),
 });
 
-/** How much of the text's end may be the start of the word. */
+/** How many characters at the text's end may be the start of the word. */
 export function tailOf(text: string, word: string): number {
   for (let length = Math.min(word.length - 1, text.length); length > 0; length--)
     if (text.endsWith(word.slice(0, length))) return length;

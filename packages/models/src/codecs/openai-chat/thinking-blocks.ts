@@ -1,5 +1,5 @@
-// The room of LiteLLM's `thinking_blocks`: Claude's thinking behind Chat Completions, which the next turn wants back with
-// its signatures (F100, F101). Fragments have no index: a block is over where its signature stands.
+// The room of LiteLLM's `thinking_blocks`: Claude's thinking behind Chat Completions, which must be sent back with its
+// signatures in the next turn (F100, F101). Fragments have no index: a block ends with its signature.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectIn, textIn } from "../../json-values.ts";
@@ -16,7 +16,7 @@ export class ThinkingBlocks {
     return this.#blocks.length === 0;
   }
 
-  /** Takes a delta's list; returns the text in it that is to be read. */
+  /** Takes a delta's list; returns the readable text in it. */
   push(given: Json | undefined): string {
     let shown = "";
     for (const one of listIn(given)) {
@@ -44,7 +44,7 @@ export class ThinkingBlocks {
     });
   }
 
-  /** The block that goes on, or a new one. */
+  /** The block that is still open, or a new one. */
   #open(): Block {
     const last = this.#blocks.at(-1);
     if (last?.block.type === "thinking" && last.block.signature === undefined) return last;

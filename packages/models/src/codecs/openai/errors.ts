@@ -1,8 +1,9 @@
-// The room of errors in the OpenAI protocols: in a stream, in a body of status 200, and in a call the server refused.
+// The room of errors in the OpenAI protocols: in a stream, in a body with status 200, and in a call that the server
+// refused.
 //
-// What an error means is decided in one place for all providers (the transport's); this adds what only a decoder
-// knows: what had arrived before it. And it finds the attempted call in Groq's refusal, or the words in place of a call
-// that was forced: both are an answer of the model and no fault of the request (F151).
+// What an error means is decided in one place for all providers (the transport); this adds what only a decoder knows: what
+// had arrived before it. It also finds the attempted call in Groq's refusal, or the text in place of a forced call: both
+// are an answer of the model, not a fault of the request (F151).
 
 import { type AssistantMessage, cutRaw, type Json, type JsonObject, RondoError } from "@rondo/core";
 import { Answer } from "../../answer.ts";
@@ -12,7 +13,7 @@ import { classifyStreamError } from "../../transport/errors.ts";
 import { withStreamRepair } from "../with-repair.ts";
 import { freshId, nameTable } from "./names.ts";
 
-/** An error that came inside a successful response. */
+/** The error of an error object inside a successful response. */
 export function streamError(body: Json, target: Target, answer: Answer): RondoError {
   return answer.failed(withStreamRepair(classifyStreamError(body, { provider: speaker(target) }), body));
 }
@@ -21,7 +22,7 @@ export function speaker(target: Target): string {
   return `${target.origin.provider}/${target.origin.model}`;
 }
 
-/** A frame that is no JSON object (F157). */
+/** The error of a frame that is not a JSON object (F157). */
 export function unreadable(data: string, target: Target, answer: Answer): RondoError {
   const words = /^\s*error\b/i.test(data)
     ? data.trim().slice(0, 600)
@@ -32,13 +33,13 @@ export function unreadable(data: string, target: Target, answer: Answer): RondoE
   return answer.failed(error);
 }
 
-/** A call was forced, and the model spoke instead. */
+/** A call was forced, but the model wrote text instead. */
 const noCall: RegExp = /\bdid not call a tool\b/i;
 
-/** OpenAI refuses an answer whose reasoning alone reached the limit: a cut one, that said nothing. */
+/** OpenAI refuses an answer whose reasoning alone reached the limit: it was truncated before any text. */
 const cutBeforeWords: RegExp = /\bbecause max_tokens or model output limit was reached\b/i;
 
-/** What a Groq refusal holds of the model's: a call that must not run, or words; undefined when there is neither. */
+/** The model's answer in a Groq refusal: a call that must not run, or text; undefined if there is neither. */
 export function refusedAnswer(body: Json, target: Target, answer?: Answer): AssistantMessage | undefined {
   const error = objectIn(objectIn(body)?.error);
   const said = textIn(error?.failed_generation) ?? "";

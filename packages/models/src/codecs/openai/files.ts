@@ -1,6 +1,6 @@
-// The room of files on their way to an OpenAI protocol: what each place takes, and the words that stand for the rest.
+// The room of files in the OpenAI protocols: what each place accepts, and the note that replaces the rest.
 //
-// A file that cannot be sent becomes a neutral note in its place, never silence: the model should know that it was there.
+// A file that cannot be sent is replaced by a neutral note, so that the model knows that it was there.
 
 import type { FilePart } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -10,28 +10,28 @@ import type { WarningCode } from "../warn.ts";
 
 export interface WireFile {
   kind: "image" | "audio" | "text" | "document";
-  /** A data URL, or the file's own address. */
+  /** A data URL, or the file's own URL. */
   url: string;
-  /** The bytes in base64, where there are any. */
+  /** The bytes in base64, if known. */
   data?: string;
   mediaType: string;
   name: string;
 }
 
-/** What stands for a file that cannot be sent, and what is told of it. */
+/** The note that replaces a file that cannot be sent, and the warning about it. */
 export interface FileNote {
   note: string;
   code: WarningCode;
 }
 
-/** What stands for a file of an answer's: none of these protocols takes one back. */
+/** The note for a file in an answer: none of these protocols takes one back. */
 export function answeredNote({ name, mediaType: given }: FilePart): FileNote {
   const mediaType = knownType(given);
   const note = `[${name ?? `file.${extension(mediaType)}`} (${mediaType}) of this answer is not shown]`;
   return { note, code: "unsupported_file" };
 }
 
-/** A file as it can be sent, or the note that stands for it. */
+/** A file as it can be sent, or the note that replaces it. */
 export function wireFile(part: FilePart, target: Target): WireFile | FileNote {
   const mediaType = typeOfFile(part);
   const name = part.name ?? `file.${extension(mediaType)}`;

@@ -1,16 +1,17 @@
 // The room of names and ids as OpenAI's protocols allow them.
 //
-// What goes out must fit the provider's pattern, stay distinct, and be the same every time (the request prefix is cached);
-// what comes back must find its way to the tool it means. Names and ids that fit already are never touched.
+// A name that is sent must fit the provider's pattern, stay distinct, and always be the same (the request's prefix is
+// cached); a name that comes back must be matched to its tool. Names and ids that already fit are never changed.
 
 import { digest } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 
 const nameLimit = 64;
-// OpenAI takes any of these first; Kimi a letter alone, and Gemini, which others stand before, no digit and no dash.
+// OpenAI takes any of these characters first; Kimi requires a letter, and Gemini, which may be behind this protocol, no
+// digit or dash.
 const nameForm: RegExp = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 
-/** A tool's name as it goes out: itself where it fits, else cleaned, with a digest that keeps it distinct (F059, F060). */
+/** A tool's name as it is sent: unchanged if it fits, otherwise cleaned, with a digest that keeps it distinct (F059, F060). */
 export function wireName(name: string): string {
   if (nameForm.test(name)) return name;
   const mark = `_${digest(name, 8)}`;
@@ -18,12 +19,12 @@ export function wireName(name: string): string {
   return `${clean.slice(0, nameLimit - mark.length)}${mark}`;
 }
 
-/** Which names went out under an alias. One table serves every encoder and decoder of a model. */
+/** Which names were sent under an alias. All encoders and decoders of a model share one table. */
 export class NameTable {
   readonly #own = new Map<string, string>();
-  /** Tools that were offered as custom tools: a call to any other custom tool is the provider's own business. */
+  /** Tools that were sent as custom tools: a call to any other custom tool is the provider's own business. */
   readonly custom: Set<string> = new Set();
-  /** All names that went out. */
+  /** All names that were sent. */
   readonly offered: Set<string> = new Set();
 
   wire(name: string): string {
@@ -33,14 +34,14 @@ export class NameTable {
     return wire;
   }
 
-  /** The name the caller knows. */
+  /** The name by which the caller knows the tool. */
   own(told: string): string {
     const name = bareName(told);
     return this.#own.get(name) ?? name;
   }
 }
 
-// Encoder and decoder of one model are made apart and meet only in the model's origin.
+// A model's encoder and decoder are made separately; only the model's origin is common to both.
 const tables = new WeakMap<object, NameTable>();
 
 export function nameTable(origin: object): NameTable {
@@ -52,7 +53,7 @@ export function nameTable(origin: object): NameTable {
   return table;
 }
 
-/** What a provider takes as a call id. */
+/** What a provider accepts as a call id. */
 export interface IdForm {
   fits(id: string): boolean;
   make(seed: string): string;
@@ -70,7 +71,7 @@ export const mistralIds: IdForm = {
   make: (seed) => digest(seed, 9),
 };
 
-/** Kimi: the tool's name is in it, however long it is. */
+/** Kimi: the id contains the tool's name, however long it is. */
 export const functionIds: IdForm = {
   fits: (id) => id.length > 0,
   make: chatIds.make,
@@ -82,24 +83,25 @@ export const responsesIds: IdForm = {
   make: (seed) => `call_${digest(seed, 24)}`,
 };
 
-/** LiteLLM puts a call's thought signature into its id, reads it out of what comes back, and takes it as long as it is. */
+/** LiteLLM puts a call's thought signature into its id, and reads it back from there, whatever its length. */
 export const isSignedId = (id: string): boolean => /__thought__./.test(id);
 
-/** The form, at a server that may have signed its ids (F106). */
+/** The form, for a server that may have put signatures into its ids (F106). */
 export const withSigned = (form: IdForm): IdForm => ({
   ...form,
   fits: (id) => form.fits(id) || isSignedId(id),
 });
 
 /**
- * An id as it goes out: itself where it fits, else a digest of it. The digest is of the id alone, so that a long history
- * needs no table, and the same request is the same bytes in every process. Nine letters are 53 bits: enough to be distinct.
+ * An id as it is sent: unchanged if it fits, otherwise a digest of it. The digest depends on the id alone, so that a long
+ * history needs no table, and the same request has the same bytes in every process. Nine characters are 53 bits: enough to
+ * be distinct.
  */
 export function wireId(id: string, form: IdForm): string {
   return form.fits(id) ? id : form.make(id);
 }
 
-/** An id for a call that came without one, or with one that another call of its answer has. */
+/** An id for a call that came without one, or with the id of another call in its answer. */
 export function freshId(): string {
   return `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
 }

@@ -1,7 +1,7 @@
-// The room of what both OpenAI protocols share of a request's settings: options by whitelist, effort, output schema.
+// The room of the settings that both OpenAI protocols share: options by whitelist, effort, output schema.
 //
-// A body is written member by member, never spread from what the caller gave: an unknown field makes many servers
-// refuse the whole request (F130). What cannot be sent is said as a warning.
+// A body is written member by member, never spread from what the caller gave: an unknown field makes many servers refuse
+// the whole request (F130). What cannot be sent becomes a warning.
 
 import type { Json, JsonObject, ModelFacts, ModelRequest, Settings } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -14,7 +14,7 @@ export type Body = { [member: string]: Json | undefined };
 
 export type Effort = "none" | "minimal" | "low" | "medium" | "high";
 
-/** The level of effort asked for; a budget in tokens becomes the nearest level, and says so. */
+/** The requested level of effort; a budget in tokens becomes the nearest level, with a warning. */
 export function effortOf(asked: Settings["reasoning"], warnings: Warning[]): Effort | undefined {
   if (asked === undefined) return undefined;
   if (asked === "off") return "none";
@@ -29,7 +29,7 @@ export function effortOf(asked: Settings["reasoning"], warnings: Warning[]): Eff
   return level;
 }
 
-/** That a setting is left out. @param code where a setting of this kind has one of its own */
+/** Warns that a setting is left out. @param code if a setting of this kind has one of its own */
 export function unsupported(
   setting: string,
   target: Target,
@@ -42,13 +42,13 @@ export function unsupported(
   });
 }
 
-/** Where schemas say what they lost. */
+/** Where schemas report what they lost. */
 export function schemaRoom(target: Target, warnings: Warning[]): SchemaRoom {
   return { target, warn: (code, message) => void warnings.push({ code, message }) };
 }
 
 /**
- * Takes the caller's own fields for this provider, as far as they are known to be taken.
+ * Copies the caller's own fields for this provider into the body, as far as they are known to be accepted.
  * @param known those of the protocol
  * @param further those of this server
  */
@@ -73,8 +73,8 @@ export function providerOptions(
 }
 
 /**
- * The schema of the output, where the model can be held to it in this request.
- * @param can what is known of the server, over what is known of the model
+ * The output schema, if the model supports one in this request.
+ * @param can what is known of the server, which wins over what is known of the model
  */
 export function heldSchema(
   { outputSchema, tools }: ModelRequest,
@@ -93,7 +93,7 @@ export function heldSchema(
   return undefined;
 }
 
-/** Takes out of a body what the server refuses. */
+/** Removes from a body what the server refuses. */
 export function leaveOut(omit: readonly string[], body: Body, target: Target, warnings: Warning[]): void {
   for (const member of omit) {
     if (body[member] !== undefined) unsupported(member, target, warnings);
@@ -101,9 +101,9 @@ export function leaveOut(omit: readonly string[], body: Body, target: Target, wa
   }
 }
 
-/** The body's members in order, without the last brace: the messages follow, so that a longer history only appends. */
+/** The body's members in order, without the closing brace: the messages follow, so that a longer history only appends. */
 export function bodyHead(body: Body): string {
-  // What is undefined is left out by JSON itself.
+  // JSON.stringify leaves out what is undefined.
   return jsonOf(body).slice(0, -1);
 }
 

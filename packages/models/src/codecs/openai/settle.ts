@@ -1,5 +1,5 @@
-// The room of the last look at an answer's calls: every call leaves with an id of its own, and a call without a name
-// leaves marked, so that it is answered with an error and never stored as if it could run (F052, F053, F066).
+// The room of the last look at an answer's calls: every call gets an id of its own, and a call without a name is marked, so
+// that it gets an error result and is never stored as if it could run (F052, F053, F066).
 
 import type { AssistantMessage, Part } from "@rondo/core";
 import { freshId } from "./names.ts";

@@ -1,11 +1,11 @@
-// The room of stop words: what each word of the two OpenAI protocols means, and of the servers that speak them.
+// The room of finish reasons: what each means in the two OpenAI protocols, and in the servers that speak them.
 //
-// The tables are total by rule: a word that is not here is `unknown`, unless it says itself that it is an error, a limit or a
-// filter. What the run does next is decided from the content together with the word, never here.
+// A word that is not here is `unknown`, unless it says itself that it is an error, a limit or a filter. What the run does next
+// is decided elsewhere, from the content together with the finish reason.
 
 import type { StopKind } from "@rondo/core";
 
-/** `finish_reason` of Chat Completions and its compatibles. */
+/** `finish_reason` of Chat Completions and compatible servers. */
 export const openaiChatStops: { readonly [word: string]: StopKind } = {
   stop: "end_turn",
   length: "max_tokens",
@@ -24,7 +24,7 @@ export const openaiChatStops: { readonly [word: string]: StopKind } = {
   tool_call: "tool_use",
   max_tokens: "max_tokens",
   model_length: "max_tokens",
-  // The engine broke off what went in circles: cut, as at the limit.
+  // The engine stopped text that repeated itself: cut off, as at the limit.
   repetition: "max_tokens",
   sensitive: "content_filter",
   refusal: "refusal",
@@ -37,7 +37,7 @@ export const openaiChatStops: { readonly [word: string]: StopKind } = {
   cancelled: "error",
   timeout: "error",
   insufficient_system_resource: "error",
-  // Words of the houses behind a router that hands them through.
+  // Vendors' own words, passed through by routers.
   max_output_tokens: "max_tokens",
   safety: "content_filter",
   recitation: "content_filter",
@@ -61,14 +61,14 @@ export const openaiResponsesStops: { readonly [word: string]: StopKind } = {
   max_output_tokens: "max_tokens",
   max_tokens: "max_tokens",
   content_filter: "content_filter",
-  // Incomplete without a reason: cut is the reading that executes nothing.
+  // Incomplete without a reason: as a truncated answer none of its calls runs.
   incomplete: "max_tokens",
   failed: "error",
   cancelled: "error",
 };
 
 /**
- * What a word means, however it is spelled: routers say `MAX_TOKENS` and `content-filter`, and Google's own
+ * What a finish reason means, however it is spelled: routers send `MAX_TOKENS` and `content-filter`, and Google's own
  * `content_filter: PROHIBITED_CONTENT`. Own members only: a word like `constructor` is unknown.
  */
 export function stopOf(stops: { readonly [word: string]: StopKind }, word: string): StopKind {
@@ -77,7 +77,7 @@ export function stopOf(stops: { readonly [word: string]: StopKind }, word: strin
   return telling.find(([words]) => words.test(folded))?.[1] ?? "unknown";
 }
 
-/** What a word that nobody has listed says of itself. Taken for unknown, what came before it would be a whole answer, and its calls would run. */
+/** What the name of an unlisted word tells. If it were taken for unknown, what came before would be a complete answer, and its calls would run. */
 const telling: readonly (readonly [words: RegExp, kind: StopKind])[] = [
   // `upstream_error`, `generation_failed`, `rate_limited`: no answer at all.
   [

@@ -1,4 +1,5 @@
-// The room of tools as both OpenAI protocols list them: as text, kept by identity, so that an unchanged list costs nothing.
+// The room of tools as both OpenAI protocols list them: as text, cached by identity, so that an unchanged list costs
+// nothing.
 
 import {
   type Json,
@@ -13,19 +14,19 @@ import { jsonOf, listIn } from "../../json-values.ts";
 import type { Warning } from "../warn.ts";
 import { unsupported } from "./settings.ts";
 
-/** What a server takes of tools. */
+/** What a server accepts of tools. */
 export interface ToolLimits {
-  /** The most that a request may have; 0 is any number. */
+  /** The most tools that a request may have; 0 means any number. */
   maxTools: number;
-  /** Body fields it refuses. */
+  /** Body fields that it refuses. */
   omit: readonly string[];
 }
 
-/** The caller's own tools, which are sent as they are. */
+/** The caller's own tools, which are sent unchanged. */
 export const ownTools = ({ settings }: ModelRequest, { origin }: Target): Json[] =>
   listIn(settings.providerOptions?.[origin.provider]?.tools);
 
-/** The members of a body that stand behind the tools, each with a comma before it. */
+/** The members of a body that follow the tools, each with a comma before it. */
 export function choiceMembers(
   choice: Json | undefined,
   { parallelToolCalls: parallel }: Settings,
@@ -47,7 +48,7 @@ export class ToolTexts {
   readonly #one = new WeakMap<ToolDefinition, string>();
   #last: { list: readonly ToolDefinition[]; json: string } | undefined;
 
-  /** @param form a tool as the protocol has it */
+  /** @param form a tool in the protocol's form */
   constructor(
     target: Target,
     limits: ToolLimits,
@@ -59,8 +60,8 @@ export class ToolTexts {
   }
 
   /**
-   * The items of a list of tools, without its brackets.
-   * @throws RondoError `capability` for more tools than the server takes
+   * The items of the list of tools, without its brackets.
+   * @throws RondoError `capability` for more tools than the server accepts
    */
   items(tools: readonly ToolDefinition[], own: readonly Json[], warnings: Warning[]): string {
     this.#check(tools.length + own.length);

@@ -1,4 +1,4 @@
-// The room of token counts in the OpenAI protocols.
+// The room of usage in the OpenAI protocols.
 //
 // Providers put the same numbers in different places and leave out what they do not count: absent stays absent (F084).
 
@@ -14,7 +14,7 @@ export function chatUsage(given: Json | undefined): Count {
   const prompt = objectIn(usage.prompt_tokens_details);
   const completion = objectIn(usage.completion_tokens_details);
   return whole(usage, {
-    // Gateways to Claude may have its names, and its way to count.
+    // Gateways to Claude may use its names, and its way of counting.
     inputTokens: countIn(usage.prompt_tokens) ?? readOfClaude(usage),
     outputTokens: countIn(usage.completion_tokens) ?? countIn(usage.output_tokens),
     cachedInputTokens:
@@ -41,14 +41,14 @@ export function responsesUsage(given: Json | undefined): Count {
   });
 }
 
-/** Claude counts what it read from the cache, and wrote to it, beside the rest. */
+/** Claude counts cache reads and writes beside the rest. */
 function readOfClaude(usage: JsonObject): number | undefined {
   const fresh = countIn(usage.input_tokens);
   const { cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
   return fresh === undefined ? undefined : fresh + (countIn(read) ?? 0) + (countIn(written) ?? 0);
 }
 
-/** What was written to the cache, in OpenAI's word or in those of gateways to Claude (LiteLLM, Perplexity). */
+/** Cache writes, under OpenAI's name or those of gateways to Claude (LiteLLM, Perplexity). */
 function written(usage: JsonObject, details: JsonObject | undefined): number | undefined {
   return (
     countIn(details?.cache_write_tokens) ??
@@ -59,8 +59,8 @@ function written(usage: JsonObject, details: JsonObject | undefined): number | u
 }
 
 /**
- * Counts with the reasoning that the total has beside them: xAI tells how much that is, Gemini's OpenAI endpoint does
- * not. The cache, which some count beside the input, is no reasoning: it was read.
+ * Counts including the reasoning that is only in the total: xAI reports how much that is, Gemini's OpenAI endpoint does
+ * not. Cached tokens that some count beside the input are not reasoning: they are input.
  */
 function whole(usage: JsonObject, told: Count): Count {
   const count = besideCache(told);
@@ -74,7 +74,7 @@ function whole(usage: JsonObject, told: Count): Count {
   return { ...count, outputTokens: outputTokens + beside, reasoningTokens: beside };
 }
 
-/** More that was read from the cache than was read at all shows that the cache is counted beside the input. */
+/** If more was read from the cache than the whole input, the cache is counted beside the input. */
 export function besideCache(count: Count): Count {
   const { inputTokens, cachedInputTokens: read = 0, cacheWriteTokens: write = 0 } = count;
   if (inputTokens === undefined || read <= inputTokens) return count;

@@ -1,6 +1,6 @@
-// The room of lengths of time: every way to write one, in milliseconds.
+// The room of durations: every way to write one, in milliseconds.
 //
-// The rule: it is a positive number, or it is unknown. Never 0.
+// The rule: a positive number, or unknown. Never 0.
 
 const units: readonly (readonly [name: RegExp, ms: number])[] = [
   [/^m(?:s|illi)/, 1],
@@ -10,16 +10,16 @@ const units: readonly (readonly [name: RegExp, ms: number])[] = [
   [/^d/, 86_400_000],
 ];
 
-/** A number with its unit, by all its names. */
+/** A number with its unit, by all the unit's names. */
 const amount =
   "\\d+(?:\\.\\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])";
-/** Several of them: `1m30s`, `6hr 29min`, `1 minute and 30 seconds`. As a part of a pattern. */
+/** Several of them: `1m30s`, `6hr 29min`, `1 minute and 30 seconds`. Part of a pattern. */
 export const lengthOfTime: string = `${amount}(?:,? ?(?:and )?${amount})*`;
 
 const whole = new RegExp(`^${lengthOfTime}$`, "i");
 const parts = new RegExp(amount, "gi");
 
-/** A length of time in words, or a bare number of seconds. */
+/** A duration in words, or a bare number of seconds. */
 export function durationMs(text: string): number | undefined {
   const trimmed = text.trim();
   const bare = number(trimmed);
@@ -33,7 +33,7 @@ export function durationMs(text: string): number | undefined {
   return positive(total);
 }
 
-/** A plain decimal number. `Number(null)` and `Number("")` are 0, which is the bug this is here against. */
+/** A plain decimal number. Not `Number()`: that makes 0 of null and "". */
 export function number(text: string | null): number | undefined {
   return text !== null && /^\s*\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
 }
@@ -42,11 +42,11 @@ export function positive(ms: number | undefined): number | undefined {
   return ms !== undefined && Number.isFinite(ms) && ms > 0 ? Math.ceil(ms) : undefined;
 }
 
-/** Numbers from here on are no seconds to wait, but since the epoch; and from the second on in milliseconds. */
+/** Numbers from here on are not seconds to wait but a time since the epoch; from the second on in milliseconds. */
 const epochSeconds = 1e9;
 const epochMs = 1e12;
 
-/** A length of time, a timestamp, or a number since the epoch. */
+/** A duration, a timestamp, or a time since the epoch. */
 export function untilMs(text: string, now: number): number | undefined {
   const bare = number(text);
   if (bare !== undefined && bare >= epochSeconds)
@@ -54,7 +54,10 @@ export function untilMs(text: string, now: number): number | undefined {
   return /^\d{4}-\d\d-\d\d/.test(text) ? dateMs(text, now) : durationMs(text);
 }
 
-/** A timestamp, with a zone behind it: `2026-01-10T14:11:16Z`, `2026-01-10 14:11:16 +0800`. Without one it may be off by hours: nobody knows whose clock it is by. */
+/**
+ * A timestamp followed by a time zone: `2026-01-10T14:11:16Z`, `2026-01-10 14:11:16 +0800`. Without a zone it is undefined,
+ * because reading it in this machine's zone could be hours off.
+ */
 export function dateMs(text: string, now: number): number | undefined {
   const iso = text
     .trim()

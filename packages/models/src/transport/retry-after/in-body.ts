@@ -1,12 +1,9 @@
-// The room of waits that a body tells: by a member of its own, or in its words.
+// The room of waits in a body: in a member of its own, or in its message.
 
 import type { Json } from "@rondo/core";
 import { dateMs, durationMs, lengthOfTime, number, positive, untilMs } from "./duration.ts";
 
-/**
- * Members that say it, however their words are joined, and the milliseconds that a number in them counts. Texts have units of
- * their own, or none.
- */
+/** The members' names, without separators, and the milliseconds that a number in them counts. Texts have a unit of their own, or none. */
 const members: ReadonlyMap<string, number> = new Map([
   // Google's RetryInfo; Code Assist's.
   ["retrydelay", 1000],
@@ -29,10 +26,10 @@ const members: ReadonlyMap<string, number> = new Map([
   ["estimatedtime", 1000],
 ]);
 
-/** Members that name the moment. */
+/** Members that hold a point in time. */
 const moments: ReadonlySet<string> = new Set(["resetsat", "resetat", "retryat"]);
 
-/** The wait that a body tells. */
+/** The wait in a body. */
 export function waitInBody(body: Json, now: number): number | undefined {
   return memberMs(body, now) ?? wordsMs(typeof body === "string" ? body : JSON.stringify(body), now);
 }
@@ -59,7 +56,7 @@ function ownMs(key: string, value: Json, now: number): number | undefined {
 
 const asks = "(?:retry|try again|wait|resets?|available again)[^.\\d]{0,30}?";
 const inWords = new RegExp(`${asks}(?:in|after|for)? ~?(${lengthOfTime})`, "i");
-/** The header, where a gateway quotes it: a number without a unit. */
+/** The header as a gateway quotes it: a number without a unit. */
 const quoted = /\bretry[-_ ]after[\\"']*[:=]? ?[\\"']*(\d+(?:\.\d+)?)(?![\d.]|[-:/]\d| ?[a-z])/i;
 const inChinese = /(\d+(?:\.\d+)?) ?(秒|分钟|小时)(?:钟)?(?:之|以)?后[^。\d]{0,6}(?:再试|重试)/;
 const chineseUnits: { readonly [unit: string]: number } = { 秒: 1000, 分钟: 60_000, 小时: 3_600_000 };

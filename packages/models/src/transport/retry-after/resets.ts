@@ -1,7 +1,8 @@
-// The room of limits that start anew: what providers say of theirs in the headers of every response, by many names.
+// The room of reset times: when a rate limit starts anew, as providers state it in every response's headers, under many
+// names.
 //
-// A limit that is known to be exhausted counts first, and of several the longest; else the first of the list that says
-// anything. Names that say of no limit what it is count only where nothing is known to be left.
+// Limits known to be exhausted count first, the longest wait of several; otherwise the first header in the list that says
+// anything. Headers that do not say what they limit count only if nothing is left, or nothing says how much is left.
 
 import { objectIn } from "../../json-values.ts";
 import { number, positive, untilMs } from "./duration.ts";
@@ -38,7 +39,7 @@ const named: readonly Names[] = [
 ];
 
 const unnamed: readonly Names[] = [
-  // Anthropic's plans, of which one may be used up and the other not
+  // Anthropic's plans: two limits, either of which may be used up
   ["anthropic-ratelimit-unified-5h-reset", "anthropic-ratelimit-unified-5h-status"],
   ["anthropic-ratelimit-unified-7d-reset", "anthropic-ratelimit-unified-7d-status"],
   // OpenRouter, Together, and most gateways
@@ -50,7 +51,7 @@ const unnamed: readonly Names[] = [
   ["x-ratelimitbysize-reset", "x-ratelimitbysize-remaining"],
 ];
 
-/** How long until a limit starts anew that a response tells of. */
+/** How long until the limit that a response tells of starts anew. */
 export function resetMs(source: WaitSource, now: number): number | undefined {
   const header = toldHeaders(source);
   const read = ([reset, remaining]: Names): { wait: number | undefined; left: string | null } => {
@@ -65,11 +66,11 @@ export function resetMs(source: WaitSource, now: number): number | undefined {
   return all.find(({ wait }) => wait !== undefined)?.wait;
 }
 
-/** Cerebras counts below zero. */
+/** Not `=== 0`: Cerebras counts below zero. */
 const isExhausted = (left: string | null): boolean =>
   left !== null && (left === "rejected" || /^\s*-?\d+(?:\.\d+)?\s*$/.test(left)) && !(Number(left) > 0);
 
-/** One field for a limit, as the IETF's drafts have it: `"default";r=0;t=17`, `limit=100, remaining=0, reset=17`. */
+/** One field per limit, as in the IETF's drafts: `"default";r=0;t=17`, `limit=100, remaining=0, reset=17`. */
 function fieldLimits(field: string | null): { wait: number | undefined; left: string | null }[] {
   if (field === null) return [];
   const seconds = /\b(?:t|reset)=(\d+)/.exec(field)?.[1] ?? null;
@@ -78,11 +79,11 @@ function fieldLimits(field: string | null): { wait: number | undefined; left: st
   return left !== null && !isExhausted(left) ? [] : [{ wait, left }];
 }
 
-/** The response's headers, and those that OpenRouter tells in the body. */
+/** The response's headers, and those that OpenRouter puts into the body. */
 function toldHeaders({ header, body }: WaitSource): (name: string) => string | null {
   const error = objectIn(objectIn(body)?.error);
   const told = objectIn(objectIn(error?.metadata)?.headers) ?? {};
   const lower = new Map(Object.entries(told).map(([name, value]) => [name.toLowerCase(), String(value)]));
-  // LiteLLM hands its provider's on under names of its own.
+  // LiteLLM passes on its provider's headers under names of its own.
   return (name) => header(name) ?? lower.get(name) ?? header(`llm_provider-${name}`);
 }

@@ -8,6 +8,6 @@ export interface WaitSource {
   body?: Json;
   /** Milliseconds since the epoch, for dates in a response without a `Date` header. Default: now. */
   now?: number;
-  /** Read the reset times that rate-limited providers put on every response. Only sensible for a 429. */
+  /** Read the reset times that providers put on every response. Only sensible for a 429. */
   resets?: boolean;
 }
