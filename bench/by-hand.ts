@@ -1,6 +1,6 @@
-// The room of the hand-written loops: the shortest code that would do, and so the floor.
+// The room of the hand-written loops: the shortest code that works, as the floor for comparisons.
 //
-// Send, split at blank lines, JSON.parse, add the text up. No errors, no limits, no clocks, no events.
+// Send, split at blank lines, JSON.parse, append the text. No errors, no limits, no timeouts, no events.
 
 import { Agent, request as httpRequest } from "node:http";
 import type { Protocol } from "./protocols.ts";

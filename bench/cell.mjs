@@ -1,8 +1,8 @@
-// One cell of the contest: one subject does one scenario once, in this process and nothing else in it.
+// The room of the cell's process: one subject runs one scenario once, alone in this process.
 //
-// `node cell.mjs FILE`, where FILE is JSON: `Work` in contest/run-cell.ts. What it did is
-// written to the file named there. Plain JavaScript, and
-// with as few imports as can be: in a cold cell everything that is loaded here counts for every subject.
+// `node cell.mjs FILE`, where FILE contains JSON: `Work` in contest/run-cell.ts. The report is written to the file named
+// there. Plain JavaScript with as few imports as possible: in a cold cell everything loaded here counts for every
+// subject.
 
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -10,7 +10,7 @@ const work = JSON.parse(readFileSync(process.argv[2], "utf8"));
 let executed = 0;
 let argued = 0;
 
-/** What a tool answers; the same as `resultOf` in contest/plan.ts. */
+/** The result of a tool; the same as `resultOf` in contest/plan.ts. */
 const resultOf = ({ page, content }) =>
   content === undefined
     ? `Page ${page}: ${"nothing that was looked for stands here. ".repeat(5)}`
@@ -33,7 +33,7 @@ const run = await prepare({
   maxSteps: work.maxSteps,
   scenario: work.scenario,
 });
-/** Kilobytes. `maxRSS` remembers the process that started this one, from before it became this program: Linux's own mark does not. */
+/** Kilobytes. `maxRSS` includes the parent process from before exec; Linux's VmHWM does not. */
 function peakMemory() {
   try {
     return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))[1]);
@@ -64,7 +64,7 @@ writeFileSync(
   JSON.stringify({
     // Milliseconds. Cold: since the process began.
     cpu: (user + system) / 1000,
-    // Of it, what the main thread spent: the rest compiles and collects garbage beside it.
+    // The main thread's share; other threads compile and collect garbage.
     main: (main.user + main.system) / 1000,
     wall,
     rss: peakMemory(),
@@ -73,5 +73,5 @@ writeFileSync(
     agents: done,
   }),
 );
-// A pool of sockets that is kept alive keeps the process.
+// Kept-alive sockets would keep the process running.
 process.exit(0);

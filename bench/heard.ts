@@ -1,4 +1,4 @@
-// The room of listening: how many characters of text a listener heard, checked against the answer.
+// The room of listening: counts the characters of text that a listener received, and checks them against the answer.
 
 import { type Agent, type Model, userText } from "@rondo/core";
 

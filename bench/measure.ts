@@ -1,10 +1,10 @@
-// The room of measuring: the processor time of several subjects that do the same work, side by side.
+// The room of measuring: processor time of several subjects that do the same work, side by side.
 //
-// The machine is shared, so a figure alone says little. Subjects take turns, round by round, and each is compared with
-// the floor of its own round: a slow minute slows both. What a subject worked out is compared too: nobody wins by
+// The machine is shared, so a figure alone says little. Subjects alternate, round by round, and each is compared with the
+// floor of the same round: a slow minute slows both. Their results are compared too, so nobody wins by
 // leaving work out.
 
-/** Does the work once and returns what came of it, which must be the same for every subject of a cell. */
+/** Does the work once and returns its result, which must be the same for every subject of a cell. */
 export type Subject = () => Promise<number | string>;
 
 export interface Cell {
@@ -13,21 +13,21 @@ export interface Cell {
   /** The subject that the others are compared with. */
   floor: string;
   subjects: Readonly<Record<string, Subject>>;
-  /** How many things one run does: figures are per thing. Default: 1. */
+  /** Number of items per run: figures are per item. Default: 1. */
   per?: number;
 }
 
 export interface Figure {
   title: string;
   subject: string;
-  /** Microseconds per thing: processor time (user and system, this process), and wall. Medians over the rounds. */
+  /** Microseconds per item: processor time (user and system, of this process), and wall. Medians over the rounds. */
   cpu: number;
   wall: number;
-  /** Processor time in units of the floor's in the same round. The median over the rounds. */
+  /** Processor time relative to the floor of the same round. The median over the rounds. */
   ratio: number;
 }
 
-/** Measures every subject of a cell once a round, after one round that is not counted. */
+/** Measures every subject of a cell once per round, after one uncounted round. */
 export async function measure(cell: Cell, rounds: number): Promise<Figure[]> {
   const { title, floor, per = 1 } = cell;
   const subjects = Object.entries(cell.subjects);
@@ -65,7 +65,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? at(half) : (at(half - 1) + at(half)) / 2;
 }
 
-/** A table for a terminal: columns as wide as they must be, numbers to the right. */
+/** Prints a table: columns as wide as needed, numbers right-aligned. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>

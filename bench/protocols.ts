@@ -5,13 +5,13 @@ import { anthropic, google, type HttpClient, openai, openaiCompatible } from "@r
 
 export interface Protocol {
   path: string;
-  /** The end of an event: Google's servers end lines with a carriage return and a line feed. */
+  /** The separator between events: Google's servers end lines with CRLF. */
   blank: string;
-  /** What comes before the first delta, what brings one, what comes after the last. */
+  /** What is sent before the first delta, with each delta, and after the last. */
   begin: string;
   delta(text: string, number: number): string;
   finish: string;
-  /** The text in one event's JSON, read without any care. */
+  /** The text in one event's JSON, without any checks. */
   textIn(event: never): string | undefined;
   /** A request's body by hand. */
   body(messages: readonly { role: string; content: string }[]): string;
@@ -105,7 +105,7 @@ const openaiResponses: Protocol = {
       delta,
       logprobs: [],
     }),
-  // The whole text is left out of the last events, which is allowed, so that nobody parses it a second time.
+  // The last events omit the full text, which is allowed, so that nobody parses it a second time.
   finish: event({
     type: "response.completed",
     response: { id: "resp_1", status: "completed", output: [], usage: { input_tokens: 9, output_tokens: 9 } },

@@ -1,10 +1,10 @@
 // npm run -s bench [-- --scenarios 50-steps,cold] [--subjects fetch,node,rondo,pi] [--runs 5] [--json]
 // npm run -s bench -- --scenarios loop,deltas [--runs 9] [--json]
 //
-// Two kinds of scenarios. Those of the contest run Rondo, the peers and loops by hand against one server, each cell in a
-// fresh process; they are what runs by default. The rest look at one part of Rondo each, in one process, and run when
-// they are named. Every figure stands beside a floor measured in the same rounds; a subject that did other work than
-// its neighbours is an error. `--help` names everything.
+// There are two kinds of scenarios. Those of the contest run Rondo, the peers and hand-written loops against one server,
+// each cell in a fresh process; they run by default. The others measure one part of Rondo each, in one process, and run
+// when named. Every figure is compared with a floor measured in the same rounds; a subject that did other work than the
+// others is an error. `--help` lists everything.
 
 import { CommandLine } from "../scripts/command-line.ts";
 import { runContest } from "./contest/command.ts";

@@ -1,15 +1,15 @@
-// The room of the scenario: what a file in `scenarios/` offers the runner: a measurement of time, or a table of another kind.
+// The room of the scenario: what a file in `scenarios/` provides: a time measurement, or another kind of table.
 
 import type { Figure } from "./measure.ts";
 
 export interface Scenario {
   /** One line: what is measured, and what the floor is. */
   about: string;
-  /** What the figures count, e.g. `step`: printed beside the unit. */
+  /** What the figures count, e.g. `step`: printed with the unit. */
   unit: string;
-  /** Rounds where the command line says nothing. */
+  /** Default number of rounds. */
   rounds: number;
-  /** Gives figures as they are measured, and lets go of everything it started. */
+  /** Yields figures as they are measured, and finally stops everything it started. */
   run(rounds: number): AsyncIterable<Figure[]>;
 }
 

@@ -1,6 +1,6 @@
-// The room of the server: a process of its own that streams answers as each protocol does.
+// The room of the server: a separate process that streams answers in each protocol.
 //
-// A request says in its header `x-bench` what it wants: the protocol, how many text deltas, how many of them a write.
+// The request header `x-bench` says what to send: the protocol, the number of text deltas, and how many per write.
 
 import { createServer } from "node:http";
 import { protocols } from "./protocols.ts";
@@ -15,7 +15,7 @@ export interface Wish {
 /** Starts the server in another process. */
 export const startServer = (): Promise<Serving> => startServing(import.meta.url);
 
-/** The writes of an answer, made once: the server is not what is measured, and shares the machine. */
+/** The writes of an answer, prepared once: the server is not what is measured, but shares the machine. */
 export function writesOf({ protocol: name, deltas, perWrite }: Wish): string[] {
   const protocol = protocols[name];
   if (protocol === undefined) throw new Error(`there is no protocol ${name}`);

@@ -1,4 +1,4 @@
-// The room of serving: a file that is started once more as a server, so that its processor time is not ours.
+// The room of serving: runs a file again as a server process, so that its processor time is not ours.
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** Starts a file of ours as a server. It {@link listen}s where it {@link isServing}. @param address of the file */
+/** Starts a file as a server. It calls {@link listen} when {@link isServing}. @param address of the file */
 export async function startServing(address: string): Promise<Serving> {
   const child = fork(fileURLToPath(address), ["serve"], {
     execArgv: process.execArgv.filter((flag) => !flag.startsWith("--cpu-prof")),
@@ -37,7 +37,7 @@ export function listen(server: Server): void {
   process.on("disconnect", () => process.exit());
 }
 
-/** Answers with events, each write once the one before it has left. */
+/** Answers with events, each write after the previous one was flushed. */
 export function stream(response: ServerResponse, writes: readonly (Buffer | string)[]): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.socket?.setNoDelay(true);

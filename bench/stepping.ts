@@ -1,4 +1,4 @@
-// The room of the agent that costs next to nothing: what it answers, and its tool. What is left is the loop and what keeps it.
+// The room of the cheapest agent: its model and its tool cost next to nothing, which leaves the loop and its journal.
 
 import { type AssistantMessage, type Model, type Tool, tool } from "@rondo/core";
 
@@ -15,7 +15,7 @@ export function callAt(step: number): AssistantMessage {
   };
 }
 
-/** A model that answers each step so, and looks at nothing. */
+/** A model with a fixed answer per step, which looks at nothing. */
 export function stepping(answer: (step: number) => AssistantMessage): Model {
   let step = 0;
   return {
@@ -38,7 +38,7 @@ export const doneAnswer = (): AssistantMessage => ({
 
 const seen = "x".repeat(1_000);
 
-/** Answers with a thousand characters. */
+/** Returns a thousand characters. */
 export const look: Tool = tool({
   name: "look",
   description: "looks",

@@ -1,4 +1,4 @@
-// The room of the bodies: a turn as the bytes of each protocol, cut into the writes in which they leave.
+// The room of the bodies: a turn as the bytes of each protocol, split into the server's writes.
 
 import type { Turn } from "./plan.ts";
 
@@ -82,7 +82,7 @@ function anthropicMessages({ texts, call }: Turn, number: number): string[] {
   ];
 }
 
-/** The writes of an answer, the `number`th: each has an id of its own, by which some clients tell messages apart. */
+/** The writes of the `number`th answer. Each answer has its own id, by which some clients tell messages apart. */
 export function writesOf(protocol: WireProtocol, turn: Turn, number: number, perWrite: number): Buffer[] {
   const frames = protocol === "openai-chat" ? openaiChat(turn, number) : anthropicMessages(turn, number);
   const writes: Buffer[] = [];

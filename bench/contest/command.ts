@@ -1,4 +1,4 @@
-// The room of the contest's command: gets ready, runs, prints.
+// The room of the contest's command: prepares, runs, prints.
 
 import { resolve } from "node:path";
 import { printTable } from "../measure.ts";
@@ -14,25 +14,25 @@ import { type Subject, subjectNamed, subjects } from "./subjects.ts";
 import { type Outcome, verdictOf } from "./verdict.ts";
 
 export interface ContestCommand {
-  /** Those of the plan, and `install-size`. */
+  /** Scenarios of the plan, and `install-size`. */
   scenarios: readonly string[];
   /** Default: all. */
   subjects: readonly string[] | undefined;
   /** Rounds. Default: 5. */
   runs: number | undefined;
-  /** Rounds of which peers take part. Default: 2. */
+  /** Rounds in which peers take part. Default: 2. */
   peerRuns: number | undefined;
   json: boolean;
-  /** Everything the bounds need, whatever scenarios and subjects are named. */
+  /** Run everything the bounds need, whatever scenarios and subjects are named. */
   verdict: boolean;
   write: boolean;
-  /** A folder for profiles. */
+  /** Folder for CPU profiles. */
   cpuProf: string | undefined;
-  /** Counts instructions, and measures no time. */
+  /** Count instructions instead of measuring time. */
   instructions: boolean;
 }
 
-/** Runs the contest, or counts, and prints it. Returns the exit code: 1 when a subject failed, or a bound is not kept. */
+/** Runs the contest, or counts, and prints the outcome. Returns the exit code: 1 when a subject failed, or a bound is not kept. */
 export async function runContest(command: ContestCommand): Promise<number> {
   if (command.instructions) return countInstructions(command);
   const { verdict, json } = command;

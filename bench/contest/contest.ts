@@ -1,7 +1,7 @@
-// The room of the contest: cells in turns, round by round, and what they come to.
+// The room of the contest: runs the cells round by round, and summarizes them.
 //
-// The machine is shared, so a figure alone says little. Within a round every subject of a scenario runs once, one after
-// the other, beginning with another one each round; each is compared with the floor of its own round.
+// The machine is shared, so a figure alone says little. In each round every subject of a scenario runs once, with another
+// one first each time, and is compared with the floor of the same round.
 
 import { median } from "../measure.ts";
 import { type Measured, OtherWork, runCell } from "./run-cell.ts";
@@ -15,22 +15,22 @@ export interface Figure {
   runs: number;
   /** Milliseconds; peak memory in kilobytes. Medians over the rounds. */
   cpu: number;
-  /** The main thread's part of the CPU: the rest compiles and collects garbage beside it. */
+  /** The main thread's share of the CPU; other threads compile and collect garbage. */
   main: number;
   wall: number;
   rss: number;
-  /** CPU and wall in units of the floor's in the same round: the median over the rounds. Absent where the floor did not run. */
+  /** CPU and wall relative to the floor of the same round: the median over the rounds. Absent if the floor did not run. */
   cpuRatio?: number;
   wallRatio?: number;
   /** CPU of each round, in milliseconds. */
   rounds: number[];
 }
 
-/** A subject that cannot do a scenario, or did something else. */
+/** A subject that cannot run a scenario, or did other work. */
 export interface Failure {
   scenario: string;
   subject: string;
-  /** `cannot` is known beforehand. */
+  /** `cannot` is known in advance. */
   kind: "cannot" | "failed";
   why: string;
 }
@@ -40,11 +40,11 @@ export interface ContestOptions {
   scenarios: readonly string[];
   subjects: readonly Subject[];
   rounds: number;
-  /** Rounds in which peers take part: their cells are the long ones. Default: all. */
+  /** Rounds in which peers take part: their cells take longest. Default: all. */
   peerRounds?: number;
   /** For the cells' processes. */
   nodeFlags?: readonly string[];
-  /** Hears of each cell when it has ended. */
+  /** Called when a cell has ended. */
   say?: (line: string) => void;
 }
 
@@ -106,7 +106,7 @@ export async function contest(options: ContestOptions): Promise<{ figures: Figur
   return { figures, failures: [...failures.values()] };
 }
 
-/** A peer takes part in fewer rounds, and only once where a run of its takes that long: no noise is of that size. */
+/** Peers take part in fewer rounds, and in only one if a run takes this long: noise is never of that size. */
 const onceMs = 8_000;
 
 function isEnough(cell: ReadonlyMap<number, Measured> | undefined, rounds: number): boolean {
@@ -114,7 +114,7 @@ function isEnough(cell: ReadonlyMap<number, Measured> | undefined, rounds: numbe
   return cell.size >= rounds || [...cell.values()].some(({ cpu }) => cpu > onceMs);
 }
 
-/** How CPU grows from 50 steps to 1,000: the exponent of steps. 1 is linear. Undefined where a figure is missing. */
+/** How CPU grows from 50 to 1,000 steps: the exponent of the number of steps. 1 is linear. Undefined when a figure is missing. */
 export function growthOf(figures: readonly Figure[], subject: string): number | undefined {
   const cpuAt = (scenario: string): number | undefined =>
     figures.find((one) => one.scenario === scenario && one.subject === subject)?.cpu;

@@ -1,11 +1,11 @@
-// The room of import times: Rondo as it is published, imported for the first time in a fresh process.
+// The room of import times: published Rondo, imported for the first time in a fresh process.
 
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { median } from "../measure.ts";
 
 export interface ImportTimes {
-  /** Wall milliseconds, medians: of core alone, and of core with one provider, its model made. */
+  /** Wall milliseconds, medians: core alone, and core with one provider whose model is created. */
   core: number;
   withProvider: number;
   runs: number;
@@ -15,7 +15,7 @@ const scripts = {
   core: `(await import("@rondo/core")).Agent.name`,
   withProvider: `await import("@rondo/core"); (await import("@rondo/models")).anthropic("x")`,
 };
-/** From here the published copy is found. */
+/** From this folder Node finds the published copy. */
 const cwd = fileURLToPath(new URL("../published", import.meta.url));
 
 /** Measured inside the process, so that Node's own start does not count. */

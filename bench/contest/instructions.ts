@@ -1,8 +1,7 @@
-// The room of counting: the instructions of a cell's whole process, its start and its imports with them, told apart by
-// what they were for.
+// The room of counting: instructions of a cell's whole process (start and imports included), by purpose.
 //
-// Valgrind counts them. Whatever else the machine is doing changes nothing of that: two counts of one subject lie within
-// one per cent of each other, where processor time lies within ten. It says nothing of how long an instruction takes.
+// Valgrind counts them, whatever else the machine does: two counts of one subject differ by one per cent, processor
+// time by ten. They do not tell how long an instruction takes.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -13,7 +12,7 @@ import { OtherWork, runCell } from "./run-cell.ts";
 import type { ContestServer } from "./server.ts";
 import { type Subject, subjectNamed } from "./subjects.ts";
 
-/** What V8 does beside running the program, by the names of its own functions. What is none of it runs the program. */
+/** What V8 does besides running the program, by the names of its functions. Everything else counts as running it. */
 const purposes = {
   collecting:
     /Scaveng|Mark(?:ing|Compact)|Sweep|Evacuat|Worklist|BodyDescriptor|\bHeap::|GCTracer|RememberedSet/,
@@ -26,11 +25,11 @@ type Purpose = keyof typeof purposes;
 /** Instructions, in millions. */
 export interface Counted {
   total: number;
-  /** Of them. */
+  /** The share of garbage collection. */
   collecting: number;
-  /** By the two tiers that optimise, mostly beside the main thread. */
+  /** The share of the two optimising compilers, mostly off the main thread. */
   optimising: number;
-  /** From text to bytecode. */
+  /** The share of turning source text into bytecode. */
   parsing: number;
 }
 
@@ -38,11 +37,11 @@ export interface Count extends Counted {
   scenario: string;
   subject: string;
   protocol: Subject["protocol"];
-  /** In units of the floor's. Absent where the floor was not counted. */
+  /** Relative to the floor. Absent if the floor was not counted. */
   ratio?: number;
 }
 
-/** What cachegrind wrote: a line `fn=` for each function, and below it a line with a place and a number for each of its lines. */
+/** Parses cachegrind's output: a line `fn=` per function, followed by a line with a position and a count for each of its lines. */
 export function countedIn(written: string): Counted {
   const counted: Counted = { total: 0, collecting: 0, optimising: 0, parsing: 0 };
   let purpose: Purpose | undefined;
@@ -66,18 +65,18 @@ export interface CountOptions {
   subjects: readonly Subject[];
   /** For the cells' processes. */
   nodeFlags?: readonly string[];
-  /** Hears of each cell when it has ended. */
+  /** Called when a cell has ended. */
   say?: (line: string) => void;
 }
 
-/** Threads take turns, or code that is optimised beside the main thread comes whenever that happens to wait. */
+/** Fair scheduling of threads: otherwise code optimised in the background arrives only when the main thread happens to wait. */
 const counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--fair-sched=yes"];
-/** A process that is looked at takes some fifty times as long. */
+/** A process under Valgrind takes some fifty times as long. */
 const limitMs = 1_800_000;
 
 /**
  * Counts every subject of every scenario once.
- * @throws Error where there is no Valgrind
+ * @throws Error when Valgrind is not installed
  */
 export async function count(options: CountOptions): Promise<{ counts: Count[]; failures: Failure[] }> {
   if (spawnSync("valgrind", ["--version"]).status !== 0)

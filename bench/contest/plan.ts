@@ -1,17 +1,17 @@
-// The room of the plan: what every subject of a scenario is given to do, turn by turn, and what must come of it.
+// The room of the plan: the work of a scenario, turn by turn, and its expected outcome.
 //
-// A plan is data. The server makes an answer's bytes of each turn before anybody asks; the checks make of it what a
-// subject must have heard, done and said. Nobody else decides what the work is.
+// A plan is data. The server makes the bytes of each answer from it in advance; the checks derive from it what a subject
+// must have heard, done and said. Nothing else defines the work.
 
-/** What the model says in one answer. */
+/** One answer of the model. */
 export interface Turn {
-  /** One text delta each. */
+  /** The text deltas. */
   texts: string[];
-  /** A tool call, its arguments in deltas. */
+  /** A tool call; `args` are its argument deltas. */
   call?: { id: string; name: string; args: string[] };
 }
 
-/** A tool as each subject is told of it. The cell adds what it does. */
+/** A tool as each subject declares it. The cell adds its function. */
 export interface ToolPlan {
   name: string;
   description: string;
@@ -21,30 +21,30 @@ export interface ToolPlan {
 export interface Plan {
   system: string;
   tools: ToolPlan[];
-  /** The turns of one agent. All agents of a scenario do the same. */
+  /** The turns of one agent. All agents of a scenario have the same. */
   turns: Turn[];
-  /** How many agents work at the same time in one process. */
+  /** Number of agents running concurrently in one process. */
   agents: number;
-  /** Measured from the start of the process, with nothing done before. */
+  /** Measured from the start of the process, without a warm-up. */
   cold: boolean;
 }
 
-/** What came of the work of one agent, as the plan has it. */
+/** The expected outcome of one agent's work. */
 export interface Expected {
   requests: number;
   /** Characters of all text deltas of all turns. */
   heard: number;
   /** The last answer. */
   text: string;
-  /** How often tools ran. */
+  /** Number of tool executions. */
   executed: number;
-  /** Characters of the arguments, written as JSON without blanks, summed over the calls. */
+  /** Characters of the arguments as compact JSON, summed over the calls. */
   argued: number;
-  /** The tools' results in order, as the last request must carry them. */
+  /** The tools' results in order, as the last request must contain them. */
   results: string[];
 }
 
-/** Frames the server puts into one write. Providers send a few tokens at a time; the kernel may join writes. */
+/** Frames per write of the server. Providers send a few tokens at a time; the kernel may join writes. */
 export const framesPerWrite = 4;
 
 const look: ToolPlan = {
@@ -72,7 +72,7 @@ const write: ToolPlan = {
   },
 };
 
-/** Like those of real agents: some words, some members, two of them nested. */
+/** Similar to those of real agents: a few words, a few members, two of them nested. */
 function oneOfMany(number: number): ToolPlan {
   return {
     name: `look_${number}`,
@@ -119,7 +119,7 @@ function steps(count: number, nameOf: (step: number) => string = () => look.name
 const system = "You keep the record. Use the tools; answer when you have read enough.";
 const plain = { system, tools: [look], agents: 1, cold: false };
 const deltas = Array.from({ length: 20_000 }, (_, at) => `word${at % 1000} `);
-/** 200 kB of content in pieces of eight characters, with what has to be escaped now and then. */
+/** 200 kB of content in pieces of eight characters, some of which need escaping. */
 const content = Array.from({ length: 25_000 }, (_, at) => (at % 10 === 9 ? `line ${at % 9}\\n` : "abcdefg "));
 const many = Array.from({ length: 100 }, (_, at) => oneOfMany(at));
 
@@ -158,7 +158,7 @@ export function warmTurns(plan: Plan): Turn[] {
     : steps(2, () => first);
 }
 
-/** What a tool answers: told from its arguments alone, so that the server can tell whether it really ran. */
+/** A tool's result: derived from its arguments, so that the server can tell whether it really ran. */
 export function resultOf(args: { page?: number; content?: string }): string {
   return args.content === undefined
     ? `Page ${args.page}: ${"nothing that was looked for stands here. ".repeat(5)}`

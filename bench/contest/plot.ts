@@ -1,9 +1,9 @@
-// The room of plots: one SVG a scenario, a bar a subject.
+// The room of plots: one SVG per scenario, one bar per subject.
 
 export interface Bar {
   label: string;
   value: number;
-  /** Printed behind the bar. */
+  /** Printed after the bar. */
   text: string;
   kind: "floor" | "rondo" | "peer";
 }
@@ -16,8 +16,8 @@ const escaped = (text: string): string =>
   );
 
 /**
- * Bars from the shortest to the longest. Those more than `most` are cut there, with a gap in the bar and their figure
- * beside it, so that one long bar does not flatten the rest.
+ * Bars from the shortest to the longest. A bar longer than `most` is cut there, drawn with a gap and its figure, so that
+ * it does not flatten the others.
  */
 export function plot(title: string, unit: string, bars: readonly Bar[], most: number): string {
   const [row, top, left, width, right] = [24, 54, 240, 420, 170];

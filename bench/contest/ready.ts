@@ -1,4 +1,4 @@
-// The room of getting ready: Rondo as it is published, and the peers as their lock has them.
+// The room of preparation: builds and places published Rondo, and installs the locked peers.
 
 import { createHash } from "node:crypto";
 import {
@@ -17,12 +17,12 @@ import { build } from "../../scripts/build.ts";
 import { mustRun } from "../../scripts/run-command.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Rondo's subjects beside what they import, so that they find it before the workspace's own links. Not kept in git. */
+/** A copy of Rondo's subjects next to the built packages, so that they import these and not the workspace's. Not in git. */
 const published = join(root, "bench/published");
 export const peersFolder: string = join(root, "bench/peers");
 const measured = ["core", "models"];
 
-/** Builds Rondo, unless the last build is of the same sources, and puts it where the subjects look. */
+/** Builds Rondo, unless the sources are unchanged since the last build, and puts it where the subjects find it. */
 export async function readyRondo(): Promise<void> {
   const stamp = join(published, "stamp");
   const now = digestOfSources();
@@ -38,7 +38,7 @@ export async function readyRondo(): Promise<void> {
   }
   for (const file of globSync("*.mjs", { cwd: join(root, "bench/subjects") }))
     cpSync(join(root, "bench/subjects", file), join(published, file));
-  // A build that nobody asked for would be in the way of lint and of those who run from sources.
+  // An unrequested build would get in the way of lint, and of running from sources.
   if (had.length === 0)
     for (const dist of globSync("packages/*/dist", { cwd: root }))
       rmSync(join(root, dist), { recursive: true, force: true });
@@ -59,7 +59,7 @@ function digestOfSources(): string {
   return hash.digest("hex");
 }
 
-/** Installs the peers from their lock, unless that is done. No package's scripts run. */
+/** Installs the peers from their lock file, unless already done. No install scripts run. */
 export async function readyPeers(): Promise<void> {
   const stamp = join(peersFolder, "node_modules/.stamp");
   const lock = readFileSync(join(peersFolder, "package-lock.json"));

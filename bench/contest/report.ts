@@ -1,6 +1,6 @@
-// The room of the report: what was measured as a section of bench/RESULTS.md, and a plot a scenario beside it.
+// The room of the report: renders the results as a section of bench/RESULTS.md, and a plot per scenario.
 //
-// Both are drawn from bench/contest.json, where `--write` leaves the figures: `--render` draws them again from there.
+// Both are made from bench/contest.json, where `--write` saves the figures; `--render` renders them again.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus, platform } from "node:os";
@@ -14,7 +14,7 @@ import { notes, type Subject, subjectNamed, subjects } from "./subjects.ts";
 import { type Outcome, verdictOf } from "./verdict.ts";
 
 export interface Report extends Outcome {
-  /** Day, and the machine's words for itself. */
+  /** Day, and the machine's description. */
   date: string;
   machine: string;
   versions: string[];
@@ -28,7 +28,7 @@ const [opening, closing] = [
   "<!-- /contest -->",
 ];
 
-/** Puts the machine's and the packages' names to what was measured, and keeps it. */
+/** Adds machine and package versions to the results, and saves them. */
 export function keep(outcome: Outcome): void {
   const versions = new Set(subjects.flatMap((subject) => versionsOf(subject)));
   const report: Report = {
@@ -40,7 +40,7 @@ export function keep(outcome: Outcome): void {
   writeFileSync(dataFile, `${JSON.stringify(report, null, 1)}\n`);
 }
 
-/** Draws the section and the plots from what was kept. */
+/** Renders the section and the plots from the saved results. */
 export function render(): void {
   const report = JSON.parse(readFileSync(dataFile, "utf8")) as Report;
   const before = readFileSync(resultsFile, "utf8");
@@ -56,7 +56,7 @@ export function render(): void {
   for (const [name, svg] of plotsOf(report)) writeFileSync(join(bench, "plots", `${name}.svg`), svg);
 }
 
-/** Floors and Rondo stand here twice. */
+/** Floors and Rondo appear twice. */
 const label = ({ title, kind, protocol }: Subject): string =>
   protocol === "anthropic-messages" && kind !== "peer" ? `${title} (Anthropic)` : title;
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
@@ -137,7 +137,7 @@ function roundsOf({ figures }: Report, kind: Subject["kind"]): string {
   return least === most ? `${most}` : `${least} to ${most}`;
 }
 
-/** A row a subject, a column a scenario. A cell that was not done says why in a word. */
+/** One row per subject, one column per scenario. A missing cell has a word for the reason. */
 function cellsOf(
   { figures, failures }: Report,
   taking: readonly Subject[],
@@ -197,7 +197,7 @@ const plotLinks = (report: Report): string =>
     .map(([name]) => `[${name}](plots/${name}.svg)`)
     .join(", ");
 
-/** A plot a scenario, by name. */
+/** One plot per scenario, by name. */
 function plotsOf({ figures, sizes = [] }: Report): [string, string][] {
   const drawn = Object.keys(plans).flatMap((scenario): [string, string][] => {
     const bars = figures

@@ -1,4 +1,4 @@
-// The room of the cell: one subject does one scenario once, in a fresh process, and is checked to have done it.
+// The room of running a cell: runs one subject on one scenario in a fresh process, and checks its work.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,25 +10,25 @@ import { expectedOf, type Plan, plans, type ToolPlan } from "./plan.ts";
 import type { ContestServer, Sent } from "./server.ts";
 import type { Subject } from "./subjects.ts";
 
-/** What `cell.mjs` is given. */
+/** The input of `cell.mjs`. */
 interface Work {
   /** URL of the subject's file. */
   subject: string;
   scenario: string;
-  /** The address in front of a protocol's path. */
+  /** The base URL before a protocol's path. */
   base: string;
   system: string;
   tools: ToolPlan[];
   maxSteps: number;
   agents: number;
   cold: boolean;
-  /** File to say in what was done. */
+  /** Where to write the report. */
   report: string;
 }
 
-/** What a cell says it did. */
+/** The report of a cell. */
 export interface Did {
-  /** Milliseconds of processor time (user and system), of the main thread's part of it, and of wall. */
+  /** Milliseconds: processor time (user and system), the main thread's share of it, and wall time. */
   cpu: number;
   main: number;
   wall: number;
@@ -46,7 +46,7 @@ export interface Measured {
   rss: number;
 }
 
-/** A subject that did other work than the plan, or none: what was wrong, in words. */
+/** A subject did other work than planned, or none; the message says what differs. */
 export class OtherWork extends Error {
   override readonly name: string = "OtherWork";
 }
@@ -54,13 +54,13 @@ export class OtherWork extends Error {
 const cellFile = fileURLToPath(new URL("../cell.mjs", import.meta.url));
 let cells = 0;
 
-/** How the process of a cell is started. */
+/** How a cell's process is started. */
 export interface CellStart {
   /** E.g. `--cpu-prof`. */
   nodeFlags?: readonly string[];
-  /** A command that runs another one and looks on, with its own arguments. Default: none. */
+  /** A command, with arguments, under which to run the cell (e.g. Valgrind). Default: none. */
   under?: readonly string[];
-  /** A subject that needs longer is stopped, and said to have been. The floors need seconds. Milliseconds. Default: 120,000. */
+  /** A subject that takes longer is stopped, and reported. Milliseconds; the floors need seconds. Default: 120,000. */
   limitMs?: number;
 }
 
@@ -111,7 +111,7 @@ async function start(
       stdio: ["ignore", "pipe", "pipe"],
       timeout: limitMs,
       killSignal: "SIGKILL",
-      // Peers read keys and switches from the environment, and some would report home.
+      // Peers read keys and settings from the environment, and some would send telemetry.
       env: { PATH: process.env.PATH, HOME: folder, NODE_ENV: "production", ...quiet },
     });
     const ended = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
@@ -129,7 +129,7 @@ async function start(
   }
 }
 
-/** Peers that report on their users are told not to. */
+/** Turns the peers' telemetry off. */
 const quiet = {
   MASTRA_TELEMETRY_DISABLED: "1",
   OPENAI_AGENTS_DISABLE_TRACING: "1",
@@ -147,7 +147,7 @@ const firstWords = (said: string): string =>
     .join(" ")
     .slice(0, 300);
 
-/** What was wrong with the work, or undefined. `sent` is what the server saw; absent where there is no wire. */
+/** What is wrong with the work, or undefined. `sent` is what the server received; absent without a wire. */
 export function wrongWith(
   plan: Plan,
   did: Did,

@@ -1,15 +1,15 @@
-// The room of the contest's server: a process of its own that plays a plan to whoever asks, and takes note of what came.
+// The room of the contest's server: a separate process that plays a plan, and records what it received.
 //
-// Every subject of a protocol is sent the same bytes, made before it asks. Requests are told apart by what a subject
-// cannot change: the address is the cell's, and the prompt names the agent (`#17`); number 0 is the warm-up. Nothing
-// of a request is parsed while the cell runs; the last one of each agent is looked at when the cell has ended.
+// All subjects of a protocol get the same bytes, prepared in advance. Requests are told apart by what a subject cannot
+// change: the URL identifies the cell, and the prompt the agent (`#17`; 0 is the warm-up). No request is parsed while the
+// cell runs; the last one of each agent is examined afterwards.
 
 import { createServer, type ServerResponse } from "node:http";
 import { isServing, listen, type Serving, startServing, stream } from "../serving.ts";
 import { type WireProtocol, writesOf } from "./bodies.ts";
 import { framesPerWrite, plans, warmTurns } from "./plan.ts";
 
-/** What an agent sent, in all. */
+/** What an agent sent in total. */
 export interface Sent {
   requests: number;
   bytes: number;
@@ -17,12 +17,12 @@ export interface Sent {
   streamed: boolean;
   /** The tool results in the last request, in order. */
   results: string[];
-  /** Tools declared in the last request. */
+  /** Number of tools declared in the last request. */
   tools: number;
 }
 
 export interface ContestServer extends Serving {
-  /** What the agents of a cell sent, by number; forgets it. */
+  /** What the agents of a cell sent, by agent number; then forgets it. */
   report(cell: string): Promise<Record<string, Sent>>;
 }
 
@@ -69,13 +69,13 @@ function resultsIn({ role, content }: Message): string[] {
   return content.flatMap((part) => (part.type === "tool_result" ? [textOf(part.content)] : []));
 }
 
-/** Number of the agent, from the prompt: `#17`. */
+/** The agent's number, from the prompt: `#17`. */
 function agentOf(body: Buffer): string {
   const at = body.indexOf("agent #");
   return at === -1 ? "?" : (/^\d+/.exec(body.toString("latin1", at + 7, at + 15))?.[0] ?? "?");
 }
 
-/** What each cell's agents sent, and what they are sent. */
+/** What the agents of each cell sent, and what to send them. */
 class Cells {
   readonly #made = new Map<string, Buffer[][]>();
   readonly #cells = new Map<string, Map<string, Noted>>();

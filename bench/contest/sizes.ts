@@ -1,7 +1,7 @@
-// The room of install sizes: what a user's disk holds after installing a subject, its dependencies with it.
+// The room of install sizes: disk space of a subject with its dependencies.
 //
-// Counted from what is installed here: a package's files, then the packages that Node would find for its dependencies
-// (optional ones and demanded peers where npm installed them), each once. Bytes of files, not blocks of a disk.
+// Counted from what is installed here: the files of a package and of every package that Node would find for its
+// dependencies (optional ones and required peers if npm installed them), each once. Bytes of files, not disk blocks.
 
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -25,7 +25,7 @@ interface Manifest {
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-/** The folder of a package as Node would find it from another, or undefined. */
+/** The folder of a package as Node would find it from another one, or undefined. */
 function find(name: string, from: string): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const candidate = join(folder, "node_modules", name);
@@ -48,7 +48,7 @@ function bytesOf(folder: string): number {
   return sum;
 }
 
-/** The packages of a subject and all that they need, by folder. Throws when one that is needed is not installed. */
+/** The packages of a subject with all dependencies, by folder. Throws when a required one is not installed. */
 function closure(subject: Subject): Map<string, Manifest> {
   const start = dirname(join(here, subject.file));
   const found = new Map<string, Manifest>();
@@ -80,7 +80,7 @@ export function sizeOf(subject: Subject): Size {
   };
 }
 
-/** Versions of the packages a subject is installed by: `ai 7.0.173`. */
+/** Versions of the packages that are installed for a subject: `ai 7.0.173`. */
 export function versionsOf(subject: Subject): string[] {
   const start = dirname(join(here, subject.file));
   return subject.packages.flatMap((name) => {

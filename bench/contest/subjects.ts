@@ -1,21 +1,21 @@
-// The room of the subjects: who takes part, by which protocol, and what each is compared with.
+// The room of the subjects: who takes part, over which protocol, and with what each is compared.
 
 import type { WireProtocol } from "./bodies.ts";
 
 export interface Subject {
   name: string;
-  /** As a reader knows it. */
+  /** The name in reports. */
   title: string;
   kind: "floor" | "rondo" | "peer";
   /** `none`: the model is a function in the same process. */
   protocol: WireProtocol | "none";
-  /** Whose CPU is its unit: the `fetch` loop of its protocol; of Chat Completions where there is no wire. */
+  /** The subject whose CPU is the unit: the `fetch` loop of its protocol, or of Chat Completions without a wire. */
   floor: string;
-  /** Beside this file's folder. */
+  /** Relative to this file's folder. */
   file: string;
-  /** The packages a user installs for it: their closure is its install size. */
+  /** The packages a user installs for it; with their dependencies they make up its install size. */
   packages: string[];
-  /** Scenarios it cannot do, and why: said in the table. */
+  /** Scenarios it cannot run, and why: printed in the table. */
   cannot?: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +32,7 @@ const floor = (name: string, title: string, protocol: Subject["protocol"], unit:
 const rondo = (name: string, title: string, protocol: Subject["protocol"], unit: string): Subject => ({
   ...floor(name, title, protocol, unit),
   kind: "rondo",
-  // A copy of the one in subjects/, beside the built packages: see ready.ts.
+  // A copy of the file in subjects/, next to the built packages: see ready.ts.
   file: `../published/${name}.mjs`,
   packages: ["@rondo/core", "@rondo/models"],
 });
@@ -91,7 +91,7 @@ export const subjects: readonly Subject[] = [
   { ...rondo("rondo-in-process", "Rondo, no wire", "none", "fetch"), packages: ["@rondo/core"] },
 ];
 
-/** What could not be had, what was chosen, and why: kept with the results. */
+/** Compromises in the comparison and their reasons: published with the results. */
 export const notes: readonly string[] = [
   "Strands asks for openai 6 and is given the 7 that the OpenAI SDK's own runner is: they share a folder.",
   "The Anthropic SDK's runner is told `thread: false`: by default the server keeps the conversation and a request carries only what is new, which is other work.",
@@ -111,7 +111,7 @@ export function subjectNamed(name: string): Subject {
   return found;
 }
 
-/** A subject of Rondo as it imports the workspace's sources, unbuilt: for tests, and never for figures. */
+/** A Rondo subject that imports the workspace's sources, unbuilt: for tests, never for figures. */
 export const fromSources = (subject: Subject): Subject => ({
   ...subject,
   file: subject.file.replace("../published/", "../subjects/"),

@@ -1,19 +1,19 @@
-// The room of the verdict: the bounds Rondo has set itself, each held against what was measured.
+// The room of the verdict: checks the measured figures against the bounds that Rondo has set itself.
 //
-// Where a bound beside a floor is not kept, the line also says how near three others come, in the same unit:
+// When a bound relative to a floor is not kept, the line also shows three other subjects in the same unit:
 //
-// - "kept and pure": the node:http loop by hand that is built as Rondo has to be (`subjects/pure-by-hand.mjs`). Where it is
-//   over the bound, no loop built so keeps it.
-// - "with a wire by hand": Rondo's loop over that loop's own codec and transport, which mind nothing
-//   (`subjects/model-by-hand.mjs`). Where there are few steps and short answers it is nearly the loop alone, and a bound that it
-//   is over is the loop's to keep. Of long histories and long answers it says nothing: Rondo's own codec takes less there.
-// - "with a loop by hand": the loop that is kept and pure over Rondo's codec and transport (`subjects/pure-over-model.mjs`). A
-//   bound that it is over is theirs to keep.
+// - "kept and pure": the hand-written node:http loop with Rondo's design (`subjects/pure-by-hand.mjs`). If it exceeds the
+//   bound, no loop of this design can keep it.
+// - "with a wire by hand": Rondo's loop over that loop's codec and transport, which handle no faults
+//   (`subjects/model-by-hand.mjs`). With few steps and short answers this is nearly the loop alone: a bound it exceeds is up
+//   to the loop. With long histories or answers it says nothing, because Rondo's own codec is faster there.
+// - "with a loop by hand": the kept and pure loop over Rondo's codec and transport (`subjects/pure-over-model.mjs`). A bound
+//   it exceeds is up to these.
 //
-// No tolerance is given to noise: a bound is kept or it is not. What is done against noise is done in measuring: medians
-// over rounds, each compared with the floor of its own round. A figure that is missing keeps no bound.
+// There is no tolerance for noise: a bound is kept or not. Noise is reduced in the measurement, by medians over rounds,
+// each relative to the floor of the same round. A bound with a missing figure is not kept.
 //
-// "Rondo" is Rondo as it is by default on Node, over node:http, in both protocols. Over `fetch` it is shown, not bound.
+// "Rondo" is the default on Node, over node:http, in both protocols. Over `fetch` it is shown, but has no bounds.
 
 import { median } from "../measure.ts";
 import { type Failure, type Figure, growthOf } from "./contest.ts";
@@ -36,7 +36,7 @@ export interface Outcome {
   imports?: ImportTimes;
 }
 
-/** In these an answer is streamed and time goes by in the loop; a cold start is bound by peers and by import times. */
+/** Scenarios with bounds against floors. A cold start is bounded by peers and import times instead. */
 export const streaming: readonly string[] = [
   "50-steps",
   "400-steps",
@@ -47,7 +47,7 @@ export const streaming: readonly string[] = [
   "200-agents",
 ];
 
-/** Subjects of one protocol: Rondo, what it is held against, and who else is held against that. */
+/** Per protocol: Rondo, the floors, and the subjects shown for comparison. */
 const fields = [
   { rondo: "rondo", fetch: "fetch", node: "node", others: othersOf("") },
   {
@@ -69,7 +69,7 @@ function othersOf(protocol: string): [title: string, subject: string][] {
 const roundsOf = (figures: readonly Figure[], scenario: string, name: string): readonly number[] =>
   figures.find((figure) => figure.scenario === scenario && figure.subject === name)?.rounds ?? [];
 
-/** The rounds of two subjects in pairs, as ratios of CPU: the median. Both took part in every round. */
+/** The median of the CPU ratios of two subjects, round by round. Both took part in every round. */
 function ratioOf(
   figures: readonly Figure[],
   scenario: string,
@@ -153,7 +153,7 @@ function besideOf(
 const plus = (value: number | undefined, more: number): number | undefined =>
   value === undefined ? undefined : value + more;
 
-/** In each scenario, against every peer of Rondo's protocol, in units of the fetch loop. A peer that failed is not beaten. */
+/** In each scenario, against every peer of Rondo's protocol, relative to the fetch loop. A peer that failed does not count as beaten. */
 function aheadOfPeers({ figures, failures }: Outcome, scenario: string, lines: Line[]): void {
   for (const { rondo } of fields) {
     const { protocol } = subjectNamed(rondo);

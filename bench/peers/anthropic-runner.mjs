@@ -1,7 +1,7 @@
-// The Anthropic SDK's own tool runner, streaming. It speaks Anthropic's protocol and no other.
+// The Anthropic SDK's own tool runner, streaming. It speaks only Anthropic's protocol.
 //
-// `thread: false`: by default the server keeps the conversation, and a request carries only what is new, which no other
-// subject can do and is other work.
+// `thread: false`: by default the server keeps the conversation and a request carries only what is new, which no other
+// subject can do, and is different work.
 
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";

@@ -1,4 +1,4 @@
-// What LangChain's agent and LangGraph's have in common here: the model, the tools, and reading the stream.
+// The parts that LangChain's and LangGraph's subjects share: the model, the tools, and reading the stream.
 
 import { AIMessageChunk } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
@@ -20,7 +20,7 @@ export function partsOf({ base, tools }) {
   };
 }
 
-/** Its token stream: pieces of messages, each with what it belongs to. */
+/** Reads its token stream: pieces of messages, each with metadata. */
 export async function read(agent, prompt, maxSteps) {
   const stream = await agent.stream(
     { messages: [{ role: "user", content: prompt }] },

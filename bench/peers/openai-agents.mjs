@@ -1,4 +1,4 @@
-// OpenAI Agents JS over its model for Chat Completions, streaming, its tracing off (it would be sent to its makers).
+// OpenAI Agents JS over its model for Chat Completions, streaming, with tracing off (traces would be sent to OpenAI).
 
 import { Agent, OpenAIChatCompletionsModel, run, setTracingDisabled, tool } from "@openai/agents";
 import OpenAI from "openai";

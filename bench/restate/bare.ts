@@ -1,18 +1,18 @@
-// The bare engine's own handler: what somebody writes who wants durable steps and no agent loop.
+// The room of the bare engine: what somebody writes who wants durable steps without an agent loop.
 //
-// One virtual object per session, as Rondo has it, and of each step the journal entries that it is told: as many as Rondo
-// makes, each with as many bytes. Nothing is decided, folded or checked.
+// One virtual object per session, as in Rondo, and for each step as many journal entries with as many bytes as Rondo
+// makes. It decides, folds and checks nothing.
 
 import { type ObjectContext, object, type VirtualObjectDefinition } from "@restatedev/restate-sdk";
 
 export interface BareWork {
-  /** Of each step the bytes of each journaled value. */
+  /** For each step, the sizes of its journaled values in bytes. */
   steps: readonly (readonly number[])[];
 }
 
 type Bare = VirtualObjectDefinition<"bare", { run(ctx: ObjectContext, work: BareWork): Promise<number> }>;
 
-/** @param stepped told when a step of a run begins */
+/** @param stepped called when a step of a run begins */
 export const bare = (stepped: (run: string, first: boolean) => void): Bare =>
   object({
     name: "bare",

@@ -1,6 +1,6 @@
-// The program of a worker in the bench: Rondo's loop, or the bare engine's own handler, on Restate's SDK.
+// The room of the bench's worker program: Rondo's loop, or the bare handler, on Restate's SDK.
 //
-// Argument: which of the two. It remembers the time from one step to the next of each run, and tells when it is asked.
+// Argument: which of the two. It records the time between the steps of each run, and reports it on request.
 
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
@@ -19,7 +19,7 @@ import { bare } from "./bare.ts";
 
 const [which = "rondo"] = process.argv.slice(2);
 
-/** When each run was last seen, and the times from step to step, in milliseconds. */
+/** When each run was last seen, and the times between steps, in milliseconds. */
 let times: number[] = [];
 const last = new Map<string, number>();
 const stepped = (run: string, first: boolean): void => {
@@ -29,13 +29,13 @@ const stepped = (run: string, first: boolean): void => {
   last.set(run, now);
 };
 
-/** Calls the tool until as many answers are given as the task says: `ID STEPS`. */
+/** Calls the tool until it has given as many answers as the task says: `ID STEPS`. */
 function stepping(): Model {
   return {
     id: "bench",
     origin: benchOrigin,
     async call({ messages }: ModelRequest): Promise<AssistantMessage> {
-      // The task, then an answer and a result for each step there was.
+      // The task, then an answer and a result per step.
       const step = (messages.length + 1) / 2;
       const task = textOf(messages.at(0) as Message);
       const [run = "", steps] = task.split(" ");
@@ -55,7 +55,7 @@ async function listen(): Promise<string> {
     model: stepping(),
     tools: [look],
     maxSteps: 1_000,
-    // Nothing is cut or summed up: what is kept is what is measured.
+    // Nothing is cut or summarized, so that all of it is measured.
     context: { cap: null, trim: null, prune: null, guard: null, compaction: null },
   });
   return restateWorker({ agents: { bench: agent } }).listen();
@@ -66,5 +66,5 @@ process.on("message", () => {
   process.send?.({ times });
   times = [];
 });
-// Whoever started it is gone.
+// The parent process is gone.
 process.once("disconnect", () => process.exit());

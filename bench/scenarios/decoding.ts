@@ -1,6 +1,6 @@
-// What 20,000 text deltas cost from bytes to events, without a network: the same chunks for everyone.
+// The room of decoding: what 20,000 text deltas cost from bytes to events, without a network, with the same chunks for all.
 //
-// The floor is the hand-written loop's way of reading: TextDecoder, split at blank lines, JSON.parse, add the text up.
+// The floor reads as the hand-written loop does: TextDecoder, split at blank lines, JSON.parse, append the text.
 
 import { Agent } from "@rondo/core";
 import type { HttpClient } from "@rondo/models";
@@ -13,7 +13,7 @@ import { writesOf } from "../server.ts";
 
 const deltas = 20_000;
 
-/** A client that was answered before it asked. */
+/** A client with a prepared answer. */
 function replay(chunks: readonly Uint8Array[]): HttpClient {
   return {
     request: () =>

@@ -1,7 +1,7 @@
-// What 20,000 text deltas cost from the socket to the listener, protocol by protocol, over a real server.
+// The room of deltas: what 20,000 text deltas cost from socket to listener, per protocol, over a real server.
 //
-// The floor is a fetch loop written by hand. A model's own call is measured over both of our clients, and the whole of
-// it (loop, events, stream) as Agent.stream.
+// The floor is a hand-written fetch loop. The model's own call is measured over both of our HTTP clients, and the whole
+// path (loop, events, stream) as Agent.stream.
 
 import { Agent, type Model } from "@rondo/core";
 import { fetchClient, type HttpClient, nodeClient } from "@rondo/models";

@@ -1,8 +1,8 @@
-// How far estimates of tokens are off.
+// The room of estimates: how far token estimates are off.
 //
-// Of answers the provider's own count is known: those of the recorded transcripts, where RONDO_CORPUS names their folder.
-// Of requests nobody's count is, so the words in the bodies that our codecs make are counted by a real tokenizer. It is
-// one provider's, and no template is around them: these figures say how steady an estimate is, not quite how right.
+// For answers the provider's own count is known: those of the recorded transcripts, whose folder RONDO_CORPUS names. For
+// requests there is no count, so a real tokenizer counts the words in our codecs' bodies. It is one provider's, and chat
+// templates are left out: these figures show how consistent an estimate is, rather than how accurate.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,9 +39,9 @@ interface Sample {
   estimated(estimator: Estimator): number;
 }
 
-/** Answers that say how long they were, and show all that was counted. */
+/** Answers that report their token count, and show everything that was counted. */
 function answers(corpus: string): Sample[] {
-  // provider, api, file, kind, bytes, events, models, stops, origin_guess, source: what was made up counts nothing.
+  // provider, api, file, kind, bytes, events, models, stops, origin_guess, source: invented transcripts are excluded.
   const recorded = new Set(
     readFileSync(join(corpus, "MANIFEST.tsv"), "utf8")
       .split("\n")
@@ -69,7 +69,7 @@ function answers(corpus: string): Sample[] {
 const source = (...paths: string[]): string =>
   paths.map((path) => readFileSync(join(root, path), "utf8")).join("\n");
 
-/** What tools bring back: each kind from files that are there in every clone. */
+/** Typical tool results: each kind from files that are in every clone. */
 const kinds: Readonly<Record<string, () => string>> = {
   prose: () => source("README.md", "docs/guide/rules.md", "docs/guide/tools.md", "docs/guide/sessions.md"),
   code: () => source("packages/core/src/loop/next.ts", "packages/core/src/loop/drive.ts"),
@@ -94,7 +94,7 @@ const tools: readonly ToolDefinition[] = ["read", "search", "write"].map((name) 
   },
 }));
 
-/** A conversation in which tools brought one kind of thing back, so many pieces of it. */
+/** A conversation whose tool results are pieces of one kind of text. */
 function conversation(words: string, pieces: number): Message[] {
   const size = Math.floor(words.length / pieces);
   const messages: Message[] = [
@@ -149,7 +149,7 @@ function requests(): Sample[] {
   );
 }
 
-/** Every key and value of a body, without the marks around them. */
+/** Every key and value of a body, without JSON punctuation. */
 function wordsIn(value: unknown): string[] {
   if (typeof value === "object" && value !== null)
     return Object.entries(value).flatMap(([key, member]) => [

@@ -1,7 +1,7 @@
-// What importing costs, each time in a fresh process, beside node:http, which every program that talks to a model loads.
+// The room of imports: what importing costs in a fresh process, compared with node:http, which every model client loads.
 //
-// The built packages are measured (`npm run build`); where there are none, the sources, which Node strips as it loads
-// them.
+// Measures the built packages (`npm run build`); without a build, the sources, whose types Node strips while
+// loading.
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";

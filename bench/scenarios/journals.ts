@@ -1,8 +1,8 @@
-// What keeping a run costs: the time a step waits for its journal, and the time to read a long session back.
+// The room of journals: how long a step waits for its journal, and how long it takes to read a long session back.
 //
 // A real run with a model and a tool that cost next to nothing; every append is timed. A step's cost is the sum of its
-// appends: one before the model is asked, one before the tool runs. Disks differ more than code: the floor of a journal
-// that lasts is one write and one fdatasync of as many bytes to a plain file.
+// appends: one before the model call, one before the tool runs. Disks differ more than code: the floor of a durable
+// journal is one write and one fdatasync of as many bytes to a plain file.
 
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import type { Figure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
 import { callAt, doneAnswer, look, stepping } from "../stepping.ts";
 
-/** Runs so many steps in session `s` and gives what each step spent in its journal: CPU and wall, in microseconds. */
+/** Runs some steps in session `s` and returns each step's time in the journal: CPU and wall, in microseconds. */
 async function spent(journal: Journal, steps: number): Promise<{ cpu: number; wall: number }[]> {
   const each: { cpu: number; wall: number }[] = [];
   const timed: Journal = {
@@ -35,7 +35,7 @@ async function spent(journal: Journal, steps: number): Promise<{ cpu: number; wa
       ? {}
       : { lease: (session, request) => journal.lease?.(session, request) as never }),
   };
-  // Calls the tool until so many answers are given.
+  // Calls the tool until that many answers were given.
   const model = stepping((step) => (step < steps ? callAt(step) : doneAnswer()));
   const agent = new Agent({ model, tools: [look], journal: timed, maxSteps: steps + 1 });
   const { end } = await agent.run("go", { session: "s" });
@@ -43,7 +43,7 @@ async function spent(journal: Journal, steps: number): Promise<{ cpu: number; wa
   return each.slice(1, -1);
 }
 
-/** One write and one fdatasync of as many bytes, twice a step. */
+/** One write and one fdatasync of as many bytes, twice per step. */
 function plainFile(folder: string, steps: number): { cpu: number; wall: number }[] {
   const file = openSync(join(folder, "plain"), "a");
   const bytes = Buffer.alloc(1_200, 120);
@@ -118,7 +118,7 @@ export const journals: Scenario = {
   },
 };
 
-/** Reading and folding a session of so many steps. */
+/** Reading and folding a session of some number of steps. */
 async function* resumes(folder: string): AsyncGenerator<Figure[]> {
   for (const steps of [1_000, 10_000]) {
     const memory = memoryJournal();

@@ -1,7 +1,7 @@
-// What the loop itself costs, in process, with a model and a tool that cost nothing.
+// The room of the loop's cost: in process, with a model and a tool that cost nothing.
 //
-// The floor is a while-loop that calls the same model and the same tool and keeps the messages: it keeps no records,
-// knows no rules, and stops at nothing.
+// The floor is a while loop that calls the same model and tool and keeps the messages: no records, no rules,
+// no limits.
 
 import {
   Agent,
@@ -24,7 +24,7 @@ function answer(
   return { role: "assistant", content, origin, stop: { kind, wire: kind } };
 }
 
-/** A model that calls a tool until `steps` answers were given, each with its own arguments, then answers in `deltas` pieces. */
+/** A model that calls a tool in `steps` answers, each with other arguments, then answers in `deltas` pieces. */
 function model(steps: number, deltas: number): Model {
   let answered = 0;
   return {
@@ -107,7 +107,7 @@ async function ours(steps: number, deltas: number): Promise<string> {
   return `${(await stream.result).messages.length} messages, ${heard} characters`;
 }
 
-/** One thing done many times, so that every cell is equally warm. */
+/** Repeats one thing, so that every cell is equally warm. */
 function repeated(times: number, one: () => Promise<string>): () => Promise<string> {
   return async () => {
     let last = "";

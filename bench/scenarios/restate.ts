@@ -1,9 +1,9 @@
-// What the loop costs on Restate: steps a second with one worker and with two, and the time from one step to the next,
-// beside the engine's own figures.
+// The room of Restate's cost: steps per second with one worker and with two, and the time between steps, compared with a
+// bare handler.
 //
-// The floor is a handler of the bare engine on the same server: one object per session, and of each step as many journaled
-// values as Rondo makes, with as many bytes; both are read from the server's own journal of a run of Rondo's. What Rondo
-// keeps besides (the session's records, whoever follows them) is what the ratio shows. The two take turns, round by round.
+// The floor is a bare handler on the same server: one object per session, and per step as many journaled values as Rondo
+// makes, with the same sizes, both taken from the server's journal of a Rondo run. So the ratio shows what Rondo does
+// besides (the session's records, live events). The two alternate, round by round.
 
 import { fileURLToPath } from "node:url";
 import { restateClient } from "@rondo/restate";
@@ -15,15 +15,15 @@ import type { BareWork } from "../restate/bare.ts";
 import type { Tabled } from "../scenario.ts";
 
 const rounds = 3;
-/** Steps of a round: a model's answer, and a tool's result where it asks for one. Its runs are under way together. */
+/** Steps per round: a model's answer, and a tool result if it asks for one. The round's runs are concurrent. */
 const stepsOfRound = 960;
-/** Steps of a run, and how many workers there are. A run has a cost of its own, which a short one shows. */
+/** Steps per run, and number of workers. A run has a fixed cost, which short runs show. */
 const loads = [
   { steps: 80, workers: 1 },
   { steps: 80, workers: 2 },
   { steps: 20, workers: 1 },
 ] as const;
-/** Steps of the run whose steps are timed, alone on the server. */
+/** Steps of the run that is timed alone on the server. */
 const alone = 200;
 
 const program = fileURLToPath(new URL("../restate/worker.ts", import.meta.url));
@@ -35,9 +35,9 @@ interface Side {
   which: Which;
   balancer: Balancer;
   workers: WorkerProcess[];
-  /** Does a run of so many steps. */
+  /** Runs some number of steps. */
   run(id: string, steps: number): Promise<void>;
-  /** Takes the times of steps that the workers remember. */
+  /** Fetches, and clears, the step times that the workers recorded. */
   collect(): Promise<number[]>;
 }
 
@@ -86,7 +86,7 @@ async function compared(
     for (let round = 0; round <= rounds; round += 1)
       for (const side of round % 2 === 0 ? [bare, rondo] : [rondo, bare]) {
         const rate = await rateOf(side, load, `${load.steps}-${load.workers}-${round}`);
-        // The first is not counted: connections are opened, code is compiled.
+        // The first round is not counted: connections are opened, code is compiled.
         if (round > 0) rates[side.which].push(rate);
       }
     const workers = load.workers === 1 ? "1 worker" : `${load.workers} workers`;
@@ -113,7 +113,7 @@ async function compared(
   return { head: ["", "", "Rondo", "bare engine", "ratio"], rows };
 }
 
-/** Steps a second of all runs together. */
+/** Steps per second of all runs together. */
 async function rateOf(
   side: Side,
   { steps, workers }: { steps: number; workers: number },
@@ -130,7 +130,7 @@ async function rateOf(
   return stepsOfRound / ((performance.now() - from) / 1_000);
 }
 
-/** The time of each step of a run that is alone, in milliseconds, the shortest first. */
+/** The time of each step of a run that is alone, in milliseconds, shortest first. */
 async function timesOf(side: Side, id: string): Promise<number[]> {
   await side.collect();
   await side.run(id, alone);
@@ -194,10 +194,10 @@ async function bareSide(engine: Engine, journaled: readonly (readonly number[])[
   });
 }
 
-/** What the SDK and the server put around a value, in bytes. */
+/** Bytes that the SDK and the server add around a value. */
 const wrapping = 12;
 
-/** The sizes of the values that a run of Rondo's journaled, shared out among its steps in their order. */
+/** The sizes of the values that a Rondo run journaled, distributed over its steps in order. */
 async function journaledBy(engine: Engine, session: string, count: number): Promise<number[][]> {
   const rows = await engine.query(
     "select j.raw_length as size from sys_journal j join sys_invocation i on j.id = i.id " +

@@ -1,7 +1,7 @@
-// What it takes to come back: a session of so many steps, left in the middle of its run, opened by another process.
+// The room of resuming: a session left in the middle of its run is opened by another process.
 //
-// The whole way a resume goes: the journal's file is opened, the session read and folded, taken over and its lease let go
-// of again. The floor is reading the same bytes and parsing them as JSON, which nobody who keeps text can leave out.
+// Everything a resume does: open the journal's file, read and fold the session, take it over, release its lease. The
+// floor is reading the same bytes and parsing them as JSON, which no text format can avoid.
 
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,13 +12,13 @@ import { type Figure, measure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
 import { callAt, look, stepping } from "../stepping.ts";
 
-/** Nothing is cut or summed up: the length of the history is what is measured. */
+/** Nothing is cut or summarized: the length of the history is what is measured. */
 const options = {
   tools: [look],
   context: { cap: null, trim: null, prune: null, guard: null, compaction: null },
 };
 
-/** The records of a run of so many steps, without its end. */
+/** The records of a run of some number of steps, without its end. */
 async function leftAfter(steps: number): Promise<LogRecord[]> {
   const journal = memoryJournal();
   const model = stepping(callAt);
@@ -59,7 +59,7 @@ export const resume: Scenario = {
         sqlite.close();
         jsonl.close();
         let copies = 0;
-        // Taking over writes: each time it is a fresh copy that is taken over.
+        // Taking over writes: so each time it is a fresh copy.
         const subjects = {
           "parsing the records": () =>
             Promise.resolve(

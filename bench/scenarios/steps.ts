@@ -1,4 +1,4 @@
-// What a growing history costs: one request a step, each longer by an answer of ten deltas and a message of 400 characters.
+// The room of growing histories: one request per step, each longer by an answer of ten deltas and a message of 400 characters.
 
 import { type Message, type Model, userText } from "@rondo/core";
 import { fetchClient, type HttpClient, nodeClient } from "@rondo/models";
@@ -45,7 +45,7 @@ function subjectsOf(url: string, name: string, steps: number): Record<string, Su
   if (protocol === undefined) throw new Error(`there is no protocol ${name}`);
   const headers = { "x-bench": JSON.stringify({ protocol: name, deltas: 10, perWrite: 10 }) };
   const [fetched, node] = [byFetch(url), byNode(url)];
-  // A new model each time: what it remembers of messages must be earned in the run.
+  // A new model each time: what it caches of messages must be built up in the run.
   const model = (http: HttpClient): Model => protocol.model({ baseURL: url, http, headers });
   const [portable, own] = [fetchClient(), nodeClient()];
   return {

@@ -1,9 +1,9 @@
-// The room of the floors: an agent loop by hand, the shortest that would do and that a careful person would write.
+// The room of the floors: the shortest agent loop that works and that a careful person would write.
 //
-// Send, split at blank lines, JSON.parse, tell the listener, add up, run the tools, go on. No errors, no limits, no
-// clocks, no events, no record of anything.
+// Send, split at blank lines, JSON.parse, call the listener, collect, run the tools, repeat. No errors, no limits, no
+// timeouts, no events, no records.
 
-/** Takes text as it comes and gives each event's JSON once it is whole. */
+/** Takes text as it comes and passes on each event's JSON once it is complete. */
 export function splitter(take) {
   let rest = "";
   return (text) => {
@@ -20,7 +20,7 @@ export function splitter(take) {
   };
 }
 
-/** A request's body, what folds an answer's events, and what follows it in the history. */
+/** Builds a request's body, folds an answer's events, and extends the history. */
 export const byHandProtocols = {
   "openai-chat": {
     path: "/chat/completions",
@@ -118,7 +118,7 @@ export const byHandProtocols = {
 };
 
 /**
- * A subject of a way to send: `send(path, headers, body, onText)` resolves when the answer is over.
+ * A subject for a transport: `send(path, headers, body, onText)` resolves when the answer is complete.
  */
 export function byHand(name, sender) {
   const protocol = byHandProtocols[name];

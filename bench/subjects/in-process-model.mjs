@@ -1,4 +1,4 @@
-// A plan's turns for models in process: those of the warm-up for agent 0.
+// The room of the in-process model: a plan's turns; agent 0 gets those of the warm-up.
 
 export async function modelOf(scenario) {
   const { plans, warmTurns } = await import("../contest/plan.ts");

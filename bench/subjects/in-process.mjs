@@ -1,4 +1,4 @@
-// The loop by hand with a model that is a function in the same process: what is left when there is no wire.
+// The loop by hand with a model that is a function in the same process: the cost without a wire.
 
 import { modelOf } from "./in-process-model.mjs";
 

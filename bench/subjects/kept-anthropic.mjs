@@ -1,4 +1,4 @@
-// The loop by hand over `node:http` that keeps what Rondo promises, speaking Anthropic's protocol.
+// The loop by hand over `node:http` with Rondo's promises, speaking Anthropic's protocol.
 
 import { keptByHand } from "./kept-by-hand.mjs";
 import { sendByNodeWatched } from "./send-node-watched.mjs";

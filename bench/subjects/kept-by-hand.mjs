@@ -1,16 +1,16 @@
-// The room of the other floor: the loop by hand, and with it the least that it takes to keep what Rondo promises.
+// The room of the "kept" floor: the loop by hand, plus the least code that keeps what Rondo promises.
 //
-// Five records a step with time and chance, written before what they announce; a name of each request; a request that
-// can be aborted and that two clocks watch; live events to a function that may throw; arguments checked against their schema;
-// results measured, cleaned and compared with those of before; limits. No rule of a user's, no hook, no retry, no other
-// protocol, no way to come back to a run, no error worth reading: what is not done here costs more.
+// Five records per step with time and randomness, written before what they announce; a digest of each request; a request
+// with an abort and two timeouts; live events to a function that may throw; arguments checked against their schema; results
+// measured, cleaned and compared with earlier ones; limits. No user rules, hooks, retries, other protocols, resume, or
+// helpful errors: whatever is missing here costs more.
 
 import { byHandProtocols, splitter } from "./by-hand.mjs";
 
 const highPrime = 2654435761 | 0;
 const lowPrime = 1597334677;
 
-/** 53 bits of a text, going on from another's. */
+/** A 53-bit hash of a text, continuing an earlier hash. */
 export function nameOf(text, from) {
   let high = (from / 2 ** 32) ^ text.length;
   let low = from | 0;
@@ -55,7 +55,7 @@ export const canonical = (args) => JSON.stringify(args, Object.keys(args).sort()
 export const control = /\p{Cc}(?<![\t\n\r])/u;
 export const mostBytes = 50 * 1024;
 
-/** Live events, told to a function; what that throws is the run's to end by. */
+/** Live events to a function; if it throws, the run ends with that error. */
 export class Events {
   #hear;
   failed;
@@ -73,7 +73,7 @@ export class Events {
   }
 }
 
-/** A subject of a way to send: `send(body, onText, watch)` resolves when the answer is over. */
+/** A subject for a transport: `send(body, onText, watch)` resolves when the answer is complete. */
 export function keptByHand(name, sender) {
   const protocol = byHandProtocols[name];
   return function prepare({ base, system, tools, maxSteps }) {

@@ -1,6 +1,6 @@
-// A model for Rondo's loop whose codec and transport are those of the loop by hand over `node:http`: it reads what the
-// server of the contest sends, and minds nothing that can go wrong. It writes the whole history anew for each request and
-// parses every piece of an answer, as Rondo's own codecs do not: where both are long, those take less.
+// A model for Rondo's loop with the hand-written codec and transport over `node:http`: it understands only what the
+// contest's server sends, and handles no faults. It serializes the whole history for each request and parses every frame,
+// which Rondo's own codecs do not: with long histories and answers those are faster.
 
 import { byHandProtocols, splitter } from "./by-hand.mjs";
 import { sendByNode } from "./send-node.mjs";
@@ -12,7 +12,7 @@ export function modelByHand(name, { base, system, tools }) {
   const send = sendByNode(base + protocol.path, { "content-type": "application/json", ...protocol.headers });
   const declared = protocol.tools(tools);
 
-  /** The history in the protocol's words: an answer and its result, again and again. */
+  /** The history in the protocol's format: an answer and its result, again and again. */
   function written(messages) {
     const out = protocol.start(system, messages.at(0).content[0].text);
     for (let at = 1; at < messages.length; at += 2) {

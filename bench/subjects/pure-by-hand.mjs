@@ -1,10 +1,9 @@
-// The room of the third floor: the loop by hand that keeps what Rondo promises, built as Rondo has to be built.
+// The room of the "kept and pure" floor: the hand-written loop that keeps Rondo's promises, in Rondo's design.
 //
-// `next` is pure and names one thing to do, from a table of rows; what happens is a record, folded by a reducer that
-// changes nothing in place; rules fold and judge; a driver performs, appends before it acts, and hears of what comes back
-// by a mailbox; events are made of records; the history has words of its own, which each protocol writes and reads. All
-// of it the least that it takes: nine rules of one line, no hook, no retry, no way back into a run, no stage of a
-// context, no error worth reading.
+// `next` is pure and returns one action, from a table of rows; what happens is a record, folded by an immutable reducer;
+// rules fold and judge; a driver performs, appends before it acts, and receives outcomes through a mailbox; events
+// are derived from records; the history has a neutral format that each protocol encodes and decodes. All of it minimal:
+// nine one-line rules, no hooks, retries, resume, context stages, or helpful errors.
 
 import { byHandProtocols, splitter } from "./by-hand.mjs";
 import { canonical, control, Events, mostBytes, nameOf, wrongWith } from "./kept-by-hand.mjs";
@@ -198,7 +197,7 @@ function next(state) {
 
 const withRun = (state, change) => ({ ...state, run: { ...state.run, ...change } });
 
-/** A history that only grows is one list that many states know so far as it went. */
+/** An append-only history: one list shared by many states, each of which knows its length. */
 function withMessages(state, more) {
   state.messages.push(...more);
   return { ...state, length: state.messages.length };
@@ -300,7 +299,7 @@ const emptyState = () => ({
 
 const view = ({ key, id, name, args }) => ({ key, id, name, args });
 
-/** What a watcher is told of a record. */
+/** The event that a record becomes. */
 function announce(fact, before, after) {
   switch (fact.type) {
     case "run_started":
@@ -328,7 +327,7 @@ function announce(fact, before, after) {
 
 // ---- codecs ------------------------------------------------------------------------------------------------------
 
-/** Writes the neutral history in a protocol's words. A message is written once. */
+/** Encodes the neutral history for a protocol. Each message is encoded once. */
 class Writer {
   #said = [];
   #written = 0;
@@ -356,7 +355,7 @@ class Writer {
   }
 }
 
-/** Asks by the codec by hand: resolves with what was answered, a text and calls whose arguments are text. */
+/** Calls the model with the hand-written codec: resolves with the answer, a text and calls whose arguments are text. */
 function askingByHand(protocol, send, { system, declared }) {
   const writer = new Writer(protocol, system, declared);
   return (request, hear, hearArgs, watch) => {
@@ -367,7 +366,7 @@ function askingByHand(protocol, send, { system, declared }) {
 
 // ---- the driver --------------------------------------------------------------------------------------------------
 
-/** A journal in memory: who appends says where. */
+/** A journal in memory: an append names its expected position. */
 class Journal {
   #sessions = new Map();
 
@@ -525,7 +524,7 @@ class Driver {
   }
 }
 
-/** A subject: `asking()` gives each run a way to ask its model, as `askingByHand` does. */
+/** A subject: `asking()` gives each run a function that calls its model, like `askingByHand`. */
 export function pureOver(asking, { tools, maxSteps }) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const journal = new Journal();
@@ -544,7 +543,7 @@ export function pureOver(asking, { tools, maxSteps }) {
   };
 }
 
-/** A subject of a way to send: `send(body, onText, watch)` resolves when the answer is over. */
+/** A subject for a transport: `send(body, onText, watch)` resolves when the answer is complete. */
 export function pureByHand(name, sender) {
   const protocol = byHandProtocols[name];
   return function prepare(setup) {

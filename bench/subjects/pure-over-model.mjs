@@ -1,8 +1,8 @@
-// The room of the least loop of Rondo's kind over a model of Rondo's: its codec and its transport under `pure-by-hand.mjs`.
+// The room of the "kept and pure" loop over Rondo's model: Rondo's codec and transport under `pure-by-hand.mjs`.
 
 import { pureOver } from "./pure-by-hand.mjs";
 
-/** A history that only grows, as far as it had come when a model was asked. */
+/** An append-only history, up to its length when a model was called. */
 class Grown {
   #messages;
 
@@ -26,7 +26,7 @@ class Grown {
 
 const asText = (text) => [{ type: "text", text }];
 
-/** A question and results in Rondo's words. An answer is in them already. */
+/** A question or result in Rondo's format. Answers already have it. */
 function inRondosWords({ role, id, name, text, message }) {
   if (role === "user") return { role, content: asText(text) };
   return role === "tool" ? { role, callId: id, name, content: asText(text), isError: false } : message;

@@ -1,4 +1,4 @@
-// The loop by hand over `node:http` that is built as Rondo has to be, speaking Chat Completions.
+// The loop by hand over `node:http` with Rondo's design, speaking Chat Completions.
 
 import { pureByHand } from "./pure-by-hand.mjs";
 import { sendByNodeWatched } from "./send-node-watched.mjs";

@@ -1,5 +1,5 @@
-// Rondo as somebody would use it who wants to see the answer as it comes, everything else as it is by default: told by a
-// function, as the loops by hand are, or pulled.
+// Rondo as used by somebody who wants to see the answer as it comes, with defaults otherwise: with a callback, like
+// the loops by hand, or pulled.
 
 import { Agent, tool } from "@rondo/core";
 
@@ -24,7 +24,7 @@ function answerIn({ text, end }, heard) {
   return { text, heard };
 }
 
-/** Each event is told to a function. */
+/** Each event goes to a callback. */
 export function agentOver(model, setup) {
   const agent = agentOf(model, setup);
   return async (prompt) => {
@@ -36,7 +36,7 @@ export function agentOver(model, setup) {
   };
 }
 
-/** Each event is waited for. */
+/** Each event is awaited. */
 export function pulledAgentOver(model, setup) {
   const agent = agentOf(model, setup);
   return async (prompt) => {

@@ -1,4 +1,4 @@
-// Rondo over `fetch`, as where there is no node:http.
+// Rondo over `fetch`, as on platforms without node:http.
 
 import { fetchClient, openaiCompatible } from "@rondo/models";
 import { agentOver } from "./rondo-agent.mjs";

@@ -12,7 +12,7 @@ export async function prepare(setup) {
     origin,
     async call({ messages }, { emit }) {
       const [{ text: prompt }] = messages.at(0).content;
-      // Of two messages a step, after the user's one: which turn it is.
+      // Two messages per step after the user's tell which turn it is.
       const { texts, call } = turnsFor(prompt)[(messages.length - 1) / 2];
       let text = "";
       for (const piece of texts) {

@@ -1,4 +1,4 @@
-// The least loop of Rondo's kind over Rondo's model, speaking Anthropic's protocol.
+// The "kept and pure" loop over Rondo's model, speaking Anthropic's protocol.
 
 import { anthropic } from "@rondo/models";
 import { pureOverModel } from "./pure-over-model.mjs";

@@ -1,4 +1,4 @@
-// The least loop of Rondo's kind over Rondo's model, speaking Chat Completions.
+// The "kept and pure" loop over Rondo's model, speaking Chat Completions.
 
 import { openaiCompatible } from "@rondo/models";
 import { pureOverModel } from "./pure-over-model.mjs";

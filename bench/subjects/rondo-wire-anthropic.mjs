@@ -1,4 +1,4 @@
-// Rondo's loop over a wire by hand, speaking Anthropic's protocol.
+// Rondo's loop over the hand-written wire, speaking Anthropic's protocol.
 
 import { modelByHand } from "./model-by-hand.mjs";
 import { agentOver } from "./rondo-agent.mjs";

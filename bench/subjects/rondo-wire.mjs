@@ -1,4 +1,4 @@
-// Rondo's loop over a wire by hand, speaking Chat Completions.
+// Rondo's loop over the hand-written wire, speaking Chat Completions.
 
 import { modelByHand } from "./model-by-hand.mjs";
 import { agentOver } from "./rondo-agent.mjs";

@@ -1,4 +1,4 @@
-// Sending by `fetch`, for the loops by hand.
+// Sends with `fetch`, for the loops by hand.
 
 export const sendByFetch = (url, headers) => async (body, onText) => {
   const response = await fetch(url, { method: "POST", headers, body });

@@ -1,4 +1,4 @@
-// Sending by `node:http` with an abort and two clocks, for the loop by hand that keeps what Rondo promises.
+// Sends with `node:http`, with an abort and two timeouts, for the "kept" loops by hand.
 
 import { Agent, request } from "node:http";
 

@@ -1,4 +1,4 @@
-// Sending by `node:http`, for the loops by hand.
+// Sends with `node:http`, for the loops by hand.
 
 import { Agent, request } from "node:http";
 

@@ -1,8 +1,8 @@
 // The room of the example's agent: a bookkeeper who enters two amounts and strikes the balance.
 //
-// An agent as anywhere else: nothing in it knows of machines. Its mind is scripted, so that it needs no key and does the
-// same wherever it goes on; its tools take the time that real ones take, so that a kill finds them at work. Its world is
-// a folder with a file per session, where every entry that was really made is one line.
+// An ordinary agent: nothing in it knows of machines. Its model is scripted, so that it needs no key and behaves the same
+// on every worker; its tools take as long as real ones, so that a kill hits them at work. Its world is a folder
+// with one file per session, in which each entry really made is one line.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { setTimeout as work } from "node:timers/promises";
 import { Agent, type Message, maxSteps, type Tool, type ToolContext, tool } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 
-/** What the agent is called. */
+/** The agent's name. */
 export const agentName = "bookkeeper";
-/** Calls of the tool that writes, in each session. */
+/** Number of calls of the writing tool in each session. */
 export const writesPerSession = 3;
 
 const inputSchema = {
@@ -34,14 +34,14 @@ export function entriesIn(folder: string, session: string): string[] {
 
 const bookOf = (folder: string, session: string): string => join(folder, `${session}.book`);
 
-/** A call's key begins with its session. */
+/** A call's idempotency key begins with its session. */
 const sessionOf = ({ idempotencyKey }: ToolContext): string =>
   idempotencyKey.slice(0, idempotencyKey.lastIndexOf(":"));
 
 /** What it does, answer by answer. */
 const turns = ["look", "enter", "enter", "look", "enter"] as const;
 
-/** @param working told when a tool of a session begins, for whoever wants to know where it goes on */
+/** @param working called when a tool of a session starts, to show which worker has the session */
 export function bookkeeper(folder: string, working: (session: string) => void): Agent {
   const tools: Tool[] = [
     tool({

@@ -1,8 +1,8 @@
 // npm run -s cluster -- [--sessions N] [--together N]
 //
-// A server of three nodes and two workers on this machine, a hundred sessions through them, twenty at a time, and in the midst
-// of it a worker and a node are killed. Says what happened, and exits with 0 when nothing was lost and nothing was done twice.
-// A cluster in production also needs object storage for the server's snapshots, which there is none of here.
+// Runs a server of three nodes and two workers on this machine, with a hundred sessions, twenty at a time; meanwhile a
+// worker and a node are killed. Prints what happened, and exits with 0 when nothing was lost and nothing done twice.
+// A production cluster also needs object storage for the server's snapshots, which is left out here.
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const values = asked.options({
 const count = asked.whole("sessions", values.sessions, 1);
 const together = asked.whole("together", values.together, 1);
 
-/** How long no session may end, in milliseconds. */
+/** Fail when no session has ended for this long, in milliseconds. */
 const patienceMs = 90_000;
 
 const folder = mkdtempSync(join(tmpdir(), "rondo-cluster-"));
@@ -51,7 +51,7 @@ try {
 } finally {
   await cluster?.stop();
   removeFolder(folder);
-  // Whoever still waits for a session that hangs is not waited for.
+  // Do not wait for a session that hangs.
   process.exit();
 }
 
@@ -72,13 +72,13 @@ async function show({ engine, ingress, ...cluster }: Cluster): Promise<boolean> 
     alarm.refresh();
     await happen();
   };
-  /** What hangs is waited for no longer, and told as not completed. */
+  /** Rejects when sessions hang: these are reported as not completed. */
   const stuck = Promise.withResolvers<void>();
   const alarm = setTimeout(() => {
     tell(`${ended} ended, and no other in ${patienceMs / 1_000} s: waiting no longer`);
     stuck.resolve();
   }, patienceMs);
-  /** What befalls it, by how many sessions have ended. */
+  /** What happens to the cluster, and after how many ended sessions. */
   const events: [after: number, what: () => Promise<void>][] = [
     [
       Math.floor(count / 4),

@@ -1,9 +1,9 @@
-// The room of the verdict: what the sessions' records say, what readers were shown while they ran, and what was done.
+// The room of the verdict: compares the sessions' records, what readers saw during the run, and what was really done.
 
 import type { Journal, LogRecord } from "@rondo/core";
 import { entriesIn } from "./agent.ts";
 
-/** Reads sessions while they run, and remembers each record that it was shown. */
+/** Reads sessions while they run, and remembers each record that it saw. */
 export class Watcher {
   readonly seen: Map<string, string[]> = new Map();
   readonly #journal: Journal;
@@ -40,7 +40,7 @@ export class Watcher {
           for (const record of await this.#journal.read(session, known.length))
             known.push(JSON.stringify(record));
         } catch {
-          // The node that was asked died: another answers next time.
+          // The node that was asked died; another answers next time.
         }
         this.seen.set(session, known);
       }
@@ -57,7 +57,7 @@ export interface Verdict {
   recordsLost: number;
   writes: number;
   writesTwice: number;
-  /** Writes that a kill cut off: whether they happened is not known, and the model was told so. */
+  /** Writes interrupted by a kill: their outcome is unknown, and the model was told so. */
   unknown: number;
   /** Everything that is wrong. */
   findings: string[];
@@ -91,13 +91,13 @@ export async function verdictOf(
   return verdict;
 }
 
-/** Records that a reader was shown and that are not there now, or stand elsewhere; and gaps in the numbering. */
+/** Records that a reader saw and that are now missing or elsewhere; and gaps in the numbering. */
 function lostOf(records: readonly LogRecord[], seen: readonly string[]): number {
   const gone = seen.filter((line, seq) => JSON.stringify(records[seq]) !== line).length;
   return gone + records.filter((record, seq) => record.seq !== seq).length;
 }
 
-/** What the records tell of writes, beside what was really entered. */
+/** Compares what the records say of writes with what was really entered. */
 function writes(
   session: string,
   records: readonly LogRecord[],

@@ -1,4 +1,4 @@
-// The program of a worker: serves the example's agent to Restate. Argument: the folder of the agent's world.
+// The room of the worker's program: serves the example's agent to Restate. Argument: the folder of the agent's world.
 
 import { restateWorker } from "@rondo/restate";
 import { agentName, bookkeeper } from "./agent.ts";
@@ -7,5 +7,5 @@ const [folder = "."] = process.argv.slice(2);
 const agent = bookkeeper(folder, (session) => process.send?.({ working: session }));
 const listening = await restateWorker({ agents: { [agentName]: agent } }).listen();
 process.send?.({ listening });
-// Whoever started it is gone.
+// The parent process is gone.
 process.once("disconnect", () => process.exit());

@@ -1,17 +1,17 @@
-// The room of the balancer: one address for several workers, as a load balancer of a platform gives it.
+// The room of the balancer: one address for several workers, like a platform's load balancer.
 //
-// Restate sends the invocations of a deployment to the deployment's one address, and whatever an invocation has begun
-// stays with that deployment. So the workers of one version of the code stand behind one address, and any of them takes
-// over from one that died; the next version of the code gets an address of its own. This one knows nothing of HTTP: it
-// passes bytes on. It balances connections, of which the server must then open enough: see `connectionSettings`.
+// Restate sends the invocations of a deployment to its one address, and an invocation stays with the deployment it began
+// with. So the workers of one version of the code are behind one address, and any of them takes over from one that died;
+// the next version gets an address of its own. The balancer knows nothing of HTTP: it passes on bytes. It balances
+// connections, of which the server must therefore open enough: see `connectionSettings`.
 
 import { createServer, connect as open, type Socket } from "node:net";
 import { listening } from "./ports.ts";
 
 /**
- * Of the server's configuration, for workers behind a balancer of connections: few invocations share a connection, an
- * idle one is soon closed, and a worker that stands still is noticed in seconds. By default a connection takes 128
- * invocations and lives as long as it is used: a second worker would never hear of any.
+ * Server settings for workers behind a connection balancer: few invocations per connection, idle connections closed soon,
+ * and a worker that hangs noticed within seconds. By default a connection takes 128 invocations and stays open while it
+ * is used: a second worker would never get any.
  */
 export const connectionSettings = {
   "worker.invoker": {
@@ -24,12 +24,12 @@ export const connectionSettings = {
 
 export interface Balancer {
   readonly address: string;
-  /** Workers take part from now on, or no more; connections that are open stay. Addresses as `http://127.0.0.1:9080`. */
+  /** Adds or removes a worker; open connections stay. Addresses as `http://127.0.0.1:9080`. */
   add(address: string): void;
   remove(address: string): void;
-  /** Closes all connections: whoever needs one opens another, and it is balanced anew. */
+  /** Closes all connections: new ones are opened as needed, and balanced anew. */
   cut(): void;
-  /** How many connections each worker has. */
+  /** Number of connections per worker. */
   load(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function startBalancer(workers: readonly string[] = []): Promise<Ba
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
-  /** To whoever has the fewest connections; whoever refuses was just killed, and the next is asked. */
+  /** To the worker with the fewest connections; if it refuses, it was just killed, and the next is tried. */
   const pass = (client: Socket, refused: ReadonlySet<string>): void => {
     const [chosen] = [...load]
       .filter(([address]) => !refused.has(address))

@@ -1,17 +1,17 @@
-// The room of the cluster: nodes of the server, workers of one version of the code, and a way in, all of which may die.
+// The room of the cluster: server nodes, workers of one version of the code, and an address for clients; all may be killed.
 //
-// Workers stand behind one address, as they do on a platform. Whoever is killed can be started
-// again: a node where it was, a worker as a new process. A worker tells which session it works at (`{ working: id }`), so
-// that the time from its death to the next sign of life of its sessions can be told.
+// Workers are behind one address, as on a platform. Whatever is killed can be started again: a node in its old place, a
+// worker as a new process. A worker reports the session it works on (`{ working: id }`), which shows how
+// long its sessions take from its death to their next sign of life.
 
 import { type Balancer, connectionSettings, startBalancer } from "./balancer.ts";
 import { type Engine, type EngineOptions, startEngine } from "./engine.ts";
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
 
 export interface ClusterOptions extends EngineOptions {
-  /** The program of a worker. */
+  /** The worker's program. */
   program: string;
-  /** Its arguments; `ingress` is where clients call, node by node. */
+  /** Its arguments; `ingress` lists the nodes' addresses for clients. */
   args?: (ingress: readonly string[]) => readonly string[];
   /** Default: 2. */
   workers?: number;
@@ -19,20 +19,20 @@ export interface ClusterOptions extends EngineOptions {
 
 export interface Cluster {
   readonly engine: Engine;
-  /** Where clients call, node by node: whoever does not answer is dead, and another is asked. */
+  /** The nodes' addresses for clients: if one does not answer it is dead, and the next is tried. */
   readonly ingress: readonly string[];
-  /** Where the server calls: some worker that is alive answers. */
+  /** The address that the server calls: any live worker answers. */
   readonly address: string;
   readonly workers: readonly WorkerProcess[];
-  /** SIGKILL. @returns how many sessions it was at work at */
+  /** SIGKILL. @returns how many sessions it was working on */
   killWorker(at: number): Promise<number>;
-  /** A new process in its place. Resolves when it listens. */
+  /** Starts a new process in its place. Resolves when it listens. */
   startWorker(at: number): Promise<void>;
-  /** A session has ended: nobody needs to take it over. */
+  /** Notes that a session has ended: nobody needs to take it over. */
   ended(session: string): void;
-  /** What it took until a session whose worker was killed was worked at again, in milliseconds. */
+  /** Times from the kill of a worker until one of its sessions was worked on again, in milliseconds. */
   readonly takeovers: readonly number[];
-  /** Ends everything. May be called again. */
+  /** Stops everything. May be called again. */
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     settings: {
       ...settings,
       "worker.invoker": { ...connectionSettings["worker.invoker"], ...settings["worker.invoker"] },
-      // An invocation whose worker died is tried again at once, not after half a second and then ever later.
+      // Retry an invocation whose worker died at once, instead of after half a second with growing pauses.
       "default-retry-policy": {
         "initial-interval": "50ms",
         "exponentiation-factor": 2,
@@ -57,9 +57,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   let balancer: Balancer | undefined;
   const workers: WorkerProcess[] = [];
   const takeovers: number[] = [];
-  /** Which worker a session was last seen at. */
+  /** The worker on which each session was last seen. */
   const places = new Map<string, number>();
-  /** Sessions whose worker was killed, and when. */
+  /** Sessions whose worker was killed, with the time. */
   const orphans = new Map<string, number>();
   const stop = async (): Promise<void> => {
     await Promise.all(workers.map((worker) => worker.stop()));

@@ -1,8 +1,8 @@
-// The room of the engine: Restate's server on this machine, as one node or as three, for tests and for examples.
+// The room of the engine: Restate's server on this machine, with one node or three, for tests and examples.
 //
-// On loopback, at free ports, in a folder of its own that is removed with it, telemetry off. A cluster keeps each record
-// on two of its three nodes, so that any one may die. It has no object storage for snapshots, which a cluster in
-// production needs: without it logs are never trimmed, and a node that lost its disk cannot be filled again.
+// On loopback, on free ports, in a folder of its own that is removed afterwards, without telemetry. A cluster keeps each
+// record on two of its three nodes, so that any one may die. It has no object storage for snapshots, which a production
+// cluster needs: without it logs are never trimmed, and a node that lost its disk cannot be restored.
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,42 +15,42 @@ import { ownFolder, removeFolder } from "./started.ts";
 export interface EngineOptions {
   /** Default: 1. */
   nodes?: 1 | 3;
-  /** How many partitions the work is spread over. Default: 4: a small machine has few cores. */
+  /** Number of partitions for the work. Default: 4, as a small machine has few cores. */
   partitions?: number;
-  /** Of every section of the server's configuration more settings: `{ "worker.invoker": { "abort-timeout": "1h" } }`. */
+  /** More server settings, by section: `{ "worker.invoker": { "abort-timeout": "1h" } }`. */
   settings?: { readonly [section: string]: { readonly [name: string]: string | number | boolean } };
-  /** How long it may take to come up, in milliseconds. Default: 60,000. */
+  /** How long the start may take, in milliseconds. Default: 60,000. */
   patienceMs?: number;
-  /** Hears that the server's package is being installed. Default: stderr. */
+  /** Told that the server's package is being installed. Default: stderr. */
   hear?: (words: string) => void;
 }
 
 export interface Engine {
   readonly nodes: readonly ServerNode[];
-  /** Where clients call: of a node that is alive. */
+  /** The address for clients of a live node. */
   readonly ingress: string;
-  /** Where it is administered: of a node that is alive. */
+  /** The admin address of a live node. */
   readonly admin: string;
-  /** Resolves when every node that is alive is up and every partition has a leader among them. @throws NotUp */
+  /** Resolves when every live node is up and every partition has a leader among them. @throws NotUp */
   ready(patienceMs?: number): Promise<void>;
   /**
-   * Tells the server of a worker at an address. From then on new invocations of its services go there.
+   * Registers a worker's address. From then on new invocations of its services go there.
    *
    * @returns the id of the deployment
    */
   register(address: string): Promise<string>;
-  /** Asks the server's tables (SQL), e.g. `select id, status from sys_invocation`. */
+  /** Queries the server's tables (SQL), e.g. `select id, status from sys_invocation`. */
   query(sql: string): Promise<Record<string, unknown>[]>;
-  /** Ends every node and removes what they kept. May be called again. */
+  /** Stops every node and removes its data. May be called again. */
   stop(): Promise<void>;
 }
 
-/** Thrown where there is no server to start: skip, and say why. */
+/** Thrown when no server can be started: skip, with the reason. */
 export class NoServer extends Error {
   override name = "NoServer";
 }
 
-/** Starts a server, installing it first where need be. Resolves when it is ready. @throws NoServer, NotUp */
+/** Starts a server, installing it first if necessary. Resolves when it is ready. @throws NoServer, NotUp */
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
   const found = await haveServer(options.hear);
   if ("missing" in found) throw new NoServer(found.missing);
@@ -67,7 +67,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
   }
 }
 
-/** Its nodes, with folder and ports, none of them started. */
+/** Its nodes, with folders and ports, not started yet. */
 async function planned(binary: string, options: EngineOptions): Promise<Engine> {
   const { nodes: count = 1, partitions = 4, settings = {}, patienceMs = 60_000 } = options;
   const folder = mkdtempSync(join(tmpdir(), "rondo-restate-"));
@@ -90,7 +90,7 @@ async function planned(binary: string, options: EngineOptions): Promise<Engine> 
         "bind-ip": "127.0.0.1",
         "bind-port": own.fabric,
         "advertised-address": `http://127.0.0.1:${own.fabric}`,
-        // The first makes the cluster, the others join it; were they to make their own, there would be three.
+        // The first one creates the cluster and the others join it; otherwise each would create its own.
         "auto-provision": at === 0,
         "default-num-partitions": partitions,
         "default-replication": Math.min(2, count),
@@ -116,7 +116,7 @@ function engineOf(folder: string, nodes: readonly ServerNode[], defaultPatienceM
     if (node === undefined) throw new Error("no node of the server is alive");
     return node;
   };
-  /** Of the first node that answers; a node that was just killed, or is just starting, does not. */
+  /** Posts to the first node that answers; one that was just killed or is starting does not. */
   const post = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
     const deadline = performance.now() + 30_000;
     let answer: Record<string, unknown> | undefined;
@@ -184,7 +184,7 @@ function engineOf(folder: string, nodes: readonly ServerNode[], defaultPatienceM
   };
 }
 
-/** Whether each partition has a leader among these nodes, by their own count. */
+/** Whether each partition has a leader among these nodes, according to them. */
 async function led(nodes: readonly ServerNode[]): Promise<"all" | "some"> {
   const figures = await Promise.all(
     nodes.map(async ({ fabric }) => {
@@ -212,7 +212,7 @@ type Value = string | number | boolean | readonly string[];
 const rest = <Section>(all: { readonly [name: string]: Section }, but: readonly string[]) =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !but.includes(name)));
 
-/** Sections of a TOML file, the one without a name first. Strings and their lists are written as in JSON. */
+/** TOML sections, the unnamed one first. Strings and lists are written as in JSON. */
 const toml = (sections: { readonly [name: string]: { readonly [name: string]: Value } }): string =>
   Object.entries(sections)
     .map(

@@ -1,4 +1,4 @@
-// The room of one node: a server process with its folder and its ports, which it keeps through every death.
+// The room of one node: a server process with its folder and ports, which it keeps across restarts.
 
 import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,10 +17,10 @@ export interface NodePlan {
   ports: { fabric: number; admin: number; ingress: number };
 }
 
-/** Thrown where a server does not come up: with the end of what it said. */
+/** Thrown when a server does not come up, with the end of its output. */
 export class NotUp extends Error {
   override name = "NotUp";
-  /** Somebody else took one of its ports first. */
+  /** Another process took one of its ports first. */
   readonly portTaken: boolean;
 
   constructor(words: string, log: string) {
@@ -31,11 +31,11 @@ export class NotUp extends Error {
 
 export class ServerNode {
   readonly name: string;
-  /** Where clients call. */
+  /** For clients. */
   readonly ingress: string;
-  /** Where deployments are registered. */
+  /** For registering deployments. */
   readonly admin: string;
-  /** Where nodes speak with each other, and where metrics are. */
+  /** For communication between nodes, and for metrics. */
   readonly fabric: string;
   readonly logFile: string;
   readonly #plan: NodePlan;
@@ -59,7 +59,7 @@ export class ServerNode {
     return this.#child?.pid;
   }
 
-  /** Starts the process. It is not up when this returns: see `up`. */
+  /** Starts the process. It is not yet up when this returns: see `up`. */
   start(): void {
     if (this.alive) return;
     const { folder, binary, config } = this.#plan;
@@ -68,16 +68,16 @@ export class ServerNode {
     writeFileSync(file, config);
     const log = openSync(this.logFile, "a");
     this.#child = startProcess(binary, ["--config-file", file, "--no-logo"], {
-      // The word `true`: the server takes no 1 for it.
+      // It must be the word `true`: the server does not accept 1.
       env: { ...withoutRestate(process.env), RESTATE_DISABLE_TELEMETRY: "true" },
       stdio: ["ignore", log, log],
     });
-    // What does not start at all ends its `up`.
+    // If it does not start at all, `up` fails.
     this.#child.on("error", () => {});
     closeSync(log);
   }
 
-  /** Resolves when it answers for itself. @throws NotUp */
+  /** Resolves when it answers. @throws NotUp */
   async up(deadline: number): Promise<void> {
     const wanted = [`${this.admin}/health`, `${this.ingress}/restate/health`];
     await until(
@@ -88,7 +88,7 @@ export class ServerNode {
     );
   }
 
-  /** SIGKILL; resolves when it is gone. What it had not made durable is gone as well. */
+  /** SIGKILL; resolves when it is gone. Whatever was not durable is lost. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || !this.alive) return;
@@ -100,7 +100,7 @@ export class ServerNode {
     if (this.#child !== undefined) await end(this.#child, 5_000);
   }
 
-  /** Stands still (SIGSTOP), or goes on: neither dead nor alive for those who speak with it. */
+  /** Suspends it (SIGSTOP), or resumes it: to others it is neither dead nor alive. */
   freeze(): void {
     if (this.#child !== undefined) signalGroup(this.#child, "SIGSTOP");
   }
@@ -118,7 +118,7 @@ export class ServerNode {
   }
 }
 
-/** Variables of the person's own installation have no say here. */
+/** Removes variables that configure the person's own Restate. */
 const withoutRestate = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("RESTATE_")));
 
@@ -132,7 +132,7 @@ async function answers(address: string): Promise<boolean> {
   }
 }
 
-/** Asks again and again, and no longer than the deadline (as `performance.now()` counts). */
+/** Repeats a check until it holds, or until the deadline (in `performance.now()` time). */
 export async function until(
   holds: () => Promise<boolean>,
   deadline: number,

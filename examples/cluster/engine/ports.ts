@@ -1,7 +1,7 @@
-// The room of free ports: numbers that nobody on this machine listens at.
+// The room of free ports: port numbers that nobody on this machine listens on.
 //
-// The system chooses; they are let go of before somebody else takes them, so that whoever asked must be ready to find
-// one taken and ask again. All of one call are different.
+// The system chooses them; they are released again, so another process may take one first, and the caller must be ready
+// to ask again. All ports of one call are different.
 
 import { createServer, type Server } from "node:net";
 
@@ -20,7 +20,7 @@ export async function freePorts(count: number): Promise<number[]> {
   }
 }
 
-/** Listens on a port of loopback that the system chooses. */
+/** Listens on a loopback port that the system chooses. */
 export function listening(server: Server): Promise<number> {
   return new Promise((settle, fail) => {
     server.once("error", fail);

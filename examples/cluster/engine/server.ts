@@ -1,8 +1,8 @@
-// The room of the server's binary: where it is, how it gets there, and why it may not be there.
+// The room of the server's binary: finds it, or installs it, or says why that is impossible.
 //
-// It is 216 MB and its licence is not ours, so that it lies in a folder of its own, with its own lock file, outside the
-// workspace, and is installed by whoever needs it. Several may need it at once (tests run side by side): each installs
-// into a folder of its own and moves it into place, which one of them does first.
+// It is 216 MB and has a licence of its own, so it is in a separate folder with its own lock file, outside the
+// workspace, and is installed only when needed. Several processes may need it at once (parallel tests): each installs
+// into a temporary folder and moves it into place; the first one wins.
 
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ const isDone = (found: Found): found is { path: string } => "path" in found;
 const versionIn = (file: string, read: (content: Record<string, unknown>) => unknown): unknown =>
   existsSync(file) ? read(JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>) : undefined;
 
-/** The binary if it is installed, in the version that this folder asks for. RONDO_RESTATE_SERVER names another one. */
+/** The binary, if the requested version is installed. RONDO_RESTATE_SERVER names another one. */
 export function findServer(): Found {
   const own = process.env.RONDO_RESTATE_SERVER;
   if (own !== undefined && own !== "")
@@ -42,8 +42,8 @@ export function findServer(): Found {
 const patience = 180_000;
 
 /**
- * The binary, installed first where it is not there yet. Never throws: says why there is none (no registry, another
- * platform), for whoever wants to skip.
+ * The binary, installed first if necessary. Never throws: returns the reason if there is none (no registry, another
+ * platform), so that the caller can skip.
  *
  * @param hear told before something is downloaded
  */
@@ -60,7 +60,7 @@ export async function haveServer(
       cpSync(join(folder, name), join(own, name));
     const failed = await npmCi(own);
     if (failed !== undefined) return { missing: `${found.missing}, and npm could not install it: ${failed}` };
-    // What lies there is of another version, or half of one, or what somebody else moved there just now.
+    // What is there is another version, incomplete, or was moved there by another process just now.
     if (!isDone(findServer())) {
       rmSync(join(folder, "node_modules"), { recursive: true, force: true });
       try {

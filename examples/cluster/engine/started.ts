@@ -1,7 +1,7 @@
-// The room of what was started: processes of our own, which end when we do, however we do.
+// The room of child processes that end when we do, whatever the reason.
 //
-// Each leads a process group of its own, so that Ctrl-C in a terminal reaches us alone and the order in which things end
-// is ours. Where the system can (`setpriv`), a process dies with us even when we are killed ourselves.
+// Each leads its own process group, so that Ctrl-C in a terminal reaches only us, and we decide in which order things
+// end. Where `setpriv` is available, a child dies even when we are killed ourselves.
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
@@ -29,7 +29,7 @@ export function startProcess(
   return child;
 }
 
-/** A folder that is gone when this process is. */
+/** Removes a folder when this process ends. */
 export function ownFolder(folder: string): void {
   watch();
   folders.add(folder);
@@ -40,7 +40,7 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Sends a signal to a process and whatever it started. Nobody there any more: nothing to do. */
+/** Sends a signal to a process and everything it started; does nothing if it is gone. */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
@@ -62,7 +62,7 @@ export function gone(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Asks a process to end, and ends it when it has not after so many milliseconds. */
+/** Asks a process to end, and kills it after some milliseconds. */
 export async function end(child: ChildProcess, patienceMs: number): Promise<void> {
   if (!isRunning(child)) return;
   signalGroup(child, "SIGTERM");
@@ -83,7 +83,7 @@ function watch(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const ended = (): void => {
       endAll();
-      // Whoever else listens says what becomes of us; nobody else: what the signal says.
+      // If somebody else listens for the signal, they decide; otherwise it has its default effect.
       process.off(signal, ended);
       if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
     };

@@ -1,23 +1,23 @@
-// The room of worker processes: programs of ours that listen somewhere, tell where, and may be killed.
+// The room of worker processes: our own programs that listen on an address, report it, and may be killed.
 //
-// A program gets its arguments, sends `{ listening: address }` over the channel that Node gives it (`process.send`), and
-// then whatever else it has to say. It ends when that channel closes.
+// A program gets its arguments, sends `{ listening: address }` over Node's IPC channel (`process.send`), and then
+// whatever else it has to report. It ends when that channel closes.
 
 import type { ChildProcess } from "node:child_process";
 import { end, gone, isRunning, signalGroup, startProcess } from "./started.ts";
 
 export interface WorkerProcess {
-  /** Where it listens, e.g. `http://127.0.0.1:40213`. */
+  /** Its address, e.g. `http://127.0.0.1:40213`. */
   readonly address: string;
   readonly alive: boolean;
-  /** Says something to it. */
+  /** Sends it a message. */
   tell(words: unknown): void;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Stands still (SIGSTOP), or goes on. */
+  /** Suspends it (SIGSTOP), or resumes it. */
   freeze(): void;
   thaw(): void;
-  /** Asks it to end, and ends it after 5 s. */
+  /** Asks it to end, and kills it after 5 s. */
   stop(): Promise<void>;
 }
 
@@ -25,8 +25,8 @@ export interface WorkerProcess {
  * Starts one. Resolves when it listens.
  *
  * @param program a file that Node can run
- * @param hear what it says besides
- * @throws Error with what it wrote to stderr, when it ends before it listens
+ * @param hear gets its other messages
+ * @throws Error with its stderr, when it ends before it listens
  */
 export function startWorkerProcess(
   program: string,

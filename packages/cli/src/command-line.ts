@@ -1,4 +1,4 @@
-// The room of the command line: the first word names the command, the command does the rest.
+// The room of the command line: the first word names the command, which handles the rest.
 
 import { hintAt } from "@rondo/core/checks";
 import { allow, revoke } from "./commands/allow.ts";
@@ -43,7 +43,7 @@ const commands: readonly Command[] = [
   models,
 ];
 
-/** Does what the words say. Never rejects: what goes wrong is told on stderr. */
+/** Runs the command line. Never rejects: errors are printed to stderr. */
 export async function perform(words: readonly string[], console: Console): Promise<ExitCode> {
   try {
     return await dispatch(words, console);
@@ -82,7 +82,7 @@ function help(about: string | undefined, console: Console): ExitCode {
   return exitCodes.completed;
 }
 
-/** Off a terminal nothing is laid in lines. */
+/** Output that is not a terminal is not wrapped. */
 const widthOf = ({ streams, width }: Console): number =>
   streams.stdout.isTTY === true ? width : Number.POSITIVE_INFINITY;
 

@@ -1,6 +1,6 @@
-// The room of exit codes: what a script is told of how it went.
+// The room of exit codes: what the exit code tells a script.
 //
-// Every end reason has one code; scripts branch on these, so a code never changes its meaning.
+// Every end reason has one code; scripts depend on them, so a code never changes its meaning.
 
 import type { EndReason, RunEnd } from "@rondo/core";
 
@@ -17,9 +17,9 @@ export const exitCodes = {
   waiting: 5,
   /** By Ctrl-C or a signal. */
   aborted: 130,
-  /** By SIGTERM, at a safe point: the run is open and can be gone on with. */
+  /** By SIGTERM, at a safe point: the run is open and can be resumed. */
   left: 143,
-  /** Whoever read the output has gone, as the shell says it of a broken pipe. */
+  /** The reader of the output has gone; the code that shells use for SIGPIPE. */
   readerGone: 141,
 } as const;
 
@@ -47,8 +47,8 @@ const byReason: { readonly [reason in EndReason]: ExitCode } = {
 };
 
 /**
- * The code for a run that ended so. A run that landed has the code of its limit.
- * @param error of an end that has one: what the provider broke off was aborted by nobody here
+ * The code for a run's end reason. A best-effort answer at a limit has the code of the limit.
+ * @param error the end's error, if any: a run that the provider broke off was not aborted here
  */
 export function exitCodeOf(reason: EndReason, error?: RunEnd["error"]): ExitCode {
   if (reason === "aborted" && error !== undefined) return exitCodes.error;

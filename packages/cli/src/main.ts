@@ -1,4 +1,4 @@
-// The door: the process, its streams and its exit code. Nothing is decided here.
+// The room of the entry point: the process, its streams and its exit code. Nothing is decided here.
 
 import { perform } from "./command-line.ts";
 import { Console } from "./console/console.ts";
@@ -7,10 +7,10 @@ import { exitCodes } from "./exit-codes.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
-// Standard output is ours: what a model's module or a library logs goes where it breaks nothing.
+// stdout is for the command's output: what a model's module or a library logs goes to stderr.
 globalThis.console = new globalThis.console.Console(stderr, stderr);
 
-// What nobody caught is a defect of ours; it is told like any other failure.
+// An uncaught error is a bug of ours; it is reported like any other failure.
 process.on("uncaughtException", (thrown) => {
   stderr.write(`${failureOf(thrown, env).line}\n`);
   process.exit(exitCodes.error);
@@ -19,5 +19,5 @@ process.on("uncaughtException", (thrown) => {
 const console = new Console({ stdin, stdout, stderr }, env);
 const code = await perform(process.argv.slice(2), console);
 await console.drained();
-// What is left (a tool that is deaf to its signal, a connection kept warm) must not keep the process.
+// Whatever is still open (a tool that ignores its signal, an idle connection) must not keep the process alive.
 process.exit(console.readerGone ? exitCodes.readerGone : code);

@@ -1,4 +1,4 @@
-// The room of summaries: what a session in the journal comes to, from its records alone.
+// The room of summaries: a session of the journal in short, from its records alone.
 
 import {
   type CallView,
@@ -15,7 +15,7 @@ import {
 import { awaitingApproval } from "@rondo/core/driving";
 import { driverOf } from "./invocation.ts";
 
-/** Folding needs rules only for what they remember; who only looks needs none. */
+/** Rules for folding: only rules that keep state matter to it, and for mere reading none do. */
 export const noRules: Rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
 
 export interface RunSummary {
@@ -23,16 +23,16 @@ export interface RunSummary {
   /** Milliseconds since 1970: when the session's last run started. */
   startedAt: number;
   steps: number;
-  /** The end reason; or `waiting` for an approval, `running` in a process that is alive, `interrupted` in one that is gone, `empty`. */
+  /** The end reason; or `waiting` for an approval, `running` in a live process, `interrupted` when that is gone, `empty`. */
   status: string;
   end?: RunEnd;
-  /** The last one that was given. */
+  /** The last task that was given. */
   task: string;
-  /** Whose sub-agent it is. */
+  /** The run whose sub-agent it is. */
   parent?: string;
 }
 
-/** What a person calls a call by: one inside a sub-agent by the way to it. */
+/** What a person calls a call: its key; inside a sub-agent, its id with the path to it. */
 export const callName = ({ key, id, child }: CallView): string => (child === undefined ? key : id);
 
 /** The task a run was started with, as text. */
@@ -43,13 +43,13 @@ export function taskOf(record: LogRecord & { type: "run_started" }): string {
   return texts.join("\n");
 }
 
-/** What the records fold to. */
+/** The state that the records fold to. */
 export const stateOf = (records: readonly LogRecord[]): State => reduceAll(records, noRules, emptyState);
 
 export function summaryOf(id: string, records: readonly LogRecord[]): RunSummary {
   const state = stateOf(records);
   const runs = records.filter((record) => record.type === "run_started");
-  // A run that only compacts or clears the history has no task: what the session is about was said before.
+  // A run that only compacts or clears the history has no task: the session's subject was given before.
   const started = runs.findLast((record) => taskOf(record) !== "") ?? runs.at(-1);
   const { run } = state;
   return {

@@ -1,4 +1,4 @@
-// The room of the version: as the package's manifest says it.
+// The room of the version: read from the package's manifest.
 
 import { readFileSync } from "node:fs";
 

@@ -148,7 +148,11 @@ describe("what the machine lacks", () => {
     expectLine(await rondo(at, ["run", "--model", "./empty.mjs", "do it"]), "empty.mjs", "default export");
     expectLine(await rondo(at, ["run", "--model", "./nowhere.mjs", "do it"]), "there is no file");
     writeFileSync(join(at.root, "utf16.txt"), Buffer.from("\ufeffbe short", "utf16le"));
-    expectLine(await rondo(at, ["run", "--system", "@utf16.txt"]), "--system @utf16.txt", "no text in UTF-8");
+    expectLine(
+      await rondo(at, ["run", "--system", "@utf16.txt"]),
+      "--system @utf16.txt",
+      "not valid UTF-8 text",
+    );
     expectLine(await rondo(at, ["fork", "last", "--edit", "2.0=@"]), "--edit 2.0=@ names no file");
   });
 

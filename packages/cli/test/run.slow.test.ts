@@ -153,13 +153,13 @@ describe("rondo run", () => {
     expect(usual.stdout).toContain(`system: You work in the folder ${at.root} with these tools: list_files,`);
   });
 
-  it("says that standard input is not all UTF-8, and reads what is", async () => {
+  it("says that standard input is not valid UTF-8, and reads what is", async () => {
     const given = start(place(), ["run", "--quiet", "--model", mind, "-"], { MIND: "talks" }, "pipe");
     given.child.stdin?.end(Buffer.from("caf\xe9 na\u00efve", "latin1"));
     expect(await given.outcome).toMatchObject({
       code: 0,
       stdout: "you said: caf\ufffd na\ufffdve\n",
-      stderr: expect.stringMatching(/^warning: standard input is not all UTF-8: .*\n$/),
+      stderr: expect.stringMatching(/^warning: standard input is not valid UTF-8: .*\n$/),
     });
   });
 

@@ -1,7 +1,7 @@
-// The room of the check: a journal is looked at as a whole, and what is wrong is told with its place.
+// The room of the check: examines a whole journal and reports what is wrong, and where.
 //
-// It changes nothing, and repairs only what a crash leaves behind where nothing was acknowledged: the torn tail of a
-// JSONL file. Whatever else is damaged may be the only copy of something, and is left for a person to decide.
+// It changes nothing, with one exception: `repair` cuts off the torn tail of a JSONL file, which was never acknowledged.
+// Any other damaged data may be the only copy of something, and is left for a person to decide about.
 
 import { statSync } from "node:fs";
 import { messageOf, RondoError } from "@rondo/core";
@@ -16,10 +16,10 @@ import { isOfSystem } from "./system-says.ts";
 const optionChecks = membersOf<CheckOptions>({ repair: flag, busyTimeoutMs: waitable });
 
 /**
- * Verifies a SQLite journal, a folder of a JSONL journal, or one file of it: that it is whole, that records are
- * numbered without a gap, that they fold, and that whole texts kept beside them are what their names say.
+ * Verifies a SQLite journal, the folder of a JSONL journal, or one file in it: that it is undamaged, that records are
+ * numbered without a gap, that they fold, and that the whole texts kept with them match the digests in their names.
  * @param path a path or a `file:` URL
- * @throws RondoError `invalid_request` when it is no journal or cannot be read, or an option cannot be used
+ * @throws RondoError `invalid_request` when it is not a journal or cannot be read, or an option is invalid
  */
 export function checkJournal(path: string | URL, options: CheckOptions = {}): CheckReport {
   const at = placeOf(path, "a check", "file or folder");

@@ -1,7 +1,7 @@
-// The room of blobs in files: a folder for each session, a text file for each text.
+// The room of blobs in files: a folder per session, a text file per text.
 //
-// A file appears whole or not at all (`file-parts.ts`). Its name is its content's, so two processes that keep one text do
-// no harm to each other.
+// A file appears completely or not at all (`file-parts.ts`). It is named by the digest of its content, so two processes
+// that store the same text do no harm to each other.
 
 import { createHash } from "node:crypto";
 import { open, readFile, rm } from "node:fs/promises";
@@ -24,13 +24,13 @@ import { placeOf } from "./location.ts";
 import { makeFolder } from "./make-folder.ts";
 import { isMissing } from "./system-says.ts";
 
-/** The name of a session's folder: ids may be long, differ only in case, or be no file names at all. */
+/** The name of a session's folder. It is a digest: ids may be long, differ only in case, or be invalid as file names. */
 export const homeOf = (session: string): string =>
   createHash("sha256").update(session).digest("hex").slice(0, 32);
 
 export const textSuffix = ".txt";
 
-/** Where a JSONL journal keeps texts, in its own folder. No file of a session is called so: each has an ending. */
+/** Where a JSONL journal keeps texts, inside its own folder. It cannot clash with a session's file: those have a suffix. */
 export const textsFolder = "texts";
 
 /** Texts in files under one folder. All its methods are asynchronous. */
@@ -41,16 +41,16 @@ export interface FileBlobs extends BlobStore {
 }
 
 /**
- * Keeps texts as `<folder>/<session's digest>/<ref>.txt`. The folder is made when it is needed. Several processes may
- * use one folder; texts that they keep at the very same time may go beyond the session's bound together.
+ * Keeps texts as `<folder>/<session's digest>/<ref>.txt`. The folder is created on first use. Several processes may
+ * use one folder; texts that they store at the same moment may together exceed the session's limit.
  * @param folder a path or a `file:` URL
- * @throws RondoError `invalid_request` when it is neither, or a limit is no number
+ * @throws RondoError `invalid_request` when it is neither, or a limit is not a valid number
  */
 export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs {
   return textsIn(placeOf(folder, "a store of texts", "folder"), limits);
 }
 
-/** The same in a folder that is known. @param checkUsable throws where nothing may be done any more */
+/** The same in a folder whose path is resolved. @param checkUsable throws when the store may no longer be used */
 export function textsIn(root: string, limits?: BlobLimits, checkUsable: () => void = () => {}): FileBlobs {
   const bounds = blobLimits(limits);
   const home = (session: string): string => join(root, homeOf(session));
@@ -61,7 +61,7 @@ export function textsIn(root: string, limits?: BlobLimits, checkUsable: () => vo
       return await act();
     } catch (thrown) {
       if (thrown instanceof RondoError) throw thrown;
-      // What the system says has a code; anything else nobody foresaw.
+      // System errors have a code; anything else is unexpected.
       const kind =
         typeof (thrown as NodeJS.ErrnoException | undefined)?.code === "string" ? "storage" : "internal";
       throw new RondoError(kind, `cannot ${doing} ${root}: ${messageOf(thrown)}`, { cause: thrown });
@@ -105,7 +105,7 @@ async function whole(place: string): Promise<string | undefined> {
   }
 }
 
-/** Makes a rename last. Not every system lets a folder be opened; those that do not need none of this. */
+/** Makes a rename durable. Some systems cannot open folders; those do not need it. */
 async function sync(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");

@@ -1,4 +1,4 @@
-// The room of journals in files: what SQLite and JSONL have in common.
+// The room of file journals: what SQLite and JSONL have in common.
 
 import type {
   BlobLimits,
@@ -22,39 +22,39 @@ import {
 } from "@rondo/core/checks";
 
 export interface FileJournalOptions extends SizeBounds {
-  /** How long to wait for another process's append, in milliseconds. Default 5,000. The wait blocks the thread. */
+  /** How long to wait for another process's append, in milliseconds. Default 5,000. Waiting blocks the thread. */
   busyTimeoutMs?: number;
-  /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
+  /** The clock for leases, in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
-  /** Only read it: nothing is made or changed, also on a disk that is full, and whatever writes is refused. It must be there. Default: false. */
+  /** Opens an existing journal for reading only: nothing is created or changed (it works on a full disk), and writing is refused. Default false. */
   readOnly?: boolean;
-  /** How much whole text of cut results is kept beside the records. */
+  /** Limits for the whole texts of cut results. Default: 16 MiB per text, 256 MiB per session. */
   blobs?: BlobLimits;
 }
 
-/** A journal in files. All its methods are synchronous, but for the texts of JSONL; a closed one refuses. */
+/** A journal in files. All its methods are synchronous, except those of `blobs` in JSONL; after `close` all of them refuse. */
 export interface FileJournal extends Journal {
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void;
   read(session: string, from?: number): LogRecord[];
   list(): SessionInfo[];
-  /** Taken from a process that is known to be gone without waiting. */
+  /** A lease whose process is known to be gone is taken over without waiting. */
   lease(session: string, request: LeaseRequest): Lease;
-  /** Hears what other processes append, too. */
+  /** Also hears what other processes append. */
   watch(session: string, heard: () => void): () => void;
   delete(session: string): string[];
-  /** The whole texts of cut results: of SQLite in the same file, of JSONL in the folder's own folder `texts`. */
+  /** The whole texts of cut results: in the same file (SQLite), or in the folder `texts` within the journal's (JSONL). */
   readonly blobs: BlobStore;
-  /** Lets go of the files. May be called twice. */
+  /** Closes the files. May be called twice. */
   close(): void;
 }
 
-/** A time for which a thread can be made to wait. */
+/** A duration that a thread can wait. */
 export const waitable: Check = needed(
   "a whole number of milliseconds, from 0 to 2,147,483,647,",
   (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 0x7fff_ffff,
 );
 
-/** What the options of any journal in files must be. */
+/** Checks of the options that all file journals share. */
 export const fileJournalChecks: ChecksOf<FileJournalOptions> = {
   maxRecordBytes: above0,
   maxSessionBytes: above0,

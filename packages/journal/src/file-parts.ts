@@ -1,8 +1,8 @@
-// The room of files that are being written: beside their place, brought to the disk, and then renamed.
+// The room of writing files whole: into a temporary file next to the target, fsynced, then renamed.
 //
-// A process that is killed meanwhile leaves its part behind. Its name says who writes it, so whoever comes next takes
-// away what belongs to a process that is gone. Of another machine's, or another container's, nothing can be known: a
-// part that nobody has touched for long counts as left behind, and a writer who lives after all writes it once more.
+// A process that is killed meanwhile leaves its temporary file behind. Its name tells which process writes it, so the next
+// one removes what belongs to a process that is gone. Processes on another machine or in another container cannot be
+// looked up: their files count as left behind when untouched for an hour; a writer that is alive after all writes again.
 
 import { randomUUID } from "node:crypto";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -13,27 +13,27 @@ import { isMissing } from "./system-says.ts";
 
 const partSuffix = ".part";
 
-/** Writing one text takes a moment; a process that was halted this long begins anew. */
+/** One hour. Writing a text takes a moment; a process that was suspended for longer starts over. */
 const longMs = 3_600_000;
 
-/** Makes a file of this content, which is there whole or not at all. The folder is there already. */
+/** Creates a file with this content, completely or not at all. The folder must exist. */
 export async function writeBeside(place: string, bytes: Buffer): Promise<void> {
   try {
     await write(place, bytes);
   } catch (thrown) {
     if (!isMissing(thrown)) throw thrown;
-    // The part was taken away, or the folder with it.
+    // The temporary file was removed, or the folder with it.
     makeFolder(dirname(place), 0o700);
     await write(place, bytes);
   }
 }
 
-/** What the files of a folder have together, those that are being written among them. Takes away what was left behind. */
+/** Total bytes of the files in a folder, those still being written included. Removes temporary files that were left behind. */
 export async function heldIn(folder: string): Promise<number> {
   let bytes = 0;
   for (const name of await unlessMissing(readdir(folder), [])) {
     const place = join(folder, name);
-    // Another process may just have renamed it.
+    // Another process may have renamed it just now.
     const info = await unlessMissing(stat(place), undefined);
     if (info === undefined) continue;
     if (isLeftBehind(name, info.mtimeMs)) await rm(place, { force: true });

@@ -1,8 +1,8 @@
-// The room of the folder's lock: one writer at a time among all processes, and none that outlives its process.
+// The room of the folder lock: one writer at a time among all processes, released when its process ends.
 //
-// Node has no file locks of its own, and a lock that is a file stays behind when its process is killed; telling a stale
-// one from a live one is a race that cannot be won. SQLite holds real locks of the system, which end with the process,
-// so a database that nothing is ever stored in does nothing but lock.
+// Node has no file locks of its own. A lock file stays behind when its process is killed, and telling a stale one from a
+// live one is a race that cannot be won. SQLite uses the system's locks, which end with the process, so an empty
+// database serves as the lock.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { loadSqlite } from "./sqlite/database.ts";
@@ -21,7 +21,7 @@ export class FolderLock {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Holds the lock while it acts, which must be synchronous. Throws what SQLite throws when it cannot be had. */
+  /** Holds the lock while `act` runs, which must be synchronous. Throws SQLite's error when the lock cannot be had. */
   hold<T>(act: () => T): T {
     this.#take();
     try {
@@ -36,9 +36,9 @@ export class FolderLock {
     this.#db = undefined;
   }
 
-  /** A lock on a file that was deleted holds nobody up who comes after: they lock another one of its name. */
+  /** A lock on a deleted file would exclude nobody: later processes lock the new file of that name. So it reopens. */
   #take(): void {
-    // Bounded: some file systems have a new identity for a file each time they are asked.
+    // Bounded: some file systems report a new identity for a file on every stat.
     for (let left = 3; ; left -= 1) {
       this.#open();
       this.#begin?.run();
@@ -52,14 +52,14 @@ export class FolderLock {
     if (this.#db !== undefined) return;
     const db = new (loadSqlite())(this.#file, { timeout: this.#timeoutMs });
     try {
-      // Nothing is stored, so nothing need be safe.
+      // Nothing is stored, so nothing needs to be durable.
       db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
-      // Even a commit of nothing writes the first page of a new file, which a full disk refuses: after the deed was done.
+      // Even an empty commit writes the first page of a new file, and on a full disk that would fail after the work was done.
       this.#begin = db.prepare("BEGIN IMMEDIATE");
       this.#end = db.prepare("ROLLBACK");
       this.#identity = identityOf(this.#file);
     } catch (thrown) {
-      // Whoever tries again opens it again.
+      // The next attempt reopens it.
       db.close();
       throw thrown;
     }

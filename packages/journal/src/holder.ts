@@ -1,9 +1,9 @@
 // The room of the holder: which process has a lease or writes a file, and whether it is gone for good.
 //
-// A process that was killed can neither let its lease go nor take away what it had begun to write, and whoever goes on with
-// its work must not wait for the lease to run out. But only that process counts as gone of which it is known: the same machine
-// since the same start, the same process namespace, and no process with that number that began at that time. Of any other
-// nothing is known, and its lease counts.
+// A killed process can neither release its lease nor remove its temporary files, and whoever continues its work must not
+// wait for the lease to expire. But a process counts as gone only when that is certain: same machine, same boot, same PID
+// namespace, and no process with that PID and start time. About any other process nothing is known, so its
+// lease counts.
 
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -12,9 +12,9 @@ import { hostname } from "node:os";
 interface Mark {
   pid: number;
   host: string;
-  /** The machine's start and the process namespace, where the system tells them. */
+  /** The boot id and the PID namespace, where the system tells them. */
   boot: string;
-  /** When the process began, in the system's own count; empty where it does not tell. */
+  /** When the process started, in clock ticks since boot; empty where the system does not tell. */
   began: string;
 }
 
@@ -28,13 +28,13 @@ const markOfThis = (): Mark => ({
   began: beganOf(process.pid) ?? "",
 });
 
-/** This process, as it is stored with a lease. */
+/** The mark of this process, as it is stored with a lease. */
 export function ownMark(): string {
   own ??= JSON.stringify(markOfThis());
   return own;
 }
 
-/** This process in the name of a file that it writes: letters, digits and `-`, and short on any machine. */
+/** The same for use in file names: letters, digits and `-`, short on any machine. */
 export function ownMarkInName(): string {
   if (ownInName === undefined) {
     const { pid, began, host, boot } = shortened(markOfThis());
@@ -43,7 +43,7 @@ export function ownMarkInName(): string {
   return ownInName;
 }
 
-/** A holder in words: its name, and its process. */
+/** A lease holder for messages: its name and its process. */
 export function holderName(owner: string, mark: string | null): string {
   const known = readMark(mark);
   return known === undefined ? owner : `${owner} (process ${known.pid} on ${known.host})`;
@@ -55,7 +55,7 @@ export function isGone(mark: string | null): boolean {
   return known !== undefined && mark !== ownMark() && hasEnded(known, markOfThis());
 }
 
-/** True only when the process that a file's name tells of is known to have ended. */
+/** The same for the mark in a file's name. */
 export function isGoneByName(mark: string): boolean {
   const [, pid = "", began = "", host = "", start = "", space = ""] =
     /^(\d+)-(\w*)-(\w+)-(\w*)-(\w*)$/.exec(mark) ?? [];
@@ -64,9 +64,9 @@ export function isGoneByName(mark: string): boolean {
 }
 
 function hasEnded(known: Mark, here: Mark): boolean {
-  // Another namespace cannot be looked into, and another start may be that of another machine of the same name.
+  // Another PID namespace cannot be looked into, and another boot id may mean another machine of the same name.
   if (known.host !== here.host || known.boot !== here.boot) return false;
-  // Where namespaces are and this one is not told, the number may be another's.
+  // On Linux with the boot id or the namespace unknown, the PID may be of another namespace.
   if (process.platform === "linux" && here.boot.split(" ").includes("")) return false;
   try {
     process.kill(known.pid, 0);
@@ -74,13 +74,13 @@ function hasEnded(known: Mark, here: Mark): boolean {
     return (thrown as NodeJS.ErrnoException).code === "ESRCH";
   }
   const began = beganOf(known.pid);
-  // A dead process that nobody has waited for yet still has its number.
+  // A zombie still has its PID.
   if (began === "dead") return true;
-  // Its number may be another's by now.
+  // The PID may have been reused.
   return known.began !== "" && began !== undefined && began !== known.began;
 }
 
-/** What may be long in a mark by its digest; what is not known stays so. */
+/** Replaces the long parts of a mark by digests; unknown parts stay unknown. */
 function shortened({ host, boot, ...mark }: Mark): Mark {
   const short = (text: string): string =>
     text === "" ? "" : createHash("sha256").update(text).digest("hex").slice(0, 12);
@@ -105,25 +105,25 @@ function bootOf(): string {
 let isOurs: boolean | undefined;
 
 /**
- * Whether what the system tells of processes goes by the numbers they have here. In a namespace that was given the files of another
- * one, theirs name other processes, and this process has a number there and one here.
+ * Whether `/proc` uses the PIDs of this namespace. When another namespace's `/proc` is mounted here, its PIDs mean
+ * other processes, and this process has different PIDs there and here.
  */
 function tellsByOurNumbers(): boolean {
   isOurs ??= numberThere() === String(process.pid);
   return isOurs;
 }
 
-/** This process by the numbers of whose files these are; of older systems, which do not tell all of them, the first. */
+/** This process's PID in the namespace of `/proc` (with all its PIDs, where the kernel lists them). */
 function numberThere(): string {
   const status = attempt(() => readFileSync("/proc/self/status", "utf8"));
   return /^NSpid:\s*(.*)$/m.exec(status)?.[1] ?? attempt(() => readlinkSync("/proc/self"));
 }
 
-/** Field 22 of the system's line on the process; `dead` for one that has ended and was not waited for. */
+/** Field 22 (start time) of `/proc/PID/stat`; `dead` for a zombie. */
 function beganOf(pid: number): string | undefined {
   if (!tellsByOurNumbers()) return undefined;
   const line = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
-  // The name, in parentheses, may hold anything.
+  // Field 2, the name in parentheses, may contain anything.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   if (fields[0] === "Z" || fields[0] === "X") return "dead";
   return fields[19];

@@ -1,4 +1,4 @@
-// The face of @rondo/journal.
+// The room of the public face: what @rondo/journal exports.
 
 export type { CheckOptions, CheckReport, Finding } from "./check/report.ts";
 export { checkJournal } from "./check.ts";

@@ -1,9 +1,9 @@
-// The room of the JSONL journal: a folder, a file a session (more where it grows large), a line a group.
+// The room of the JSONL journal: a folder, one file per session (more when it grows large), one line per group.
 //
-// For those who want text. A group is one write and one fdatasync; a new file's name is made to last, too. Whoever
-// appends holds the folder's lock, so comparing, the lease and the append are one among all processes. What a crash
-// left of a group behind the last line feed is cut off by the next writer, who says so; nothing else is ever repaired.
-// Whole texts of cut results are files, too, in a folder beside the sessions.
+// For those who want text. A group is one write and one fdatasync; a new file's folder is fsynced as well. An append
+// holds the folder's lock, so comparing, checking the lease and appending are one step among all processes. The next
+// writer cuts off a torn tail (what a crash left after the last line feed) and says so; nothing else is ever repaired.
+// The whole texts of cut results are files, too, in a folder next to the sessions.
 
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -44,14 +44,14 @@ import { FileWatchers, looksOf, watchFiles } from "./watch-files.ts";
 export interface JsonlJournalOptions extends FileJournalOptions {
   /**
    * How large a session's file may grow, in bytes, before it is sealed and the next one begun (`NAME.2.jsonl`, …).
-   * A group that is larger has a file of its own. `null`: never. Default 64 MiB.
+   * A larger group gets a file of its own. `null`: never rotate. Default 64 MiB.
    */
   rotateBytes?: number | null;
-  /** Hears what is not an error, but should be known: that a torn tail was cut off, that a file cannot be listed. Default: `process.emitWarning`. */
+  /** Called with what is no error but should be known: a torn tail was cut off, a file cannot be listed. Default: `process.emitWarning`. */
   warn?: (message: string) => void;
 }
 
-/** A journal in a folder of text files. All its methods but those of `blobs` are synchronous; a closed one refuses. */
+/** A journal in a folder of text files. All its methods but those of `blobs` are synchronous; after `close` all of them refuse. */
 export interface JsonlJournal extends FileJournal {
   readonly blobs: FileBlobs;
 }
@@ -63,8 +63,8 @@ const optionChecks = membersOf<JsonlJournalOptions>({
 });
 
 /**
- * The journal in `folder`, which is made where it is missing (not with `readOnly`). Several processes may use one folder.
- * @throws RondoError `invalid_request` naming the folder when it is none or cannot be used, or the option that cannot be
+ * The journal in `folder`, which is created if missing (not with `readOnly`). Several processes may use one folder.
+ * @throws RondoError `invalid_request` naming the folder when it cannot be used, or the invalid option
  */
 export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions = {}): JsonlJournal {
   const path = placeOf(folder, "a JSONL journal", "folder");
@@ -72,7 +72,7 @@ export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions 
   const { readOnly = false, busyTimeoutMs = 5_000 } = options;
   try {
     if (!readOnly) makeFolder(path, 0o700);
-    // A folder that can only be read is good for reading.
+    // A folder without write permission can still be read.
     accessSync(path, constants.R_OK | constants.X_OK);
     readdirSync(path);
   } catch (thrown) {
@@ -107,10 +107,10 @@ function onlyReading(journal: JsonlJournal, folder: string): JsonlJournal {
 /** What one append stores. */
 interface Group {
   session: string;
-  /** Of its first record. */
+  /** The seq of its first record. */
   seq: number;
   records: readonly LogRecord[];
-  /** The JSON of each. */
+  /** The JSON of each record. */
   texts: readonly string[];
 }
 
@@ -139,7 +139,7 @@ class FolderJournal implements JsonlJournal {
     this.#leases = new FileLeases(folder, now);
     this.blobs = textsIn(join(folder, textsFolder), blobs, () => {
       this.#checkOpen();
-      // Where the folder was taken away, a text must not make it again: the records would go on in one that is empty.
+      // If the folder was removed, storing a text must not recreate it: the session would go on in an empty journal.
       statSync(folder);
     });
   }
@@ -147,7 +147,7 @@ class FolderJournal implements JsonlJournal {
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {
     checkSessionId(session);
     const path = this.#path(session);
-    // Before the lock: making JSON of a large group takes time.
+    // Before taking the lock: serializing a large group takes time.
     this.#perform(path, "append to", () => {
       const texts = records.map((record) => JSON.stringify(record));
       this.#lock.hold(() => this.#store({ session, seq: expectedSeq, records, texts }, token));
@@ -167,13 +167,13 @@ class FolderJournal implements JsonlJournal {
       const found = [...newestSegments(this.#folder)]
         .map(([name, newest]) => this.#listed(name, newest))
         .filter((one) => one !== undefined);
-      // Of two with the same time, the one that began later comes first.
+      // Same time: the one created later comes first.
       found.sort((a, b) => b.info.updatedAt - a.info.updatedAt || Number(b.bornAt - a.bornAt));
       return found.map(({ info }) => info);
     });
   }
 
-  /** A file that is damaged, or cannot be read, hides no other; that it is there is told. */
+  /** A file that is damaged or unreadable must not hide the others; a warning tells of it. */
   #listed(name: string, newest: number): Listed | undefined {
     const path = join(this.#folder, name + suffix);
     try {
@@ -187,7 +187,7 @@ class FolderJournal implements JsonlJournal {
     return undefined;
   }
 
-  /** Whoever lists a folder again and again has heard it. */
+  /** Once per message: a folder may be listed again and again. */
   #warnOnce(message: string): void {
     if (this.#warned.has(message)) return;
     this.#warned.add(message);
@@ -236,7 +236,7 @@ class FolderJournal implements JsonlJournal {
     return gone.map(({ id }) => id);
   }
 
-  /** Stands for the leases of all sessions that were deleted: no session has an empty name. */
+  /** Holds the highest token of all deleted sessions; no session has an empty name. */
   get #leaseOfDeleted(): string {
     return join(this.#folder, leaseSuffix);
   }
@@ -248,7 +248,7 @@ class FolderJournal implements JsonlJournal {
     this.#watchers.close();
   }
 
-  /** Stores a group, in the segment after the newest one where that is full. */
+  /** Stores a group, in a new segment when the newest one is full. */
   #store(group: Group, token: number | undefined): void {
     const { session, seq, records } = group;
     this.#leases.check(session, this.#lease(this.#path(session, leaseSuffix)), token);
@@ -266,11 +266,11 @@ class FolderJournal implements JsonlJournal {
       withFile(this.#path(session), "wx", () => {});
       done = put();
     }
-    // The segment that was begun is empty, and takes a group of any size.
+    // The new segment is empty, and takes a group of any size.
     if (done === "rotated") put();
   }
 
-  /** Appends a group to the newest segment, or where it has no room for it begins the next one. */
+  /** Appends a group to the newest segment, or begins the next segment when there is no room. */
   #put(group: Group, known: SessionFiles, { file, segment, torn }: Newest): "stored" | "rotated" {
     const { session, seq, records, texts } = group;
     known.checkFormat();
@@ -292,7 +292,7 @@ class FolderJournal implements JsonlJournal {
         rotate(session, file, segment, known.path(segment.number + 1));
         return "rotated";
       }
-      // Before the group: once that lasts nothing may fail any more. Whoever made the file may have died here.
+      // Before the group: once that is durable nothing may fail any more. The process that created the file may have died here.
       if (segment.size === 0) syncFolder(this.#folder);
       appendDurably(file, Buffer.concat([head, line]), segment.size);
     } catch (thrown) {
@@ -307,7 +307,7 @@ class FolderJournal implements JsonlJournal {
     return join(this.#folder, nameOf(session) + ending);
   }
 
-  /** Undefined when it was never taken, or went with the power: then every holder went with it. */
+  /** Undefined when it was never taken, or was lost in a power failure: then every holder is gone too. */
   #lease(path: string): StoredLease | undefined {
     const text = readIfThere(path);
     if (text === undefined) return undefined;
@@ -320,7 +320,7 @@ class FolderJournal implements JsonlJournal {
     }
   }
 
-  /** Tells of files that others have changed; our own appends tell of themselves. */
+  /** Reports files that other processes changed; our own appends report themselves. */
   #watchFolder(): () => void {
     const changed = this.#changes();
     changed();
@@ -330,7 +330,7 @@ class FolderJournal implements JsonlJournal {
     return watchFiles(this.#folder, (name) => name.endsWith(suffix), look);
   }
 
-  /** A function that gives the sessions that are watched and whose files have changed since it was last asked. */
+  /** Returns a function that lists the watched sessions whose files have changed since its last call. */
   #changes(): () => string[] {
     const seen = new Map<string, string>();
     const newest = new Map<string, number>();

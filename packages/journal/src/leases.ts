@@ -1,6 +1,6 @@
-// The room of leases in files: taken, held to and let go of under the journal's own lock.
+// The room of leases in files: taken, renewed and released under the journal's own lock.
 //
-// A holder that is known to be gone, or that this process let go of, holds nobody up, whatever the file says.
+// A lease whose holder is known to be gone, or that this process gave up, is free, whatever the file says.
 
 import {
   afterDeleted,
@@ -16,17 +16,17 @@ import {
 import { holderName, ownMark } from "./holder.ts";
 import { giveUp, isFree, takeUp } from "./let-go.ts";
 
-/** A lease as it stands in its file: its holder by name, and the mark of its process. */
+/** A lease as stored in its file: its state, and the mark of its process. */
 export interface StoredLease extends LeaseState {
   process: string | null;
 }
 
-/** Where a session's lease stands. */
+/** Where a session's lease is stored. */
 export interface LeasePlace {
-  /** Acts while nobody else can change it. Errors are put into words. */
+  /** Runs `act` while nobody else can change it. Errors get a message that names the file. */
   locked<T>(doing: string, act: () => T): T;
   held(): StoredLease | undefined;
-  /** The highest token that a session had which was deleted. 0: none was. */
+  /** The highest token that any deleted session had; 0 when there was none. */
   highestGone(): number;
   store(lease: StoredLease): void;
   isClosed(): boolean;
@@ -36,7 +36,7 @@ export class FileLeases {
   readonly #place: string;
   readonly #now: () => number;
 
-  /** @param place the journal's own name, no other's */
+  /** @param place the journal's identity, unlike any other's in this process */
   constructor(place: string, now: () => number) {
     this.#place = place;
     this.#now = now;
@@ -44,12 +44,12 @@ export class FileLeases {
 
   /** @throws RondoError `conflict` when a writer with this token, or with none, may not append now */
   check(session: string, held: StoredLease | undefined, token: number | undefined): void {
-    // The holder in words, and whether it lives, cost more than the append: asked only where the answer may be no.
+    // Naming the holder and checking that it lives cost more than the append: done only when the answer may be no.
     if (held === undefined ? token !== undefined : token !== held.token || held.owner === undefined)
       checkToken(session, inWords(held), token, this.#now(), this.#isFree(session, held));
   }
 
-  /** @throws RondoError `conflict` when somebody holds the session, which is to be deleted */
+  /** @throws RondoError `conflict` when somebody holds the session that is to be deleted */
   checkUnheld(session: string, held: StoredLease | undefined): void {
     checkUnheld(session, inWords(held), this.#now(), this.#isFree(session, held));
   }
@@ -63,7 +63,7 @@ export class FileLeases {
       locked(doing, () => {
         const state = next(held());
         if (state === undefined) return 0;
-        // Who renews it is who took it; words for others are made when they are needed.
+        // A renewal comes from the holder itself; the text for others is built when it is needed.
         const { owner, ...rest } = state;
         store({ ...rest, ...(owner === undefined ? {} : { owner: request.owner }), process: ownMark() });
         return state.token;
@@ -99,7 +99,7 @@ export class FileLeases {
   }
 }
 
-/** As the protocol knows it, with its holder in words. */
+/** The lease as core knows it, its holder described in words. */
 function inWords(held: StoredLease | undefined): LeaseState | undefined {
   if (held?.owner === undefined) return held;
   return { ...held, owner: holderName(held.owner, held.process) };

@@ -1,12 +1,12 @@
-// The room of the location: the file or folder that somebody means by a path or an address.
+// The room of the location: resolves a path or a `file:` URL to an absolute path.
 
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, RondoError } from "@rondo/core";
 
 /**
- * The place that is meant, from the root of the file system on.
- * @param owner whose place it is, in words: `a JSONL journal`
+ * The absolute path that is meant.
+ * @param owner what the place is for, in messages: `a JSONL journal`
  * @throws RondoError `invalid_request` unless it is a path or a `file:` URL
  */
 export function placeOf(

@@ -1,13 +1,13 @@
-// The room of making folders: a folder, and those above it that are missing.
+// The room of making folders: a folder and its missing parents.
 //
-// Node's own recursive mkdir never returns where a folder is there and nothing can be made in it for want of an entry
-// (`/proc`): it asks for the folder above, finds it there, and begins again. Here each level is tried twice at most.
+// Node's recursive mkdir never returns when an existing folder answers ENOENT to a mkdir in it (`/proc`): it goes up to
+// the parent, finds it, and begins again. Here each level is tried at most twice.
 
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMissing } from "./system-says.ts";
 
-/** @throws the file system's error when it is no folder, or cannot be made */
+/** @throws the file system's error when it is not a folder, or cannot be created */
 export function makeFolder(path: string, mode?: number): void {
   try {
     make(path, mode);
@@ -23,7 +23,7 @@ function make(path: string, mode: number | undefined): void {
   try {
     mkdirSync(path, mode);
   } catch (thrown) {
-    // Another process may have been faster, and a root that can only be read says something else of a folder that is there.
+    // Another process may have been faster; and on a read-only root mkdir gives another error for an existing folder.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw thrown;
   }
 }

@@ -1,11 +1,11 @@
-// The room of refusals: what a journal that is only read says to whoever would write it.
+// The room of refusals: how a read-only journal answers calls that would write.
 
 import { RondoError } from "@rondo/core";
 
-/** Why a journal is not written that somebody opened so. */
+/** The reason when it was opened with `readOnly`. */
 export const openedToRead = "it was opened to be read only (readOnly)";
 
-/** @param journal its file or folder @param why it is not written */
+/** @param journal its file or folder @param why it is read-only */
 export function refusals(
   journal: string,
   why: string,

@@ -1,7 +1,7 @@
-// The room of the SQLite journal: every group one transaction, on the disk when `append` returns.
+// The room of the SQLite journal: every group is one transaction, on disk when `append` returns.
 //
-// The comparison and the append stand in one immediate transaction, so of two processes that write at one place
-// exactly one wins. The table of sessions is kept in the same transaction: listing never counts records.
+// Compare and append are one immediate transaction, so of two processes that append at the same position exactly one
+// wins. The table of sessions is updated in the same transaction, so listing never counts records.
 
 import { basename, dirname } from "node:path";
 import {
@@ -36,17 +36,17 @@ import { FileWatchers, watchFiles } from "./watch-files.ts";
 
 export interface SqliteJournalOptions extends FileJournalOptions {}
 
-/** A journal in one SQLite file. All its methods are synchronous; a closed one refuses. */
+/** A journal in one SQLite file. All its methods are synchronous; after `close` all of them refuse. */
 export interface SqliteJournal extends FileJournal {}
 
 const optionChecks = membersOf<SqliteJournalOptions>(fileJournalChecks);
 
 /**
- * Opens the journal in `file`, or makes it, with its folder. Several processes may have one file open. One that cannot be
- * written, or is opened `readOnly`, can be read, and refuses everything else.
+ * Opens the journal in `file`, or creates it and its folder. Several processes may have one file open. A journal that
+ * cannot be written, or is opened with `readOnly`, can be read; everything else is refused.
  * @param file a path, a `file:` URL, or `:memory:`.
- * @throws RondoError `invalid_request` naming the file when it is not a journal, is not there to be read only, is one of a newer version, or cannot
- *   be read; such a file is left untouched. `storage` when the disk fails.
+ * @throws RondoError `invalid_request` naming the file when it is not a journal, is missing (with `readOnly`), is of a newer
+ *   version, or cannot be read; such a file is left untouched. `storage` when the disk fails.
  */
 export function sqliteJournal(file: string | URL, options: SqliteJournalOptions = {}): SqliteJournal {
   const path = file === ":memory:" ? file : placeOf(file, "a SQLite journal", "file");
@@ -75,10 +75,10 @@ interface LeaseRow {
   ttl: number;
 }
 
-/** Stands for the leases of all sessions that were deleted; no session is called so. */
+/** Holds the highest token of all deleted sessions; no session has an empty name. */
 const ofDeleted = "";
 
-/** Journals in memory all have one name, and are not one. */
+/** Tells in-memory journals apart, which all have the same name. */
 let inMemory = 0;
 
 class WritableJournal implements SqliteJournal {
@@ -118,7 +118,7 @@ class WritableJournal implements SqliteJournal {
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {
     checkSessionId(session);
     this.#perform("append to", () => {
-      // Before the lock: making JSON of a large group takes time.
+      // Before taking the lock: serializing a large group takes time.
       const texts = records.map((record) => JSON.stringify(record));
       this.#transact(() => {
         this.#leases.check(session, this.#lease(session), token);
@@ -163,7 +163,7 @@ class WritableJournal implements SqliteJournal {
     checkSessionId(session);
     const gone = this.#perform("delete from", () => {
       const deleted = this.#transact(() => this.#delete(session));
-      // What was deleted stands in the log until that is put into the file: where others read just now, the next one does it.
+      // Deleted rows remain in the WAL until it is written back and emptied; if a reader prevents that now, the next delete does it.
       this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       return deleted;
     });
@@ -199,12 +199,12 @@ class WritableJournal implements SqliteJournal {
     }
   }
 
-  /** What stands in a file that was taken away is not what others write and read. */
+  /** If the file was removed or replaced, others no longer write and read what this connection sees. */
   #checkToRead(): void {
     this.#open.check("What others write to it is not seen here");
   }
 
-  /** SQLite counts what other connections commit; our own appends tell of themselves. */
+  /** SQLite counts the commits of other connections; our own appends report themselves. */
   #watchFile(): () => void {
     if (this.#file === ":memory:") return () => {};
     let seen = this.#looks();
@@ -222,7 +222,7 @@ class WritableJournal implements SqliteJournal {
     );
   }
 
-  /** What a change of it shows in; where it cannot be looked at, why: whoever reads it hears the same. */
+  /** A value that changes when the file does; the error text if it cannot be read (whoever reads it gets the same error). */
   #looks(): string {
     try {
       this.#checkToRead();
@@ -286,10 +286,10 @@ class WritableJournal implements SqliteJournal {
 
   #rollback(): void {
     try {
-      // SQLite may have rolled back by itself (a full disk, say); then there is nothing left to undo.
+      // SQLite may already have rolled back by itself (on a full disk, for example).
       if (this.#db.isTransaction !== false) this.#statements.rollback.run();
     } catch {
-      // What went wrong first is what the caller must hear.
+      // The caller must get the first error.
     }
   }
 

@@ -1,13 +1,13 @@
-// The room of what the system says of a call on a file, and what that means.
+// The room of system errors: what an error of a file call means.
 
 import { opendirSync } from "node:fs";
 import { messageOf } from "@rondo/core";
 
-/** Whether there is no such file, or no folder on the way to it. */
+/** Whether the file, or a folder on its path, does not exist. */
 export const isMissing = (thrown: unknown): boolean =>
   (thrown as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
 
-/** What the system says against opening a folder, which SQLite does not tell; undefined where it opens. */
+/** Why a folder cannot be opened, which SQLite does not tell; undefined when it can. */
 export function whyNotOpened(folder: string): string | undefined {
   try {
     opendirSync(folder).closeSync();
@@ -17,13 +17,13 @@ export function whyNotOpened(folder: string): string | undefined {
   }
 }
 
-/** Whether the system said it, of a call on a file: anything else nobody foresaw. */
+/** Whether it is a system error of a file call; anything else is unexpected. */
 export const isOfSystem = (thrown: unknown): boolean =>
   typeof (Object(thrown) as { syscall?: unknown }).syscall === "string";
 
-/** What is wrong with one file, and need not be with the next. */
+/** Errors that concern one file, and not necessarily the next. */
 const ofOneFile: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EIO", "EISDIR", "ELOOP"]);
 
-/** Whether the system says of this file alone that it cannot be used. */
+/** Whether the error says that only this file cannot be used. */
 export const isOfOneFile = (thrown: unknown): boolean =>
   ofOneFile.has((thrown as NodeJS.ErrnoException | undefined)?.code ?? "");

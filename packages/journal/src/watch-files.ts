@@ -1,18 +1,18 @@
-// The room of watching: a folder's files, watched by the system where it can, and looked at now and again anyway.
+// The room of watching: a folder's files, watched by the system where possible, and polled anyway.
 //
-// The system's word is a hint only: it may come before what it is about can be seen, be lost, or not come at all (over
-// a network). So a hint is looked into at once and twice more, and without one there is still a look now and again.
+// A system event is only a hint: it may come before the change is visible, get lost, or never come (on a network file
+// system). So each hint is followed by a look at once and two more, and without hints there is still a slow poll.
 
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { checkSessionId, messageOf, Watchers } from "@rondo/core";
 
-/** Who watches sessions of a journal. Its files are watched while there is anybody, until it is closed. */
+/** The watchers of a journal's sessions. Its files are watched while there are any, until it is closed. */
 export class FileWatchers extends Watchers {
   readonly #start: () => () => void;
   #stop: (() => void) | undefined;
   #closed = false;
 
-  /** @param start watches the files, and returns how to stop */
+  /** @param start starts watching the files, and returns how to stop */
   constructor(start: () => () => void) {
     super();
     this.#start = start;
@@ -28,7 +28,7 @@ export class FileWatchers extends Watchers {
     };
   }
 
-  /** Whoever follows hears at once that there is nothing more to come. */
+  /** Followers learn at once that nothing more will come. */
   close(): void {
     this.#closed = true;
     this.#end();
@@ -41,14 +41,14 @@ export class FileWatchers extends Watchers {
   }
 }
 
-/** How often is looked where the system tells, and where it does not, in milliseconds. */
+/** Polling intervals with and without system events, in milliseconds. */
 const withHints = 1_000;
 const withoutHints = 100;
-/** When a hint is looked into. */
+/** Delays after a hint at which to look, in milliseconds. */
 const looks = [0, 10, 100];
 
 /**
- * Calls `look` when a file of the folder whose name passes has changed, and now and again.
+ * Calls `look` when a file whose name passes the filter has changed, and at the polling interval.
  * @returns how to stop
  */
 export function watchFiles(
@@ -64,7 +64,7 @@ export function watchFiles(
     for (const [i, ms] of looks.entries()) {
       const timer = setTimeout(() => {
         timers.delete(timer);
-        // What comes while we look is looked into by the next look, or is a hint of its own.
+        // A change during this look is seen by the next look, or brings its own hint.
         if (i === looks.length - 1) pending = false;
         look();
       }, ms);
@@ -96,7 +96,7 @@ export function watchFiles(
   };
 }
 
-/** What a change of a file shows in; where it cannot be looked at, why: whoever reads it hears the same. */
+/** A value that changes when the file does; the error text if it cannot be examined (whoever reads it gets the same error). */
 export function looksOf(file: string): string {
   try {
     const stat = statSync(file, { throwIfNoEntry: false, bigint: true });

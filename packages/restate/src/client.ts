@@ -1,7 +1,7 @@
-// The room of the client: a session on Restate, with the words of a session.
+// The room of the client: a session on Restate, with the methods of a local session.
 //
-// It holds nothing but what it has read: what is asked of it is said to the session's objects, and what it tells is
-// folded from their records. Any number of clients may hold one session.
+// It keeps only what it has read: commands are sent to the session's objects, and answers are folded from their
+// records. Any number of clients may use one session.
 
 import { randomUUID } from "node:crypto";
 import {
@@ -58,14 +58,17 @@ import {
 } from "./wire.ts";
 
 export interface RestateClient {
-  /** A session: a new one, or one that is there already. Nothing is asked for it yet. */
+  /** A session, new or existing. No request is made yet. */
   session<Output = unknown>(id: string): RestateSession<Output>;
 }
 
-/** `idle`: no run is active. `running`: one is, or will be as soon as a worker is there; also where its invocation was killed at the server, or is refused by code that was changed in place, which nobody but the server knows. `parked`: one waits for an approval. */
+/**
+ * `idle`: no run is active. `running`: one is, or will be once a worker is available; also when its invocation was killed
+ * at the server, or is refused because code was changed in place (only the server knows). `parked`: one waits for an approval.
+ */
 export type RestateSessionStatus = "idle" | "running" | "parked";
 
-/** @throws RondoError `invalid_request` naming the option that cannot be used */
+/** @throws RondoError `invalid_request` naming the invalid option */
 export function restateClient(options: RestateClientOptions): RestateClient {
   checkGiven(clientChecks, options, "restateClient");
   const { agent } = options;
@@ -85,27 +88,27 @@ interface Place extends Server {
   agent: string;
   live: LiveWorkers;
   clean: Clean;
-  /** How long a run that was told to end is waited for, in milliseconds. */
+  /** How long to wait for an aborted run to end, in milliseconds. */
   patienceMs: number;
 }
 
-/** A grant with a name of its own, where it was given none. */
+/** Gives a grant an id, if it has none. */
 const granted = (grant: Omit<Grant, "id"> & { id?: string }): Grant =>
   checkGrant({ id: `grant_${randomUUID()}`, ...grant });
 
-/** How many words said here are remembered as being on their way: the oldest have long arrived. */
+/** How many messages sent here are remembered as possibly in transit: older ones have long arrived. */
 const mostSaid = 16;
 
 export class RestateSession<Output = unknown> {
   readonly id: string;
   readonly #place: Place;
   readonly #seen: Seen;
-  /** What was said here and may be on its way still, the oldest first. */
+  /** What was sent here and may still be in transit, oldest first. */
   #said: Mail[] = [];
-  /** How many runs were started here that have not come back. */
+  /** Number of runs started here that have not returned. */
   #running = 0;
 
-  /** By `client.session(id)`. */
+  /** Created by `client.session(id)`. */
   constructor(place: Place, id: string) {
     checkSessionId(id);
     this.#place = place;
@@ -114,34 +117,34 @@ export class RestateSession<Output = unknown> {
   }
 
   /**
-   * Starts a run and resolves when it has ended, or waits for somebody. It goes on when this process does not.
-   * @param options.signal aborts the run. Where nobody is there who could, it is waited for no longer than `patienceMs`, and ends when somebody is
-   * @throws RondoError `invalid_request` while another run waits for somebody; `conflict` while a process of its own
-   *   holds the session; `network` when the server stays away
+   * Starts a run, and resolves when it has ended or waits for an approval. It continues even if this process ends.
+   * @param options.signal aborts the run. If no worker is there to do so, `send` waits no longer than `patienceMs`; the run ends once there is one
+   * @throws RondoError `invalid_request` while another run waits for an approval; `conflict` while another process
+   *   holds the session; `network` when the server stays unreachable
    */
   async send(input: Input, { signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     return this.#run(readInput(input), signal);
   }
 
   /**
-   * Starts a run without a new word: the model goes on from the conversation as it stands, after an error, or where
-   * another agent takes it over.
-   * @throws RondoError `invalid_request` where nobody steered and there is none, or its last word is the model's: `send` it a word
+   * Starts a run without a new message: the model continues from the conversation as it is, after an error, or when
+   * another agent takes over.
+   * @throws RondoError `invalid_request` when the conversation is empty or ends with the model's own message, and nothing was steered: use `send`
    */
   async continue({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     if ((await this.status()) === "idle") checkContinuable(this.id, this.#seen.state);
     return this.#run({ input: [] }, signal);
   }
 
-  /** Makes the history smaller now: in an idle session as a run of its own, else before the run's next model call. */
+  /** Compacts the history now: in an idle session as a run of its own, else before the run's next model call. */
   async compact({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     if ((await this.status()) === "idle") return this.#run({ input: [], only: "compaction" }, signal);
     return this.#sayAndWait({ type: "mode", mode: "compacting", rule: "asked", evidence: {} });
   }
 
   /**
-   * Forgets the conversation: the next run begins with nothing. What was said stays in the records, and a run of its own says that
-   * it was cleared. Words that wait stay.
+   * Forgets the conversation: the next run starts with an empty history. The records keep what was said, and a run of its own
+   * records the clearing. Queued messages stay.
    * @throws RondoError `invalid_request` while a run is active: abort() it first
    */
   async clear(): Promise<void> {
@@ -154,7 +157,7 @@ export class RestateSession<Output = unknown> {
     await this.#run({ input: [], history: [], only: "clearing" }, undefined);
   }
 
-  /** A word while the run works: delivered once, before its next model call. Resolves when it is kept. @param id doubles of one id are dropped */
+  /** A message for the active run: delivered once, before its next model call. Resolves when stored. @param id duplicates of an id are dropped */
   steer(message: string | readonly (TextPart | FileInput)[], id?: string): Promise<void> {
     return this.#queue("steer", message, id);
   }
@@ -165,9 +168,9 @@ export class RestateSession<Output = unknown> {
   }
 
   /**
-   * Lets a call run that waits for it. Resolves when the run next ends or waits.
+   * Approves a waiting call. Resolves when the run next ends or waits.
    * @param call its id or key
-   * @param options.always a grant for calls to come as well: `true` for the same tool with the same arguments
+   * @param options.always also a grant for future calls: `true` for the same tool with the same arguments
    */
   async approve(call: string, options: { always?: Always } = {}): Promise<RunResult<Output>> {
     const always = alwaysIn(options);
@@ -176,7 +179,7 @@ export class RestateSession<Output = unknown> {
     return this.#sayAndWait({ type: "answer", call, said: { answer: "approve", ...leave } });
   }
 
-  /** Denies a call that waits. The model reads the reason. @param options.stop end the run as well */
+  /** Denies a waiting call. The model reads the reason. @param options.stop also end the run */
   async deny(call: string, reason?: string, { stop }: { stop?: boolean } = {}): Promise<RunResult<Output>> {
     await this.#find(call);
     const why = { ...(reason === undefined ? {} : { reason }), ...(stop === undefined ? {} : { stop }) };
@@ -184,8 +187,8 @@ export class RestateSession<Output = unknown> {
   }
 
   /**
-   * Lets a call run with other arguments; they are checked like the model's own, by the worker.
-   * @throws RondoError `invalid_request` for what are no arguments
+   * Approves a waiting call with other arguments, which the worker checks like the model's own.
+   * @throws RondoError `invalid_request` when they are not an object
    */
   async edit(call: string, given: JsonObject): Promise<RunResult<Output>> {
     const args = readArgs(given);
@@ -194,8 +197,8 @@ export class RestateSession<Output = unknown> {
   }
 
   /**
-   * Answers a call that waits with its result, and does not run it: what a person said, or what was done elsewhere.
-   * @param given what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` is told as one
+   * Gives a result for a waiting call instead of running it: what a person said, or what was done elsewhere.
+   * @param given what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` becomes an error result
    */
   async answer(call: string, given: unknown): Promise<RunResult<Output>> {
     const bringing = heardOf(given);
@@ -204,18 +207,18 @@ export class RestateSession<Output = unknown> {
     return this.#sayAndWait({ type: "answer", call, said: { answer: "result", ...result } });
   }
 
-  /** Words that wait to be delivered, the oldest first. */
+  /** Messages that wait to be delivered, oldest first. */
   async queued(): Promise<Queued[]> {
     await this.#seen.refresh();
     return [...this.#seen.state.inbox];
   }
 
-  /** Takes a word back that waits. Resolves when that is kept; `queued`, or the event `message_withdrawn`, tells whether it still waited. */
+  /** Withdraws a queued message. Resolves when that is stored; `queued`, or the event `message_withdrawn`, tells whether it was still waiting. */
   async withdraw(id: string): Promise<void> {
     await this.#post({ type: "withdrawn", id });
   }
 
-  /** Gives permission in advance. @throws RondoError `invalid_request` saying what is wrong with it */
+  /** Gives permission in advance. @throws RondoError `invalid_request` saying what is wrong with the grant */
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
     checkGiven(object, grant, "allow");
     const given = granted(grant);
@@ -223,23 +226,23 @@ export class RestateSession<Output = unknown> {
     return given;
   }
 
-  /** Takes a grant back. */
+  /** Revokes a grant. */
   async revoke(id: string, by?: string): Promise<void> {
     await this.#post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
   }
 
-  /** The grants that hold now. */
+  /** The grants in force. */
   async grants(): Promise<HeldGrant[]> {
     await this.#seen.refresh();
     return this.#seen.state.grants.filter((grant) => isLiveGrant(grant, Date.now()));
   }
 
-  /** Ends the run that is active; it settles within the agent's `abortGraceMs`. Resolves when that is kept. */
+  /** Aborts the active run; it settles within the agent's `abortGraceMs`. Resolves when the abort is stored. */
   async abort(reason: string = "aborted"): Promise<void> {
     await this.#post({ type: "abort_asked", reason });
   }
 
-  /** Resolves when the run that is active, if any, has ended or waits for somebody. Undefined: there was none yet. */
+  /** Resolves when the active run, if any, has ended or waits for an approval. Undefined: there was no run yet. */
   async settled({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output> | undefined> {
     for (;;) {
       signal?.throwIfAborted();
@@ -247,7 +250,7 @@ export class RestateSession<Output = unknown> {
         await new Promise((resolve) => setTimeout(resolve, 100));
         continue;
       }
-      // What nobody drove may be about to: a word that was kept is heard before this says that all is quiet.
+      // A message sent here may still be about to start a run: it must be taken before the session counts as settled.
       const mail = this.#said.shift();
       if (mail === undefined) return this.result();
       await this.#call("session", "take", mail, signal);
@@ -262,7 +265,7 @@ export class RestateSession<Output = unknown> {
     return inFlight(run) || awaitingApproval(this.#seen.state).length === 0 ? "running" : "parked";
   }
 
-  /** The conversation so far. Valid at any time: every call in it has its result. */
+  /** The conversation so far. Valid at any time: every call in it has a result. */
   async messages(): Promise<Message[]> {
     await this.#seen.refresh();
     return [...this.#seen.state.history];
@@ -280,15 +283,15 @@ export class RestateSession<Output = unknown> {
     return this.#seen.state.run === undefined ? undefined : resultOf<Output>(this.#seen.state, this.id);
   }
 
-  /** The session's records from one on. @throws RondoError `invalid_request` for a number that no record has */
+  /** The session's records from a seq on. @throws RondoError `invalid_request` for an invalid seq */
   async records(from: number = 0): Promise<LogRecord[]> {
     checkFrom(from);
     return (await readAll(this.#place, this.id, from)).records;
   }
 
   /**
-   * Records as they land, and live events from the workers that the client knows. Never ends by itself.
-   * @throws RondoError `invalid_request` for a number that no record has; `storage` once the session is deleted
+   * Records as they are written, and live events from the known workers. Never ends by itself.
+   * @throws RondoError `invalid_request` for an invalid seq; `storage` once the session is deleted
    */
   follow(options: FollowSessionOptions = {}): AsyncGenerator<Followed, void, undefined> {
     if (options.from !== undefined) checkFrom(options.from);
@@ -343,11 +346,11 @@ export class RestateSession<Output = unknown> {
     return mail;
   }
 
-  /** Says something, and waits until whoever hears it has driven the run to its end, or to where it waits again. */
+  /** Sends a message, and waits until the run that takes it has ended, or waits again. */
   async #sayAndWait(say: Saying): Promise<RunResult<Output>> {
     const mail = await this.#post(say);
     this.#said = this.#said.filter(({ n }) => n !== mail.n);
-    // The inbox sends it as well; the session takes it once, and has its turn for both when nobody drives any more.
+    // The inbox also forwards the message. The session takes it once, and either copy gets its turn when nobody drives.
     const driven = await this.#call<Driven>("session", "take", mail);
     if (driven.error !== undefined) throw errorOf(driven.error);
     await this.#seen.lookAgain();
@@ -362,7 +365,7 @@ export class RestateSession<Output = unknown> {
   ): Promise<Out> {
     const { ingress, services } = this.#place;
     const heard = signal === undefined ? {} : { signal };
-    // A word waits with others, and is one fact when it is taken: two that hardly fit alone would be tried again for ever.
+    // A message becomes a fact among others when it is taken: two that hardly fit alone would be retried forever.
     const bound = object === "inbox" ? { maxBytes: maxFactBytes } : {};
     return ingress.call<Out>(services[object], this.id, handler, input, { once: true, ...bound, ...heard });
   }

@@ -1,4 +1,4 @@
-// The room of the door: where a worker listens, and who is connected there.
+// The room of the door: the worker's HTTP server, and its open connections.
 
 import {
   createServer,
@@ -10,7 +10,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { RondoError } from "@rondo/core";
 
-/** What answers requests. */
+/** Answers requests. */
 export type Handle = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
 export class Door {
@@ -22,9 +22,9 @@ export class Door {
     this.#handle = handle;
   }
 
-  /** Listens. @returns the address @throws what the system says where it cannot: then another port may be tried */
+  /** Listens. @returns the address @throws the system's error when it cannot; another port may then be tried */
   async open(port: number, host: string): Promise<string> {
-    // A text would be taken for the name of a pipe.
+    // Node would take a string for the path of a pipe.
     if (!(Number.isInteger(port) && port >= 0 && port < 2 ** 16))
       throw new RondoError(
         "invalid_request",
@@ -51,7 +51,7 @@ export class Door {
     return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
   }
 
-  /** Lets go of whoever is connected, at once; resolves when nobody can come in any more. */
+  /** Closes all connections at once; resolves when no new one is accepted. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

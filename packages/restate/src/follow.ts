@@ -1,8 +1,8 @@
 // The room of following: a session as it goes on, records and live events together.
 //
-// Records come from the session's object, and sooner from the worker that drives; each is told once, in order, whatever
-// comes first. Live events come from workers alone, and only while they happen: one that is missed because a worker
-// died or nobody asked for it in time is gone, the record of what it led to is not.
+// Records come from the session's object, and sooner from the worker that drives it; each is yielded once, in order,
+// whichever comes first. Live events come only from workers, while they happen: one missed because a worker died, or
+// because nobody followed in time, is lost; the record that it led to is not.
 
 import { type LogRecord, RondoError, type RondoEvent, systemClock } from "@rondo/core";
 import { cursorOf, hubOf, textOf } from "./follow/cursor.ts";
@@ -11,21 +11,21 @@ import type { LiveWorkers } from "./follow/live-workers.ts";
 import type { Live } from "./hub.ts";
 import { readAll, type Server } from "./reading.ts";
 
-/** One thing that happened. `cursor`: give it to `follow` to go on behind it. */
+/** One record or event. `cursor`: pass it to `follow` to continue after it. */
 export type Followed = { cursor: string } & ({ record: LogRecord } | { event: RondoEvent });
 
 export interface FollowSessionOptions {
-  /** The first record to tell. Default: 0. */
+  /** Seq of the first record to yield. Default: 0. */
   from?: number;
-  /** Where an earlier `follow` was left: goes on behind that. */
+  /** Cursor of an earlier `follow`: continues after it. */
   cursor?: string;
-  /** Ends it. Breaking off does, too. */
+  /** Ends it; so does leaving the loop. */
   signal?: AbortSignal;
-  /** How often the server is asked for records, in milliseconds. Default: 250. */
+  /** Interval for asking the server for records, in milliseconds. Default: 250. */
   lookMs?: number;
 }
 
-/** Never ends by itself, but with an error where the session is deleted. Whoever leaves off while nothing comes is let go at once. */
+/** Never ends by itself, but fails when the session is deleted. `return` ends it at once, even while nothing comes. */
 export function followSession(
   server: Server,
   session: string,
@@ -41,7 +41,7 @@ export function followSession(
   else signal?.addEventListener("abort", leave, { once: true });
   const told = tell(server, session, workers, options, left.signal, leave);
   const back = told.return.bind(told);
-  // A generator hears of it only when it has something to tell.
+  // A waiting generator would handle `return` only when the next item comes.
   const leaving: typeof back = (value) => {
     leave();
     return back(value);
@@ -59,10 +59,10 @@ async function* tell(
 ): AsyncGenerator<Followed, void, undefined> {
   const cursor = cursorOf(given, from);
   const news = new News(left);
-  // Who comes back hears the workers first: they have what came since in its order, deltas between the records.
+  // With a cursor, listen to the workers first: they have everything since in order, deltas between the records.
   let looks = given === undefined || workers.addresses.length === 0;
   const listeners: Listener[] = [];
-  /** How many records it has been seen with. */
+  /** Record count of the session, as last seen. */
   let known = 0;
   try {
     for (const worker of workers.addresses)
@@ -92,7 +92,7 @@ async function* tell(
         continue;
       }
       const { id, live } = next;
-      // One that is ahead shows a gap: the server has what is missing, soon.
+      // A record that is ahead shows a gap: the server will soon have what is missing.
       if ("record" in live && live.record.seq > cursor.seq) {
         await pause(20);
         looks = true;
@@ -114,13 +114,13 @@ async function* tell(
   }
 }
 
-/** What workers told and nobody was told yet. */
+/** What workers sent that was not yielded yet. */
 class News {
   readonly #left: AbortSignal;
   readonly #waiting: { id: string; live: Live }[] = [];
   #wake: (() => void) | undefined;
 
-  /** @param left wakes whoever waits, when it fires */
+  /** @param left when it fires, whoever waits is woken */
   constructor(left: AbortSignal) {
     this.#left = left;
     left.addEventListener("abort", () => this.#wake?.(), { once: true });

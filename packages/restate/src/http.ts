@@ -1,6 +1,6 @@
-// The room of HTTP: one request, answered whenever it is.
+// The room of HTTP: one request, however long its answer takes.
 //
-// Not `fetch`: it gives up after five minutes without an answer, and a run may take longer.
+// Not `fetch`, which gives up after five minutes without an answer: a run may take longer.
 
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
@@ -15,11 +15,11 @@ export interface Answered {
 
 export interface Asking {
   signal: AbortSignal | undefined;
-  /** How long a connection may take, in milliseconds. */
+  /** How long connecting may take, in milliseconds. */
   connectMs: number;
-  /** Hears that there is a connection. */
+  /** Called when the connection is established. */
   isConnected(): void;
-  /** Hears that a connection takes longer than `silentMs` milliseconds. */
+  /** Called when connecting takes longer than `silentMs` milliseconds. */
   isLate(): void;
   silentMs: number;
 }
@@ -49,14 +49,14 @@ export function post(
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.once("error", reject);
         response.once("end", () => {
-          // Half an answer ends, too.
+          // A truncated answer ends too.
           if (!response.complete) reject(new Error("the connection broke off"));
           else resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") });
         });
       },
     );
     sent.once("error", reject);
-    // From when there is a socket for it: until then it waits for other requests of ours.
+    // From the moment it has a socket: before that it waits for our own other requests.
     sent.once("socket", (socket) => {
       if (sent.reusedSocket) return isConnected();
       const late = setTimeout(isLate, silentMs);
@@ -78,5 +78,5 @@ export function post(
   });
 }
 
-/** What stands behind the host, as it was written: a session may be called `..`, and a host has another form when it is parsed. */
+/** The path after the host exactly as given: parsing a URL would drop a session called `..`, and may change the host. */
 const pathIn = (url: string): string => url.replace(/^[^/]*\/\/[^/]*/, "");

@@ -1,38 +1,38 @@
-// The room of the hub: what happens in this worker, for those who watch while it happens.
+// The room of the hub: publishes what happens in this worker while it happens.
 //
-// Deltas are no records and never enter Restate: they go from the model straight to whoever watches. Each entry has a
-// number; who comes back with the last one gets what came since, as long as it is kept. Records come here as well, so
-// that one who watches sees both in their order; what is missed here stands in the journal.
+// Deltas are no records and never enter Restate: they go from the model directly to the followers. Each entry has a
+// number; a follower that reconnects with the last one gets what came since, as long as it is kept. Records are published
+// here too, so that a follower gets both in order; what is missed here is still in the journal.
 
 import type { CallView, LogRecord, RondoEvent } from "@rondo/core";
 
-/** What is told. */
+/** What is published. */
 export type Live = { record: LogRecord } | { event: RondoEvent };
 
-/** A session that a sub-agent works for, and the call there that it is. */
+/** A parent session, and the call there that is the sub-agent. */
 export interface Above {
   session: string;
   call: CallView;
 }
 
-/** `n`: its number in this worker's memory of the session. */
+/** `n`: its number in this hub's list of the session. */
 export type Entry = { n: number } & Live;
 
-/** How much is kept of a session, and of how many. */
+/** How many entries are kept per session, and for how many sessions. */
 const keptEntries = 2_048;
 const keptSessions = 2_048;
 
 interface Channel {
   entries: Entry[];
-  /** Entries there were before the first kept one. */
+  /** Number of entries before the first one kept. */
   dropped: number;
-  /** Records below this number were told. */
+  /** Records below this seq were published. */
   told: number;
   watchers: Set<(entry: Entry) => void>;
 }
 
 export class Hub {
-  /** Names this memory: numbers of another say nothing here. */
+  /** Identifies this hub: entry numbers of another one are meaningless here. */
   readonly id: string;
   readonly #channels = new Map<string, Channel>();
 
@@ -41,8 +41,8 @@ export class Hub {
   }
 
   /**
-   * Tells a record and the events made of it, once: a run that is gone through again says nothing new.
-   * @param above whoever is told of a sub-agent's events as well, the nearest first
+   * Publishes a record and its events, once: the replay of an invocation publishes nothing again.
+   * @param above the sessions that also get a sub-agent's events, the nearest first
    */
   tellRecord(
     session: string,
@@ -72,9 +72,9 @@ export class Hub {
   }
 
   /**
-   * Hears what comes, and what came after an entry.
-   * @param after the number of the last entry that was heard; -1: all that is kept; absent: only what comes
-   * @returns how to stop
+   * Subscribes to a session, and gets what came after an entry.
+   * @param after number of the last entry received; -1: everything kept; absent: only what comes from now on
+   * @returns how to unsubscribe
    */
   watch(session: string, after: number | undefined, heard: (entry: Entry) => void): () => void {
     const channel = this.#channel(session);

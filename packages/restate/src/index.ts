@@ -1,4 +1,4 @@
-// The face of @rondo/restate.
+// The room of the public face: what @rondo/restate exports.
 
 export type { RestateClientOptions } from "./client/options.ts";
 export {

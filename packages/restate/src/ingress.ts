@@ -1,7 +1,7 @@
-// The room of the ingress: how whoever is no worker reaches the objects.
+// The room of the ingress: calls the objects from outside of a worker.
 //
-// Plain HTTP and JSON. A call is tried again while the server cannot be reached or says it is not ready, under one
-// idempotency key, so that it is done once however often it was asked for.
+// Plain HTTP and JSON. While the server cannot be reached or is not ready, a call is retried under one idempotency
+// key, so that it takes effect once.
 
 import { randomUUID } from "node:crypto";
 import { messageOf, RondoError } from "@rondo/core";
@@ -19,16 +19,16 @@ import {
 import { type Answered, post } from "./http.ts";
 import { maxMessageBytes } from "./wire.ts";
 
-/** How long a service is asked for that the server does not know, in milliseconds: a busy one takes seconds to hear of it. */
+/** How long to retry a service that the server does not know, in milliseconds: a busy server takes seconds to learn of it. */
 const unknownMs = 20_000;
 
-/** How long a server that cannot be reached is asked again, where nobody says, in milliseconds. */
+/** Default for how long to retry an unreachable server, in milliseconds. */
 export const defaultPatienceMs = 30_000;
 
-/** The longest that a connection may take, in milliseconds; whoever has less patience waits less for it. */
+/** Longest time for connecting, in milliseconds; less if `patienceMs` is less. */
 const longestConnectMs = 10_000;
 
-/** How long it may take to reach a server before that is told, in milliseconds. */
+/** After this many milliseconds without a connection, `warn` is called. */
 const silentMs = 1_500;
 
 export interface IngressOptions {
@@ -36,19 +36,19 @@ export interface IngressOptions {
   ingress: string | readonly string[];
   /** Sent with every request, for a server behind a gateway. */
   headers?: { readonly [name: string]: string };
-  /** How long a server that cannot be reached is asked again, in milliseconds; one that does not know the service, at most 20,000. Default: 30,000. */
+  /** How long to retry an unreachable server, in milliseconds; one that does not know the service, at most 20,000. Default: 30,000. */
   patienceMs?: number;
-  /** Hears, early and once, that a server that cannot be reached is waited for. Default: nobody does. */
+  /** Called early, and once, when the server cannot be reached and is waited for. Default: no warning. */
   warn?: (message: string) => void;
 }
 
-/** An address of a server. */
+/** The URL of a server. */
 export const address: Check = needed(
   "an http address",
   (value) => typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
 );
 
-/** One address, or a list of them. */
+/** One URL, or a list of them. */
 export const addresses: Check = (value) => (Array.isArray(value) ? listOf(address)(value) : address(value));
 
 export const ingressChecks: ChecksOf<IngressOptions> = {
@@ -60,9 +60,9 @@ export const ingressChecks: ChecksOf<IngressOptions> = {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Do it once, however often it is asked for. Default: not, for what only reads. */
+  /** Use an idempotency key, so that retries take effect once. Default: false, for calls that only read. */
   once?: boolean;
-  /** What it may have at most. Default: what the server takes in one message. */
+  /** Maximum size of the input. Default: what the server takes in one message. */
   maxBytes?: number;
 }
 
@@ -75,7 +75,7 @@ export class Ingress {
   #at = 0;
   #told = false;
 
-  /** @param options as they were checked */
+  /** @param options already checked */
   constructor({ ingress, headers = {}, patienceMs = defaultPatienceMs, warn = () => {} }: IngressOptions) {
     const urls = typeof ingress === "string" ? [ingress] : ingress;
     this.#urls = urls.map((url) => url.replace(/\/+$/, ""));
@@ -86,9 +86,9 @@ export class Ingress {
   }
 
   /**
-   * Calls a handler and waits for what it returns, however long.
-   * @throws RondoError `network` when no server can be reached; `server_error` for what the server says;
-   *   `payload_too_large` for more than it takes; `aborted` when the signal fired
+   * Calls a handler and waits for its return value, however long.
+   * @throws RondoError `network` when no server can be reached; `server_error` for an error of the server;
+   *   `payload_too_large` for too large an input; `aborted` when the signal fired
    */
   async call<Out>(
     service: string,
@@ -100,7 +100,7 @@ export class Ingress {
     const path = `/${service}/${encodeURIComponent(key)}/${handler}`;
     const body = JSON.stringify(input);
     const bytes = Buffer.byteLength(body);
-    // One that just passes here would be too large with what an object puts around it, and be tried again for ever.
+    // Larger input might just pass here, but not once an object wraps it, and would then be retried forever.
     if (bytes > maxBytes)
       throw new RondoError(
         "payload_too_large",
@@ -123,12 +123,12 @@ export class Ingress {
         this.#told = false;
         return came.value as Out;
       }
-      // A long call that breaks off is asked for again, and the time counts from there.
+      // A long call that breaks off is repeated; its patience counts from now.
       const now = Date.now();
       if (now - connectedAt > this.#connectMs) since = now;
       since ??= askedAt;
       const waited = now - since;
-      // What was registered a moment ago is not known at every ingress yet.
+      // A new registration takes a while to reach every ingress.
       const patienceMs = Math.min(this.#patienceMs, came.error.status === 404 ? unknownMs : Infinity);
       if (!came.again || waited > patienceMs) throw came.error;
       if (waited >= silentMs) this.#tellThatItWaits();
@@ -211,7 +211,7 @@ function refusal(url: string, status: number, text: string): RondoError {
   );
 }
 
-/** What a server says of itself in a text of its own, where it does. */
+/** The server's own error message in a response, if it has one. */
 export function messageIn(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown };

@@ -1,7 +1,7 @@
-// The room of the journal: sessions on a Restate server, read and written like any other journal.
+// The room of the journal: sessions on a Restate server, used like any other journal.
 //
-// A session that Restate drives is written by its object alone; here it is read, listed and followed while that goes
-// on. One that nobody drives can be appended to and leased, so a fork can be made, and a process of its own can go on.
+// A session that Restate drives is written by its object alone; here it can still be read, listed and followed. A session
+// that nobody drives can be appended to and leased, so that it can be forked, or driven by a process of its own.
 
 import {
   checkAppend,
@@ -31,9 +31,9 @@ import {
 } from "./wire.ts";
 
 export interface RestateJournalOptions extends IngressOptions {
-  /** What the worker's services are called in front. Default: `rondo`. */
+  /** Prefix of the worker's service names. Default: `rondo`. */
   namespace?: string;
-  /** How often a session that is watched is looked at, in milliseconds. Default: 200. */
+  /** Interval for polling a watched session, in milliseconds. Default: 200. */
   lookMs?: number;
 }
 
@@ -48,16 +48,16 @@ export interface RestateJournal extends Journal {
   list(): Promise<SessionInfo[]>;
   lease(session: string, request: LeaseRequest): Promise<Lease>;
   watch(session: string, heard: () => void): () => void;
-  /** Of a session the server keeps two numbers under its id, and what it keeps of invocations for as long as it is told to. */
+  /** The server keeps two numbers under a deleted session's id, and its invocations for their retention time. */
   delete(session: string): Promise<string[]>;
-  /** Stops looking. The server stays as it is. */
+  /** Stops polling. The server is unaffected. */
   close(): void;
 }
 
 /**
- * The sessions of a namespace on a Restate server. A worker of the namespace must be registered there: the objects that
- * hold the records are served by it.
- * @throws RondoError `invalid_request` naming the option that cannot be used
+ * The sessions of a namespace on a Restate server. A worker of the namespace must be registered there: it serves the
+ * objects that hold the records.
+ * @throws RondoError `invalid_request` naming the invalid option
  */
 export function restateJournal(options: RestateJournalOptions): RestateJournal {
   checkGiven(optionChecks, options, "restateJournal");
@@ -91,7 +91,7 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
     async append(session, expectedSeq, records, token) {
       open();
       checkSessionId(session);
-      // The words are the object's, but for what it is never sent.
+      // The object checks everything else, with its own messages; this is what must not even be sent.
       checkAppend(session, expectedSeq, expectedSeq, records);
       const text = textOf(session, records);
       await refuseDriven(server, session, token);
@@ -117,7 +117,7 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
         await ask(id, "check");
       }
       const gone: string[] = [];
-      // It comes last: what a crash leaves is listed, and found by its name.
+      // The session itself comes last: what a crash leaves is still listed, and can be deleted by name.
       for (const id of all) if (await ask(id, "delete")) gone.push(id);
       for (const id of gone) watchers.tell(id);
       return gone;
@@ -125,7 +125,7 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
     async lease(session, { owner, ttlMs, takeOver = false }) {
       open();
       checkSessionId(session);
-      // JSON has no such numbers, and would send another.
+      // JSON has no such numbers: it would send null.
       if (!Number.isFinite(ttlMs))
         throw new RondoError("invalid_request", `a lease needs a time of 1 to 2^31 - 1 ms, not ${ttlMs}`);
       await refuseDriven(server, session, undefined);
@@ -154,7 +154,7 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
   };
 }
 
-/** What is sent of a group. @throws RondoError `payload_too_large` */
+/** A group as it is sent. @throws RondoError `payload_too_large` */
 function textOf(session: string, records: readonly LogRecord[]): string {
   const text = records.map((record) => JSON.stringify(record)).join("\n");
   const bytes = Buffer.byteLength(text);
@@ -172,12 +172,12 @@ function taken<T>(answer: Refusable<T>): T {
   throw errorOf(answer.error);
 }
 
-/** An error that came over the wire, as it was. */
+/** Restores an error that came over the wire. */
 export function errorOf({ kind, message, ...rest }: ErrorData): RondoError {
   return new RondoError(kind, message, rest);
 }
 
-/** A session that is driven is busy until its run stops: whoever would write it is told at once instead of then. */
+/** A driven session is busy until its run stops: fail at once instead of waiting for that. */
 async function refuseDriven(server: Server, session: string, token: number | undefined): Promise<void> {
   if (token !== undefined) return;
   const { driven } = await readPage(server, session, Number.MAX_SAFE_INTEGER);

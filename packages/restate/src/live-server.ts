@@ -1,16 +1,16 @@
-// The room of the live server: whoever watches a session is told what happens in this worker, over plain HTTP.
+// The room of the live server: sends followers of a session what happens in this worker, over plain HTTP.
 //
-// Server-sent events, one a thing that happens. Its id is the memory it is of and its number there; who comes back with
-// the last one gets what came since. An id of another memory says nothing: then it begins with all that is kept.
+// Server-sent events, one per entry. An event's id names the hub and the entry's number in it; a follower that
+// reconnects with its last id gets what came since. With an id of another hub, it gets everything that is kept.
 
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Entry, Hub } from "./hub.ts";
 import type { LiveGuard } from "./live-token.ts";
 
-/** Where it is, before the session's id. */
+/** The path before the session's id. */
 export const livePath = "/rondo/live/";
 
-/** More than this waiting to be read, in bytes, and a watcher is let go: it may come back with its last id. */
+/** A follower with more unread bytes than this is disconnected; it may reconnect with its last id. */
 const mostWaiting = 8 * 2 ** 20;
 
 /** Whether the request was for it. */
@@ -20,7 +20,7 @@ export function serveLive(
   request: Http2ServerRequest,
   response: Http2ServerResponse,
 ): boolean {
-  // As it was written: a session may be called `..`.
+  // The unparsed path: a session may be called `..`.
   const [pathname = "", search] = request.url.split("?", 2);
   if (!pathname.startsWith(livePath)) return false;
   const refusal = guard(request.headers.authorization);

@@ -1,15 +1,15 @@
-// The room of the live token: who may hear what happens in a worker while it happens.
+// The room of the live token: who may receive live events of a worker.
 //
-// Live events go past Restate, so what guards the worker's calls does not guard them: what a model says and what tools
-// are given would be told to whoever reaches the port. Where calls are guarded and there is no token, nobody hears them.
+// Live events bypass Restate, so what protects the worker's calls does not protect them: anybody who can reach the port
+// would read what the model says and what tools are given. With protected calls and no token, nobody gets them.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Check } from "@rondo/core/checks";
 
-/** What a header can carry, and nobody guesses. */
+/** Valid in a header, and too long to guess. */
 const form = /^[\w.~+/-]{16,}=*$/;
 
-/** A live token. It may be a real one with a slip in it: what was given is not shown. */
+/** Checks a live token. Messages do not show the value: it may be a real token with a typo. */
 export const liveToken: Check = (value) =>
   typeof value === "string" && form.test(value)
     ? undefined
@@ -18,13 +18,13 @@ export const liveToken: Check = (value) =>
         says: "a text of at least 16 letters, digits or -._~+/ is needed (= at its end may follow), and this is none; it is not shown, for it may be a secret",
       };
 
-/** Why somebody hears nothing, as it is answered. */
+/** Why a follower is refused, as it is answered. */
 export interface Refusal {
   status: 401 | 404;
   says: string;
 }
 
-/** What is asked of whoever wants to hear: the header they sent, and why they are refused; undefined: they are not. */
+/** Checks the header of a follower: a refusal, or undefined when it is accepted. */
 export type LiveGuard = (authorization: string | undefined) => Refusal | undefined;
 
 const missing: Refusal = {
@@ -37,13 +37,13 @@ const closed: Refusal = {
   says: "this worker tells no live events: it takes calls from its servers alone (identityKeys), and was given no liveToken",
 };
 
-/** @param areCallsGuarded whether calls are taken from servers of one's own alone */
+/** @param areCallsGuarded whether only one's own servers may call */
 export function liveGuard(token: string | undefined, areCallsGuarded: boolean): LiveGuard {
   if (token === undefined) return () => (areCallsGuarded ? closed : undefined);
   const own = digestOf(token);
   return (authorization = "") => {
     const [, shown] = /^bearer +(.+)$/i.exec(authorization) ?? [];
-    // Digests are of one length, and how long it takes to compare them says nothing of where they part.
+    // Digests have equal length and are compared in constant time, so timing reveals nothing.
     return shown !== undefined && timingSafeEqual(digestOf(shown), own) ? undefined : missing;
   };
 }

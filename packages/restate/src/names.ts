@@ -1,23 +1,23 @@
-// The room of names: what the services and their handlers are called, on the worker's side and on the client's.
+// The room of names: names of services and handlers, for worker and client.
 //
-// One namespace is one set of services, and the sessions in it. Whoever reads its sessions need not know whose agents
-// they are; two workers of different agents that share a server each take a namespace of their own.
+// A namespace is one set of services with its sessions. Readers of its sessions need not know whose agents they are;
+// two workers with different agents on one server each take a namespace of their own.
 
 import { RondoError } from "@rondo/core";
 
-/** What services are called in front. */
+/** Default prefix of service names. */
 export const defaultNamespace = "rondo";
 
 export interface Services {
-  /** A virtual object per session: its records, and whoever drives it. */
+  /** A virtual object per session: its records, and its driver. */
   session: string;
-  /** A virtual object per session: what is said to it. */
+  /** A virtual object per session: messages to it. */
   inbox: string;
-  /** A few virtual objects that know which sessions there are. */
+  /** A few virtual objects with the list of all sessions. */
   index: string;
 }
 
-/** @throws RondoError `invalid_request` for a namespace that no service can be called by */
+/** @throws RondoError `invalid_request` for a namespace that is not valid in service names */
 export function servicesOf(namespace: string = defaultNamespace): Services {
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(namespace))
     throw new RondoError(
@@ -31,7 +31,7 @@ export function servicesOf(namespace: string = defaultNamespace): Services {
   };
 }
 
-/** @throws RondoError `invalid_request` for a name that no agent can be called by */
+/** @throws RondoError `invalid_request` for an invalid agent name */
 export function checkAgentName(name: string, who: string): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw new RondoError(
@@ -40,10 +40,10 @@ export function checkAgentName(name: string, who: string): void {
     );
 }
 
-/** How many objects share the list of sessions, so that new ones need not queue behind each other. */
+/** How many objects share the list of sessions, so that new sessions need not queue behind each other. */
 export const indexShards = 8;
 
-/** The shard that knows a session: the same in every process. */
+/** The shard of a session: the same in every process. */
 export function shardOf(session: string): string {
   let hash = 0;
   for (let at = 0; at < session.length; at += 1) hash = (Math.imul(hash, 31) + session.charCodeAt(at)) | 0;

@@ -1,4 +1,4 @@
-// The room of reading: the records of a session on a server, page by page; and looking whether there are more.
+// The room of reading: reads a session's records from a server page by page, and polls for more.
 
 import { type LogRecord, systemClock, Watchers } from "@rondo/core";
 import type { Ingress } from "./ingress.ts";
@@ -25,7 +25,7 @@ export const readPage = (
     signal === undefined ? {} : { signal },
   );
 
-/** All records from one on, page by page. `length`: how many the session has. */
+/** All records from a seq on, page by page. `length`: the session's record count. */
 export async function readAll(
   server: Server,
   session: string,
@@ -41,11 +41,11 @@ export async function readAll(
   }
 }
 
-/** Who watches sessions. No server tells of news: while anybody does, each is looked at now and again. */
+/** The watchers of sessions. The server does not push news, so watched sessions are polled. */
 export class Looking extends Watchers {
   readonly #server: Server;
   readonly #lookMs: number;
-  /** The length at which each session was last seen. */
+  /** The last known length of each session. */
   readonly #seen = new Map<string, number>();
   #stop: (() => void) | undefined;
   #closed = false;
@@ -80,7 +80,7 @@ export class Looking extends Watchers {
           this.tell(session);
         }
       } catch {
-        // A server that is away for a moment has no news; whoever reads is told what is wrong.
+        // A server that is briefly away has no news; a reader gets the error.
       }
     }
     this.#stop = undefined;

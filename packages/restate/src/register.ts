@@ -1,15 +1,15 @@
-// The room of registering: a Restate server learns where a worker is, and what it serves.
+// The room of registering: tells a Restate server where a worker is; it then asks what the worker serves.
 
 import { RondoError, thrownIn } from "@rondo/core";
 import { checkGiven, flag, membersOf, recordOf, text } from "@rondo/core/checks";
 import { address, messageIn } from "./ingress.ts";
 
 export interface RegisterOptions {
-  /** The server's admin address, e.g. `http://127.0.0.1:9070`. */
+  /** The server's admin URL, e.g. `http://127.0.0.1:9070`. */
   admin: string;
-  /** The worker's address as the server reaches it, e.g. `http://10.0.0.7:9080`. Each version of the code has one of its own. */
+  /** The worker's URL as the server reaches it, e.g. `http://10.0.0.7:9080`. Each version of the code needs one of its own. */
   worker: string;
-  /** Learn anew what is at an address that is known already; else nothing is learnt there, and that is no error. New code at an old address breaks the runs that began with the old. Default false. */
+  /** Register a known URL again; without it nothing changes for a known one, which is no error. New code at an old URL breaks the runs that began with the old code. Default false. */
   force?: boolean;
   /** Sent with the request. */
   headers?: { readonly [name: string]: string };
@@ -21,10 +21,10 @@ const optionChecks = membersOf<RegisterOptions>(
 );
 
 /**
- * Registers a worker: runs that begin from now on go to it; those that began elsewhere stay there.
+ * Registers a worker: new runs go to it; runs that began elsewhere stay there.
  * @returns the id of the deployment
- * @throws RondoError `invalid_request` naming the option that cannot be used; `network` when the server cannot be reached;
- *   `server_error` with what it said
+ * @throws RondoError `invalid_request` naming the invalid option; `network` when the server cannot be reached;
+ *   `server_error` with the server's message
  */
 export async function register(options: RegisterOptions): Promise<string> {
   checkGiven(optionChecks, options, "register");
@@ -48,7 +48,7 @@ export async function register(options: RegisterOptions): Promise<string> {
   const said = await response.text();
   const id = response.ok ? idIn(said) : undefined;
   if (id !== undefined) return id;
-  // Its own words for a worker that it could not ask what it serves.
+  // The server's code for a worker that it could not ask for its services.
   const hint = said.includes("META0")
     ? `the server must reach a worker at ${worker}, over HTTP/2: is one listening there?`
     : "is this the admin address of a Restate server, and not its ingress?";

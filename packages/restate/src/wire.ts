@@ -1,4 +1,4 @@
-// The room of the wire: what clients, objects and workers say to each other through Restate. Plain JSON.
+// The room of the wire: the messages between clients, objects and workers through Restate. Plain JSON.
 
 import type {
   BroughtResult,
@@ -15,32 +15,32 @@ import type {
 } from "@rondo/core";
 import type { Above } from "./hub.ts";
 
-/** What the server takes in one message, less what wraps it. */
+/** Restate's limit for one message in bytes, minus its envelope. */
 export const maxMessageBytes: number = 31 * 2 ** 20;
-/** What one fact has at most, and one word that becomes a fact: it is kept and written with others. */
+/** Limit in bytes for one fact, and for one message that becomes a fact: it is stored and written together with others. */
 export const maxFactBytes: number = maxMessageBytes / 2;
-/** What one page of records has at most, unless one record alone has more. */
+/** Limit in bytes for one page of records, unless a single record is larger. */
 export const pageBytes: number = 4 * 2 ** 20;
 
-/** What somebody says to a call that waits. An edit is checked against the tool's schema by whoever drives. */
+/** An answer to a waiting call. Edited arguments are checked against the tool's schema by the driver. */
 export type Answer =
   | { answer: "approve"; always?: Grant }
   | { answer: "deny"; reason?: string; stop?: boolean }
   | { answer: "edit"; args: JsonObject }
   | ({ answer: "result" } & BroughtResult);
 
-/** What may be said to a session. `answer`: to the call of that id or key. */
+/** What may be sent to a session. `answer`: to the call with that id or key. */
 export type Saying =
   | (Fact & { type: "queued" | "withdrawn" | "allowed" | "revoked" | "mode" | "child_waits" })
-  /** `of`: to that run alone, by what whoever asked for it calls it. */
+  /** `of`: only for the run with the id that its requester gave it. */
   | (Fact & { type: "abort_asked" } & { of?: string })
   | { type: "answer"; call: string; said: Answer };
 
-/** Something said, numbered by the inbox from 1. */
+/** A message, numbered by the inbox from 1. */
 export interface Mail {
   n: number;
   at: number;
-  /** Whose agent drives, if nobody does. */
+  /** The agent to drive with, if nobody drives. */
   agent: string;
   say: Saying;
 }
@@ -50,16 +50,16 @@ export interface PostRequest {
   say: Saying;
 }
 
-/** What became of it. Not the mail: whoever posted it has it, and a large word on its way back costs as much as on its way there. */
+/** The receipt for a mail. Without the mail itself: the sender has it, and returning a large one costs as much as sending it. */
 export type Posted = Pick<Mail, "n" | "at">;
 
 export interface ListenRequest {
-  /** Resolved with what came, once. */
+  /** Resolved once, with the mails that came. */
   awakeable: string;
   taken: TakenData;
 }
 
-/** Which mails a session has taken: all up to one, and some beyond. */
+/** Which mails a session has taken: all up to a number, and some beyond. */
 export interface TakenData {
   upTo: number;
   beyond: number[];
@@ -67,47 +67,47 @@ export interface TakenData {
 
 export interface RunRequest {
   agent: string;
-  /** What whoever asks for it calls it. */
+  /** The id that the requester gives the run. */
   id?: string;
   input: Message[];
   history?: Message[];
   only?: "compaction" | "clearing";
 }
 
-/** A sub-agent's session is started, or gone on with. */
+/** Starts or continues a sub-agent's session. */
 export interface ChildRequest {
-  /** The agent of the outermost run, and the tools from there on: `assistant/research`. */
+  /** The agent of the outermost run, and the path of tools from there: `assistant/research`. */
   agent: string;
-  /** Whose it is: the call of its parent's session, and the parent's agent. */
+  /** Its place in the parent: the call in the parent's session, and the parent's agent. */
   call: CallKey;
   /** That call's id. */
   id: string;
   parentAgent: string;
   parent: ParentFacts;
-  /** Whose sub-agent its parent is, the nearest first. */
+  /** The parent's own ancestors, the nearest first. */
   above: readonly Above[];
   args: JsonObject;
   answers: readonly PassedAnswer[];
-  /** What it has told of what it spent. */
+  /** Usage it has already reported. */
   told: Spent;
   graceMs: number;
 }
 
-/** A sub-agent that is left behind is to come to its end. */
+/** Brings a sub-agent that was left behind to its end. */
 export interface EndRequest {
   agent: string;
   call: CallKey;
-  /** What it has told of what it spent. */
+  /** Usage it has already reported. */
   told: Spent;
   reason: string;
   graceMs: number;
 }
 
-/** What came of driving: records from one on, as text, where they fit; or why it was refused. */
+/** The outcome of driving: records from a seq on, as text, if they fit; or why it was refused. */
 export interface Driven {
-  /** How many records the session has. */
+  /** The session's record count. */
   seq: number;
-  /** The first record in `text`. */
+  /** Seq of the first record in `text`. */
   from?: number;
   /** Records as lines of JSON. */
   text?: string;
@@ -119,13 +119,13 @@ export interface ReadRequest {
 }
 
 export interface Page {
-  /** The session's length when this was read. */
+  /** The session's record count when this was read. */
   seq: number;
-  /** Records as lines of JSON, from the asked one on. */
+  /** Records as lines of JSON, from the requested one on. */
   text: string;
-  /** Where the next page begins; absent on the last. */
+  /** Seq where the next page begins; absent on the last page. */
   next?: number;
-  /** Somebody drives the session. */
+  /** The session is being driven. */
   driven?: true;
 }
 
@@ -149,7 +149,7 @@ export interface DeleteAsk {
   what: "check" | "delete";
 }
 
-/** What an exclusive handler that may refuse answers. */
+/** The answer of an exclusive handler that may refuse. */
 export type Refusable<T> = { ok: T } | { error: ErrorData };
 
 export interface Listed {
@@ -157,7 +157,7 @@ export interface Listed {
   length: number;
   createdAt: number;
   updatedAt: number;
-  /** The order in which sessions began. */
+  /** Orders sessions by when they began. */
   born: number;
 }
 

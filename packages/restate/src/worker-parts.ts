@@ -1,4 +1,4 @@
-// The room of the worker's parts: what the handlers in it share.
+// The room of the worker's parts: what its handlers share.
 
 import { createHash } from "node:crypto";
 import {
@@ -17,7 +17,7 @@ import type { Hub } from "./hub.ts";
 import type { Services } from "./names.ts";
 import type { Workplaces } from "./workplace.ts";
 
-/** An agent, found by its name and the tools it stands under. */
+/** An agent, found by its name and the path of tools it stands under. */
 export interface AgentAt {
   name: string;
   resolved: Resolved;
@@ -25,13 +25,13 @@ export interface AgentAt {
   logger: Logger | undefined;
   about: JsonObject | undefined;
   blobs: BlobStore | undefined;
-  /** What its decisions and requests are made of, as a digest. */
+  /** Digest of what determines its decisions and requests. */
   code: string;
-  /** The tool it is, where it is a sub-agent. */
+  /** Its tool, if it is a sub-agent. */
   tool: Tool | undefined;
 }
 
-/** Who ends a run: its own agent, or that of a run above it where that is gone. Nothing of it is needed to end one. */
+/** The agent that ends a run: its own, or, if that no longer exists, one of a run above it. Ending needs nothing of the agent. */
 export function agentToEnd({ agentAt }: Pick<WorkerParts, "agentAt">, path: string): string {
   const end = path.lastIndexOf("/");
   if (end < 0) return path;
@@ -48,13 +48,13 @@ export interface WorkerParts {
   hub: Hub;
   workplaces: Workplaces;
   agentAt(path: string): AgentAt;
-  /** Where the agents keep whole texts, as far as it is known without asking a sub-agent's tool. */
+  /** The agents' blob stores, as far as known without running a sub-agent's tool. */
   stores: ReadonlySet<BlobStore>;
-  /** Never settles, while the worker is being closed. */
+  /** While the worker is closing: a promise that never settles. */
   gate(): Promise<never> | undefined;
 }
 
-/** Finds agents by name, and keeps what was found. @param blobs for agents that bring none */
+/** Finds agents by name, and caches them. @param blobs for agents without a store of their own */
 export function agentFinder(
   agents: { readonly [name: string]: Agent },
   blobs: BlobStore | undefined,

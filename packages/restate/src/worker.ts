@@ -1,6 +1,6 @@
 // The room of the worker: a process that serves agents to Restate.
 //
-// It holds nothing that is not elsewhere as well, but for what is at work at this moment: any number of them may serve
+// Apart from the work in flight it holds nothing that is not stored elsewhere: any number of workers may serve
 // the same agents, each at an address of its own.
 
 import { randomUUID } from "node:crypto";
@@ -29,36 +29,36 @@ import { agentFinder, type WorkerParts } from "./worker-parts.ts";
 import { Workplaces } from "./workplace.ts";
 
 export interface RestateWorkerOptions {
-  /** The agents, by the names that clients call them by: `[A-Za-z0-9_-]`. */
+  /** The agents, by the names that clients use: `[A-Za-z0-9_-]`. */
   agents: { readonly [name: string]: Agent };
-  /** What the services are called in front: workers of other agents on one server take another. Default: `rondo`. */
+  /** Prefix of the service names: workers with other agents on the same server need another one. Default: `rondo`. */
   namespace?: string;
   /**
-   * The longest that anything may be at work in one piece, in milliseconds. Restate is told to let a step be for this
-   * long. Default: the longest time-out of the agents' tools and clocks, and a minute.
+   * The longest time that a single step may take, in milliseconds: Restate waits this long before it retries.
+   * Default: the longest timeout of the agents' tools and model calls, plus a minute.
    */
   toolTimeoutMs?: number;
-  /** Where whole texts of cut results are kept, for agents that bring no store. Several workers need one they share. Default: this process's memory. */
+  /** Blob store for whole texts of cut results, for agents without one. Several workers need a shared one. Default: this process's memory. */
   blobs?: BlobStore;
   /** Public keys of the Restate servers that may call (`publickeyv1_…`). Default: anybody who can reach the port. */
   identityKeys?: readonly string[];
   /**
-   * A secret that whoever follows live events must show (`liveToken` of `restateClient`): at least 16 letters, digits or
-   * `-._~+/`. Default: with `identityKeys` nobody is told live events, else whoever can reach the port.
+   * The secret required of followers of live events (`liveToken` of `restateClient`): at least 16 letters, digits or
+   * `-._~+/`. Default: with `identityKeys` nobody gets live events, otherwise anybody who can reach the port.
    */
   liveToken?: string;
-  /** Hears what goes wrong with attempts, which Restate makes again. Default: the error output. */
+  /** Called with problems of attempts, which Restate retries. Default: stderr. */
   log?: (level: "warn" | "error", message: string) => void;
 }
 
 export interface RestateWorker {
-  /** Names this process in what followers are told. */
+  /** Identifies this process to followers. */
   readonly id: string;
-  /** Listens. @param port 0 (the default): a free one @param host default: 127.0.0.1. @returns the address to register */
+  /** Listens. @param port 0 (the default): any free one @param host default: 127.0.0.1. @returns the URL to register */
   listen(port?: number, host?: string): Promise<string>;
   /**
-   * Begins nothing more, lets what is under way come back, and lets go: the runs go on where another worker is.
-   * @param options.withinMs what has not come back by then is given up, as in a crash. Default: 10,000
+   * Starts nothing new, waits for work in flight, and disconnects: the runs continue on other workers.
+   * @param options.withinMs what is still running after this time is given up, as in a crash. Default: 10,000
    */
   close(options?: { withinMs?: number }): Promise<void>;
 }
@@ -77,10 +77,10 @@ const optionChecks = membersOf<RestateWorkerOptions>(
 );
 
 const minute = 60_000;
-/** Whatever the tools may take. */
+/** Upper limit, whatever the tools may take. */
 const longestStep = 24 * 60 * minute;
 
-/** @throws RondoError `invalid_request` naming what cannot be used */
+/** @throws RondoError `invalid_request` naming what is invalid */
 export function restateWorker(options: RestateWorkerOptions): RestateWorker {
   checkGiven(optionChecks, options, "restateWorker");
   const { agents, namespace, blobs = memoryBlobs(), identityKeys = [] } = options;
@@ -104,7 +104,7 @@ export function restateWorker(options: RestateWorkerOptions): RestateWorker {
   return {
     id,
     async listen(port = 0, host = "127.0.0.1") {
-      // It would take calls, and begin nothing.
+      // A closed worker would accept calls and never start any work.
       if (closing) throw new RondoError("invalid_request", "this worker was closed: make a new one");
       return door.open(port, host);
     },
@@ -118,15 +118,15 @@ export function restateWorker(options: RestateWorkerOptions): RestateWorker {
   };
 }
 
-/** What answers the server's calls. */
+/** Handles the server's calls. */
 function handlerOf(parts: WorkerParts, options: RestateWorkerOptions): Handle {
   const { agents, identityKeys = [] } = options;
   const log = options.log ?? ((_, message) => void process.stderr.write(`${message}\n`));
   const built = restate.endpoint().defaultServiceOptions({
     abortTimeout: options.toolTimeoutMs ?? longestOf(Object.values(agents)) + minute,
     inactivityTimeout: minute,
-    // A worker that died is missed at once, and looked for at a pace that does not hurt.
-    // The server by itself gives up after 70 attempts, two minutes at this pace: what it has paused waits for somebody's hand.
+    // A dead worker's invocations are retried at once, and then at a moderate pace. By default the server gives up after 70
+    // attempts, two minutes at this pace, and pauses the invocation until somebody resumes it by hand.
     retryPolicy: {
       initialInterval: 50,
       maxInterval: 2_000,
@@ -138,7 +138,7 @@ function handlerOf(parts: WorkerParts, options: RestateWorkerOptions): Handle {
   if (identityKeys.length > 0) built.withIdentityV1(...identityKeys);
   let isBuilt = false;
   built.setLogger(({ level }, ...said) => {
-    // What it says while it is put together is in the docs: that a worker is to be reached by its server alone.
+    // While it is built the SDK logs only what our docs say: that only the server should be able to reach a worker.
     if (isBuilt && (level === "error" || level === "warn")) log(level, said.map(String).join(" "));
   });
   built.bind(sessionObject(parts)).bind(inboxObject(parts.services)).bind(indexObject(parts.services));

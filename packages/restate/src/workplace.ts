@@ -1,30 +1,30 @@
-// The room of the workplace: what an invocation has at work in this process.
+// The room of the workplace: what an invocation has in flight in this process.
 //
-// Restate may hand an invocation out again while what it started is still at work here: a connection broke, a server
-// node died, a step was thought to be stuck. The work then goes on, and whoever asks again is given what came of it;
-// nothing is done twice. Another process has no such workplace: what was at work is lost to it, and it says so.
+// Restate may retry an invocation while its earlier work still runs here: a connection broke, a server node died, a step
+// seemed stuck. The work then goes on, and the new attempt gets its outcome; nothing is done twice. Another process has
+// no such workplace: the work is lost to it, and it says so.
 
 import { type Clock, type Fact, longestWait, RondoError, type State } from "@rondo/core";
 import { isRunning, OngoingWork, type Shell } from "@rondo/core/driving";
 
 type Driving = ConstructorParameters<typeof OngoingWork>[1];
 
-/** How long work goes on that nobody asks for any more, in milliseconds. */
+/** How long work runs on when no attempt asks for it any more, in milliseconds. */
 const orphanMs = 60_000;
 
-/** Whether tools are at work in a process: sub-agents are with objects of their own. */
+/** Whether tools are running in a process; sub-agents run in objects of their own. */
 export function toolsAreAtWork({ run }: State): boolean {
   const calls = run?.turn?.calls ?? [];
   return calls.some((call) => isRunning(call) && call.child === undefined);
 }
 
 export class Workplace {
-  /** Names it, among those of all processes. */
+  /** Its id, unique among all processes. */
   readonly id: string;
   readonly ongoing: OngoingWork;
   #driving: Driving;
   readonly #came: Fact[] = [];
-  /** How many came before the first in `#came`. */
+  /** Number of facts before the first in `#came`. */
   #before = 0;
   readonly #begun = new Set<string>();
   #wakers = new Set<() => void>();
@@ -44,14 +44,14 @@ export class Workplace {
     });
   }
 
-  /** Another attempt at the invocation goes on here. */
+  /** Another attempt at the invocation continues here. */
   attach(driving: Omit<Driving, "post">): void {
     clearTimeout(this.#orphaned);
     this.#orphaned = undefined;
     this.#driving = { ...driving, post: () => {} };
   }
 
-  /** The attempt is over, and nobody knows yet whether another will come here. */
+  /** The attempt is over, and it is not known whether another will come here. */
   leave(gone: () => void): void {
     clearTimeout(this.#orphaned);
     this.#orphaned = setTimeout(() => {
@@ -62,36 +62,36 @@ export class Workplace {
     this.wake();
   }
 
-  /** Begins something, unless it was begun. */
+  /** Starts work, unless it was already started. */
   begin(name: string, begin: () => void): void {
     if (this.#begun.has(name)) return;
     this.#begun.add(name);
     begin();
   }
 
-  /** Everything that is at work is told to stop. */
+  /** Tells all work in flight to stop. */
   stop(why: string): void {
     clearTimeout(this.#orphaned);
     this.ongoing.stopAll(new RondoError("aborted", why));
     this.wake();
   }
 
-  /** Whether anything was begun here. */
+  /** Whether any work was started here. */
   get used(): boolean {
     return this.#begun.size > 0;
   }
 
-  /** Whether something is at work here whose outcome Restate does not have yet. */
+  /** Whether work here has an outcome, or will have one, that Restate does not know yet. */
   get isBusy(): boolean {
     return this.#waits || toolsAreAtWork(this.#driving.state());
   }
 
-  /** A step waits here for what was begun. */
+  /** Whether a step waits here for work that was started. */
   set waits(waits: boolean) {
     this.#waits = waits;
   }
 
-  /** What came after the first `taken` facts. */
+  /** The facts after the first `taken` ones. */
   after(taken: number): readonly Fact[] {
     if (taken > this.#before) {
       this.#came.splice(0, taken - this.#before);
@@ -100,7 +100,7 @@ export class Workplace {
     return this.#came.slice(taken - this.#before);
   }
 
-  /** Resolves when something may have changed, or at a time. @param at infinite: at none */
+  /** Resolves when something may have changed, or at a time. @param at infinite: no time */
   woken(at: number, clock: Clock): Promise<void> {
     return new Promise((resolve) => {
       let cancel = (): void => {};
@@ -130,7 +130,7 @@ export class Workplaces {
   readonly #byInvocation = new Map<string, Workplace>();
   #made = 0;
 
-  /** @param process names it, among all processes */
+  /** @param process its unique id */
   constructor(process: string) {
     this.#process = process;
   }
@@ -151,13 +151,13 @@ export class Workplaces {
     return made;
   }
 
-  /** A new one in place of what is here: others have worked on it since, and what came of this one is nobody's any more. */
+  /** Replaces a workplace whose work is obsolete, because another process has taken over since. */
   renew(invocation: string, shell: Shell, driving: Omit<Driving, "post">): Workplace {
     this.end(invocation);
     return this.of(invocation, shell, driving);
   }
 
-  /** The attempt ended, and the invocation may have or not. */
+  /** The attempt ended; the invocation may go on. */
   leave(invocation: string, workplace: Workplace): void {
     if (this.#byInvocation.get(invocation) !== workplace) return;
     workplace.leave(() => {
@@ -172,7 +172,7 @@ export class Workplaces {
     workplace?.stop("the run is over");
   }
 
-  /** Resolves when nothing is at work that was begun, or after `withinMs`. */
+  /** Resolves when no work is in flight, or after `withinMs`. */
   async idle(withinMs: number): Promise<void> {
     const end = Date.now() + withinMs;
     while (Date.now() < end && [...this.#byInvocation.values()].some(({ isBusy }) => isBusy))

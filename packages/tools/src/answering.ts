@@ -1,14 +1,14 @@
-// The room of answering: how what a tool refuses becomes its result.
+// The room of answering: turns a refusal into a tool result.
 //
-// A refusal is something the model can act on (a file that is not there, a path outside the root), so it becomes an
-// error result in plain words. Anything else that is thrown is a fault of ours, and is left to the loop.
+// A refusal is something the model can act on (a missing file, a path outside the root), so it becomes an error result
+// in plain words. Anything else that is thrown is a bug of ours, and is left to the loop.
 
 import { type ToolContext, type ToolResult, toolResult } from "@rondo/core";
 import { Refusal, reasonOf } from "./reasons.ts";
 
 /**
- * Runs a tool's work about `subject`, and turns a `Refusal`, or an error of the file system, into an error result.
- * @throws the signal's reason when it fired: an aborted call has no result
+ * Runs a tool's work about `subject`, and turns a `Refusal` or a file system error into an error result.
+ * @throws the signal's reason when it was aborted: an aborted call has no result
  */
 export async function answering(
   context: ToolContext,

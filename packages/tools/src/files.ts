@@ -1,4 +1,4 @@
-// The room of the file tools' set: all of them over one root.
+// The room of the file tools' set: all file tools over one root.
 
 import type { Permission, Tool } from "@rondo/core";
 import { checkGiven, flag, membersOf, object } from "@rondo/core/checks";
@@ -18,7 +18,7 @@ export interface FileToolsOptions {
   readOnly?: boolean;
   /** For `write_file` and `edit_file`. Default: `allow`. */
   writePermission?: Permission;
-  /** Of each tool alone. */
+  /** Options of single tools. */
   list?: Own<ListFilesOptions>;
   read?: Own<ReadFileOptions>;
   search?: Own<SearchFilesOptions>;
@@ -42,7 +42,7 @@ const optionChecks = membersOf<FileToolsOptions>(
 
 /**
  * `list_files`, `read_file`, `search_files`, `write_file` and `edit_file` over one root; writes know what was read.
- * @throws RondoError `invalid_request` when the root is no folder
+ * @throws RondoError `invalid_request` when the root is not a folder
  */
 export function fileTools(options: FileToolsOptions): Tool[] {
   checkGiven(optionChecks, options, "fileTools");

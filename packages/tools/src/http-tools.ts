@@ -1,7 +1,7 @@
 // The room of HTTP tools: what a model may ask of the network.
 //
-// A model's URL is as hostile as the page that suggested it: it reaches public addresses alone, but for those the host
-// application names.
+// A model's URL is as hostile as the page that suggested it. So only public addresses can be reached, and those that
+// the host application names.
 
 import { type Tool, type ToolContext, type ToolResult, tool } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
@@ -21,7 +21,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
       const { called } = await import("./http/calling.ts");
       return called(args, rules, context);
     });
-  // The call tells by itself that its time is up; this is for what hangs nevertheless.
+  // The call enforces its own time limit; this one is for a call that hangs nevertheless.
   const timeoutMs = rules.timeoutMs + 10_000;
   const fetchUrl = tool({
     name: "fetch_url",
@@ -32,7 +32,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
     effect: "read",
     permission: options.permission ?? "allow",
     timeoutMs,
-    // Names the schema does not know may be among the arguments: a method would make it write.
+    // Only the URL is passed on: unknown properties, such as `method`, would make it write.
     execute: (args, context) => send({ url: args.url }, context),
   });
   if (options.readOnly) return [fetchUrl];

@@ -1,4 +1,4 @@
-// The face of @rondo/tools.
+// The room of the public face: what @rondo/tools exports.
 
 export { cleanOutput } from "@rondo/core";
 export { type CalculateOptions, calculate } from "./calculate.ts";

@@ -1,7 +1,7 @@
-// The room of an MCP server's tools: one tool of each, called by a client that somebody else has connected.
+// The room of an MCP server's tools: makes one tool of each, called through a client that the application connected.
 //
-// What a server says of itself is another program's word. Its patterns are matched in linear time; that a tool only reads is
-// believed where the server is trusted.
+// What a server says of itself is not trusted. Its patterns are matched in linear time, and its claim that a tool only
+// reads is believed only if the server is `trusted`.
 
 import { foreignSchema, type JsonObject, type Permission, type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, membersOf, text } from "@rondo/core/checks";
@@ -10,14 +10,14 @@ import { outputsOf } from "./mcp/outputs.ts";
 import { permissionOption } from "./options.ts";
 
 export interface McpToolsOptions {
-  /** Stands before the names of its tools, and `_`: two servers may have a tool of the same name. Default: nothing. */
+  /** Prefix of the tools' names, followed by `_`: two servers may have tools of the same name. Default: none. */
   server?: string;
   /**
    * Believe what the server says of its tools: one that only reads is a `read` and allowed, one that may be repeated is `idempotent`.
-   * Default: false. Then each is a `write` that asks.
+   * Default: false. Then each tool is a `write` that asks for approval.
    */
   trusted?: boolean;
-  /** Whether a call of any of its tools is asked about. Default: `ask`, but for what a trusted server says only reads. */
+  /** The permission of all its tools. Default: `ask`, except for tools that a trusted server says only read. */
   permission?: Permission;
 }
 
@@ -27,13 +27,13 @@ const optionChecks = membersOf<McpToolsOptions>({
   permission: permissionOption,
 });
 
-/** The agent's clock is the one that counts; a client's own is set to the longest that a timer takes. */
+/** The longest timer. The agent's own clock decides, so the client's time limit is set to this. */
 const longestMs = 2 ** 31 - 1;
 
 /**
- * One tool of each that an MCP server has now. The client stays yours: connect it before, and close it when no agent uses the tools any more;
- * a call after that is an error that the model reads.
- * @throws RondoError `invalid_request` for what is no client, or an option that cannot be used; whatever the client throws when it lists
+ * Makes one tool of each tool that an MCP server has now. The client stays yours: connect it first, and close it when no agent uses the
+ * tools any more; a later call returns an error that the model reads.
+ * @throws RondoError `invalid_request` for an invalid client or option; whatever the client throws when it lists the tools
  */
 export async function mcpTools(client: McpClient, options: McpToolsOptions = {}): Promise<Tool[]> {
   checkGiven(mcpClient, client, "mcpTools");
@@ -46,7 +46,7 @@ export async function mcpTools(client: McpClient, options: McpToolsOptions = {})
   });
 }
 
-/** Providers take 64 letters, digits, _ and - alone, and two names may be one in these. */
+/** Providers accept 64 letters, digits, _ and - only, and two names may become equal when reduced to these. */
 function nameFor(wanted: string, taken: ReadonlySet<string>, count = 1): string {
   const end = count === 1 ? "" : `_${count}`;
   const name = (wanted.replace(/[^\w-]/g, "_").slice(0, 64 - end.length) || "tool") + end;

@@ -1,7 +1,7 @@
-// The room of note_progress: the model's own word on how far it is, kept as data.
+// The room of note_progress: the model's own account of its progress, kept as data.
 //
-// A summary may lose a decision; the ledger does not. What is left and what comes next are states: a new list takes
-// the place of the old one, an empty one says that there is nothing any more.
+// A summary may lose a decision; the ledger does not. What is left and what comes next are states: a new list replaces
+// the old one, and an empty list says that nothing is left.
 
 import { type LedgerEntry, type Permission, type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, membersOf } from "@rondo/core/checks";
@@ -59,7 +59,7 @@ export function noteProgress(options: NoteProgressOptions = {}): Tool {
       for (const { name, kind, isState, one, many } of lists) {
         const items = args[name];
         if (items === undefined || (items.length === 0 && !isState)) continue;
-        // A state without any item says that there is nothing any more.
+        // An empty list is stored as one empty entry: nothing is left.
         for (const text of items.length > 0 ? items : [""]) ledger.push({ kind, text });
         told.push(counted(items.length, one, many));
       }

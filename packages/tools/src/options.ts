@@ -16,24 +16,24 @@ import { Seen } from "./stale-writes.ts";
 
 export interface FileToolOptions {
   /**
-   * The folder the tool stays under; it must exist. Tools that are made one by one and belong together (a write must
-   * know what was read) are given one `fileToolSet(folder)` instead.
+   * The folder the tool stays under; it must exist. Tools made separately that belong together (a write must
+   * know what was read) share one `fileToolSet(folder)` instead.
    */
   root: string | FileToolSet;
   /** Default: `allow`. */
   permission?: Permission;
 }
 
-/** What the tools of one set share: the root as it really is, and what the model has seen of its files. */
+/** What the tools of one set share: the real root, and what the model has seen of its files. */
 export interface FileToolSet {
   readonly root: Root;
   readonly seen: Seen;
 }
 
-/** A tool's permission, as an option. */
+/** The check of a tool's `permission` option. */
 export const permissionOption: Check = oneOf("allow", "ask", "deny");
 
-/** What the options that all file tools share must be. */
+/** Checks of the options that all file tools share. */
 export const fileToolChecks: ChecksOf<FileToolOptions> = {
   root: either(
     name,
@@ -43,8 +43,8 @@ export const fileToolChecks: ChecksOf<FileToolOptions> = {
 };
 
 /**
- * What file tools of one set share.
- * @throws RondoError `invalid_request` when the root is no folder, and nothing made of one
+ * Makes the set that file tools share as their `root`.
+ * @throws RondoError `invalid_request` when the root is neither a folder nor a `FileToolSet`
  */
 export function fileToolSet(root: string | FileToolSet): FileToolSet {
   checkGiven(fileToolChecks.root, root, "root");

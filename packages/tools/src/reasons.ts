@@ -1,8 +1,8 @@
-// The room of reasons: refusals, the words for what the file system refuses, and how names, counts and sizes are shown.
+// The room of reasons: refusals, messages for file system errors, and how names, counts and sizes are shown.
 //
-// No import of @rondo/core here: the search worker loads this room too, and should load little.
+// Does not import @rondo/core: the search worker loads this file too, and should load little.
 
-/** Something a tool will not or cannot do, in words for the model. */
+/** Something a tool will not or cannot do, worded for the model. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 }
@@ -26,7 +26,7 @@ const words: Record<string, string> = {
   EIO: "The device failed to read or write",
 };
 
-/** The words for an error of the file system about `subject`; `undefined` for any other error. */
+/** The message for a file system error about `subject`; `undefined` for any other error. */
 export function reasonOf(thrown: unknown, subject: string): string | undefined {
   const code = codeOf(thrown);
   if (code === undefined) return undefined;
@@ -34,7 +34,7 @@ export function reasonOf(thrown: unknown, subject: string): string | undefined {
   return said === undefined ? undefined : `${said}: ${shown(subject)}`;
 }
 
-/** The `code` of an error of Node's, such as `ENOENT`. */
+/** The `code` of a Node error, such as `ENOENT`. */
 export function codeOf(thrown: unknown): string | undefined {
   const code = (thrown as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : undefined;
@@ -43,7 +43,7 @@ export function codeOf(thrown: unknown): string | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
 const hidden = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
-/** A name as it may stand in a line of a result: as it is, or as a JSON string when it holds control characters (a newline in a file name must not look like a line of its own). */
+/** A name as shown in a result: as it is, or as a JSON string if it contains control characters (a newline in a file name must not start a line). */
 export function shown(name: string): string {
   if (!hidden.test(name)) return name;
   const coded = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -55,7 +55,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
 }
 
-/** A size for a reader: `12 bytes`, `1.5 MiB`. */
+/** A size for people: `12 bytes`, `1.5 MiB`. */
 export function sized(bytes: number): string {
   if (bytes < 10_240) return counted(bytes, "byte");
   const units = ["KiB", "MiB", "GiB", "TiB"];

@@ -1,7 +1,7 @@
-// The room of run_command: a shell command with an end.
+// The room of run_command: a shell command that is guaranteed to end.
 //
-// It has no terminal and no input, so nothing waits for a human. It ends when the shell ends, when its time is up, or
-// when the call is aborted; whatever it started ends with it, and who held its output open does not matter.
+// It has no terminal and no stdin, so nothing waits for a person. It ends when the shell exits, at its time limit, or
+// when the call is aborted; everything it started ends with it, even processes that still hold its output open.
 
 import { type Tool, tool } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";

@@ -1,17 +1,17 @@
-// The room of stale writes: no change is written over a file that changed behind the model's back.
+// The room of stale writes: refuses to overwrite a file that changed since the model saw it.
 //
-// A toolset remembers, per real path, the content the model last saw or wrote. A lock per real path, one for the whole
-// process, makes "compare, write, rename" one step: two calls on one file go one after the other, in any toolset.
+// A toolset remembers, per real path, the content the model last saw or wrote. A process-wide lock per real path makes
+// "compare, write, rename" one step: two calls on one file run one after the other, in whichever toolset.
 
 import { createHash } from "node:crypto";
 import type { LedgerEntry } from "@rondo/core";
 
-/** Names a content: its hash. */
+/** Identifies a content: its hash. */
 export type ContentId = string;
 
 const maxRemembered = 10_000;
 
-/** Lines, the first and the last one, counted from 1. */
+/** The first and the last line, counted from 1. */
 export interface LineRange {
   from: number;
   to: number;
@@ -19,13 +19,13 @@ export interface LineRange {
 
 interface Sight {
   content: ContentId;
-  /** Lines of it that the model has not been shown, ascending. */
+  /** Lines that the model has not been shown, ascending. */
   unseen: readonly LineRange[];
-  /** Lines of which it was shown the beginning, ascending: more of them is never shown. */
+  /** Lines of which it was shown only the beginning, ascending: more of them is never shown. */
   inPart: readonly number[];
 }
 
-/** What one toolset has seen. Forgets the oldest after 10,000 files; a forgotten file must be read again. */
+/** What one toolset has seen. The oldest of more than 10,000 files is forgotten, and must be read again. */
 export class Seen {
   readonly #files = new Map<string, Sight>();
 
@@ -33,24 +33,24 @@ export class Seen {
     return this.#files.get(real)?.content;
   }
 
-  /** The first lines that were not shown, of a file of which others were. */
+  /** The first range not shown, in a file of which other lines were shown. */
   unseen(real: string): LineRange | undefined {
     return this.#files.get(real)?.unseen[0];
   }
 
-  /** The first line of which only a part can be shown, of a file of which all lines were. */
+  /** The first line shown only in part, in a file of which all lines were shown. */
   inPart(real: string): number | undefined {
     return this.#files.get(real)?.inPart[0];
   }
 
-  /** All of a content was seen, or written. */
+  /** The whole content was seen, or written. */
   set(real: string, content: ContentId): void {
     this.#keep(real, { content, unseen: [], inPart: [] });
   }
 
   /**
-   * Some lines of a content were seen; with others of the same one they add up.
-   * @param inPart those of them of which only the beginning was
+   * Some lines of a content were seen; ranges of the same content add up.
+   * @param inPart those of them of which only the beginning was shown
    */
   saw(
     real: string,
@@ -68,7 +68,7 @@ export class Seen {
     });
   }
 
-  /** A part of a file was changed: what was not seen of it before is not seen now. */
+  /** Part of a file was changed: what was unseen before stays unseen. */
   changed(real: string, content: ContentId, before: ContentId, total: number): void {
     const sight = this.#files.get(real);
     const isWhole = sight?.content === before && sight.unseen.length === 0 && sight.inPart.length === 0;
@@ -94,12 +94,12 @@ const without = (range: LineRange, seen: LineRange): LineRange[] =>
     { from: Math.max(range.from, seen.to + 1), to: range.to },
   ].filter(({ from, to }) => from <= to);
 
-/** The id of bytes in memory. */
+/** The content id of bytes in memory. */
 export function contentIdOf(bytes: Uint8Array): ContentId {
   return createHash("sha256").update(bytes).digest("base64");
 }
 
-/** The ledger's entry for a file: its path under the root, and what was in it. */
+/** The ledger entry for a file: its path under the root, and the id of its content. */
 export function fileEntry(
   kind: "file_read" | "file_written",
   path: string,
@@ -112,7 +112,7 @@ export function fileEntry(
 
 const locks = new Map<string, Promise<void>>();
 
-/** Runs `work` when no other work on the same real path runs. */
+/** Runs `work` when no other work on the same real path is running. */
 export async function locked<T>(real: string, work: () => Promise<T>): Promise<T> {
   const before = locks.get(real);
   let release = (): void => {};

@@ -1,4 +1,4 @@
-// The room of the chat's commands: a line is a message, or a command that begins with a slash.
+// The room of the chat's commands: a line is a message, or a command if it begins with a slash.
 
 import { hintAt } from "@rondo/core/checks";
 
@@ -16,26 +16,26 @@ export type Said =
   /** What is wrong with it, and what to do. */
   | { do: "wrong"; why: string };
 
-/** The commands, what follows them, and what they do. */
+/** The commands, their arguments, and what they do. */
 export const chatCommands: readonly (readonly [name: string, words: string, does: string])[] = [
   ["/help", "", "show this"],
-  ["/later", "TEXT", "more work, done when the answer is finished"],
+  ["/later", "TEXT", "a task for when the answer is finished"],
   ["/context", "", "what fills the model's window, by source"],
-  ["/compact", "", "make the history smaller now"],
-  ["/clear", "", "forget the conversation: the next message begins a new one"],
-  ["/model", "[NAME]", "which model answers; with a name, another one from now on"],
-  ["/abort", "", "end what it is doing"],
-  ["/quit", "", "leave; what it is doing is left at a safe point"],
+  ["/compact", "", "compact the history now"],
+  ["/clear", "", "forget the conversation: the next message starts a new one"],
+  ["/model", "[NAME]", "show the model; with a name, switch to it"],
+  ["/abort", "", "end what the agent is doing"],
+  ["/quit", "", "leave; the agent stops at a safe point"],
 ];
 
-/** What a line means. A message that begins with a slash is written with two. */
+/** Parses a line. A message that begins with a slash is written with two. */
 export function readSaid(line: string): Said {
   const text = line.trim();
   if (text === "") return { do: "nothing" };
   if (text.startsWith("//")) return { do: "say", text: text.slice(1) };
   if (!text.startsWith("/")) return { do: "say", text };
   const [word = "", ...rest] = text.split(/\s+/);
-  // A path is no command.
+  // A path is not a command.
   if (!/^\/[\w-]*$/.test(word)) return { do: "say", text };
   const after = text.slice(word.length).trim();
   const known = chatCommands.find(([name]) => name === word.toLowerCase());
@@ -57,11 +57,13 @@ export function readSaid(line: string): Said {
     | "quit";
   if (name === "later")
     return after === ""
-      ? { do: "wrong", why: "/later needs the work that is to be done: /later TEXT" }
+      ? { do: "wrong", why: "/later needs a task: /later TEXT" }
       : { do: name, text: after };
   if (name === "model") {
     if (rest.length > 1) return { do: "wrong", why: "/model takes one name, e.g. /model offline" };
     return { do: name, name: rest[0] };
   }
-  return after === "" ? { do: name } : { do: "wrong", why: `${word} takes no words; write ${word} alone` };
+  return after === ""
+    ? { do: name }
+    : { do: "wrong", why: `${word} takes no arguments; write ${word} alone` };
 }

@@ -1,7 +1,7 @@
-// The room of the conversation: a session, and a person who talks with it.
+// The room of the conversation: a session, and a person who chats with it.
 //
-// One line is one turn. What is typed while it works is delivered before the next model call. Ctrl-C ends what it is
-// doing, twice leaves. Whoever leaves in the midst of something leaves it at a safe point.
+// One line is one turn. Lines typed while the agent works are delivered before its next model call. Ctrl-C aborts the
+// run, twice leaves the chat. Leaving during a run stops it at a safe point.
 
 import { RondoError, type RunResult, type Session, type Tool } from "@rondo/core";
 import type { Console } from "../console/console.ts";
@@ -29,7 +29,7 @@ export interface ChatParts {
   console: Console;
   /** The same session with another model. */
   withModel(name: string): Promise<Talked>;
-  /** See `Conducted`. */
+  /** See `DrivenRun`. */
   journalOption: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export class Conversation {
   #talked: Talked;
   #stopListening: () => void;
   #working = false;
-  /** Ctrl-C was pressed, and nothing was said since. */
+  /** Ctrl-C was pressed, and nothing was typed since. */
   #interrupted = false;
   #leaving: ExitCode | undefined;
   #leftBy: "SIGTERM" | "SIGHUP" | undefined;
@@ -70,7 +70,7 @@ export class Conversation {
     this.#stopListening = this.#listen();
   }
 
-  /** Talks until somebody leaves. @param first what is said at once */
+  /** Chats until the person leaves. @param first a message to send at once */
   async hold(first: string | undefined): Promise<ExitCode> {
     const { signals, dispose } = this.#hearSignals();
     const forget = this.#console.onReaderGone(() => this.#leave(exitCodes.readerGone));
@@ -100,7 +100,7 @@ export class Conversation {
     return this.#session.subscribe((event) => this.#view.hear(event));
   }
 
-  /** What is said while nothing is being done. */
+  /** Handles a line that comes while the agent is idle. */
   async #idle(said: Said): Promise<void> {
     this.#interrupted = false;
     switch (said.do) {
@@ -194,7 +194,7 @@ export class Conversation {
     }
   }
 
-  /** One turn: what is started, with every approval it needs. */
+  /** One turn: the run that `start` begins, with every approval it needs. */
   async #turn(start: () => Promise<RunResult>): Promise<void> {
     this.#working = true;
     this.#lines.idle = false;
@@ -215,7 +215,7 @@ export class Conversation {
     } catch (thrown) {
       this.#view.endLine();
       this.#tell(failureOf(thrown, this.#console.env).line, "red");
-      // Somebody else has written to the session: what stands here is no longer what is so.
+      // Another process has written to the session, so the state here is out of date.
       if (thrown instanceof RondoError && thrown.kind === "conflict") this.#leave(exitCodes.error);
     } finally {
       this.#working = false;
@@ -223,7 +223,7 @@ export class Conversation {
     }
   }
 
-  /** Asks about the calls that wait. Undefined when nobody answers any more. */
+  /** Asks about the waiting calls. Undefined when nobody answers any more. */
   async #ask(result: RunResult): Promise<RunResult | undefined> {
     const question = new AbortController();
     this.#question = question;
@@ -250,7 +250,7 @@ export class Conversation {
     this.#tell(this.#console.paint(endStyle(end), endText(end)));
   }
 
-  /** Once: what it is doing ends. Twice: the chat does. */
+  /** First Ctrl-C: aborts the run. Second: leaves the chat. */
   #interrupt(): void {
     if (this.#interrupted) {
       this.#leave(exitCodes.aborted);
@@ -266,7 +266,7 @@ export class Conversation {
     this.#question?.abort();
   }
 
-  /** Leaves, from whatever is going on. What is being done is left at a safe point, unless it was to end. */
+  /** Leaves the chat in any state. A run is stopped at a safe point, unless it is being aborted. */
   #leave(code: ExitCode): void {
     this.#leaving ??= code;
     const { journalOption } = this.#parts;
@@ -290,7 +290,7 @@ export class Conversation {
     else if (journalOption !== undefined && result !== undefined)
       this.#console.aside(`run ${id}: go on with ${rondo} chat --resume ${id}${journalOption}`);
     if (pending.length > 0 && code === exitCodes.completed) return exitCodes.waiting;
-    // Nobody can go on with what is kept nowhere.
+    // A session that is not kept cannot be resumed.
     return code === exitCodes.left && journalOption === undefined ? exitCodes.aborted : code;
   }
 

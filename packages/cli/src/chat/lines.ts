@@ -1,17 +1,17 @@
-// The room of lines: what a person types while the run writes, on one plain terminal.
+// The room of lines: a person types while the run writes, on one plain terminal.
 //
-// Nobody's half-written line is written over: while there is one, what the run writes waits until it is sent or
-// erased. What is pasted is one message, however many lines it has: the terminal is asked to say where it begins and
-// ends. Off a terminal lines are taken one by one, each when the one before it is done with.
+// A half-typed line is never overwritten: the run's output waits until the line is sent or erased. A paste is one
+// message, however many lines it has: bracketed paste mode tells where it begins and ends. Without a terminal, lines are
+// taken one by one, each when the one before is done.
 
 import { createInterface, type Interface } from "node:readline";
 import type { Console } from "../console/console.ts";
 import { counted } from "../render/usage.ts";
 
 export interface LineHandlers {
-  /** A line that was typed while the run works. */
+  /** A line was typed while the run works. */
   working(line: string): void;
-  /** Ctrl-C. `typed`: there was a line, which is gone now. */
+  /** Ctrl-C. `typed`: there was a half-typed line, which is discarded. */
   interrupt(typed: boolean): void;
 }
 
@@ -23,12 +23,12 @@ export class Lines {
   #queue: string[] = [];
   #held = "";
   #idle = true;
-  /** No more will be typed. */
+  /** Input has ended. */
   #ended = false;
   #waiting: ((line: string | undefined) => void) | undefined;
-  /** What was typed when the reader had to go for a while. */
+  /** What was half-typed when the reader was paused. */
   #draft = "";
-  /** Lines that were pasted, and not sent yet. */
+  /** Pasted lines that are not sent yet. */
   #pasted: string[] = [];
   #pasting = false;
   readonly #marksPastes: boolean;
@@ -71,7 +71,7 @@ export class Lines {
     this.#draft = "";
   }
 
-  /** Lets the terminal go, for somebody else who asks. */
+  /** Releases the terminal, so that another reader can ask a question. */
   pause(): void {
     const reader = this.#reader;
     this.#reader = undefined;
@@ -82,7 +82,7 @@ export class Lines {
     this.#flush();
   }
 
-  /** Nothing is read any more, by anybody. */
+  /** Stops reading for good. */
   close(): void {
     this.pause();
     this.#ended = true;
@@ -90,14 +90,14 @@ export class Lines {
     this.#waiting = undefined;
   }
 
-  /** Whether the run works: lines that are typed then are handed to `working`, without a prompt. */
+  /** False while the run works: lines typed then go to `working`, and there is no prompt. */
   set idle(idle: boolean) {
     this.#idle = idle;
     this.#flush();
     this.#reader?.setPrompt(this.#prompt());
   }
 
-  /** The next line, with a prompt; undefined when no more will come. */
+  /** The next line, with a prompt; undefined when input has ended. */
   next(): Promise<string | undefined> {
     const [line] = this.#queue.splice(0, 1);
     if (line !== undefined) return Promise.resolve(line);
@@ -108,7 +108,7 @@ export class Lines {
     });
   }
 
-  /** Writes what the run has to say, at once or when the line that is being typed is done. */
+  /** Writes the run's output, at once or when the half-typed line is finished. */
   write(text: string): void {
     this.#held += text;
     if (!this.#typing) this.#flush();
@@ -122,12 +122,12 @@ export class Lines {
     const text = this.#held;
     if (text === "") return;
     this.#held = "";
-    // A line that is being typed stays above, and is shown again below by the next prompt.
+    // The half-typed line stays above, and the next prompt repeats it below.
     if (this.#typing) this.#console.streams.stderr.write("\n");
     this.#console.write(text);
   }
 
-  /** Whether the terminal tells where something pasted begins and ends; it is left as it was found. */
+  /** Turns bracketed paste mode on, or back off. */
   #markPastes(wanted: boolean): void {
     if (!this.#marksPastes) return;
     const { stdin, stderr } = this.#console.streams;
@@ -170,7 +170,7 @@ export class Lines {
   #interrupted(reader: Interface): void {
     const typed = reader.line !== "" || this.#pasted.length > 0;
     this.#pasted = [];
-    // Ctrl-E and Ctrl-U, to its end and back: the line is erased as its writer would.
+    // Ctrl-E, Ctrl-U: erases the line as the person would.
     reader.write(null, { ctrl: true, name: "e" });
     reader.write(null, { ctrl: true, name: "u" });
     this.#console.streams.stderr.write("\n");

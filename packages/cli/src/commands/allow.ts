@@ -1,6 +1,6 @@
-// The room of `rondo allow` and `rondo revoke`: grants for calls to come, in one run, given and taken back.
+// The room of `rondo allow` and `rondo revoke`: gives and revokes grants for future calls of one run.
 //
-// Neither drives the run: what it covers is seen first, and `rondo resume` goes on.
+// Neither drives the run, so that the grants can be checked first; `rondo resume` continues it.
 
 import {
   type ArgsPattern,
@@ -25,16 +25,16 @@ import { modelOptions, withRun } from "../runs/reopen.ts";
 import { stateOf } from "../summary.ts";
 
 const holdOptions: OptionSpecs = {
-  uses: { type: "string", value: "N", does: "For so many calls. Default: any number" },
+  uses: { type: "string", value: "N", does: "For this many calls. Default: any number" },
   until: {
     type: "string",
     value: "TIME",
-    does: "For so long (90s, 5m, 1h), or until a time (2026-12-24T18:00). Default: for the life of the run",
+    does: "For a duration (90s, 5m, 1h), or until a time (2026-12-24T18:00). Default: for the whole run",
   },
 };
 
 const options: OptionSpecs = {
-  json: { type: "boolean", does: "Print one JSON object a line" },
+  json: { type: "boolean", does: "Print one JSON object per line" },
   ...modelOptions,
   ...journalOption,
 };
@@ -42,10 +42,10 @@ const options: OptionSpecs = {
 export const allow: Command = {
   name: "allow",
   words: "RUN [TOOL]",
-  does: "Let calls of a tool run from now on without asking; without TOOL: list what is allowed in the run",
+  does: "Let future calls of a tool run without asking; without TOOL, list what is allowed in the run",
   maxWords: 2,
   options: {
-    args: { type: "string", value: "JSON", does: "With exactly these arguments. Default: with any" },
+    args: { type: "string", value: "JSON", does: "Only calls with exactly these arguments. Default: any" },
     like: {
       type: "string",
       value: "JSON",
@@ -77,7 +77,7 @@ export const allow: Command = {
 export const revoke: Command = {
   name: "revoke",
   words: "RUN GRANT",
-  does: "Take back what was allowed; calls that it has let run go on",
+  does: "Revoke a grant; calls that it already allowed continue",
   maxWords: 2,
   options,
   act(args, console) {
@@ -96,7 +96,7 @@ export const revoke: Command = {
   },
 };
 
-/** How many calls and how long a grant is for, as the options say. */
+/** The number of calls and the expiry of a grant, from the options. */
 export function holdOf(args: Arguments): Pick<Grant, "uses" | "until"> {
   const uses = args.wholeNumber("uses");
   const until = args.time("until", Date.now());
@@ -119,7 +119,7 @@ export function readJson(option: string, text: string): ReturnType<typeof parseA
   }
 }
 
-/** What holds now, from the records alone. */
+/** The grants in force, from the records alone. */
 async function list(given: string | undefined, args: Arguments, console: Console): Promise<ExitCode> {
   for (const option of ["args", "like", "uses", "until"])
     if (args.has(option)) throw new UsageError(`--${option} says which calls of a tool: name the TOOL`);

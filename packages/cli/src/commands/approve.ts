@@ -1,4 +1,4 @@
-// The room of `rondo approve`, `deny` and `answer`: a call that waits gets its answer, and the run goes on.
+// The room of `rondo approve`, `deny` and `answer`: answers a waiting call, and continues the run.
 
 import {
   type CallView,
@@ -24,16 +24,16 @@ import { holdOf, readJson } from "./allow.ts";
 export const approve: Command = {
   name: "approve",
   words: "RUN [CALL]",
-  does: "Let a call run that waits for it, and go on; CALL may be left out when one waits",
+  does: "Approve a waiting call, and continue the run; CALL can be omitted when only one waits",
   maxWords: 2,
   options: {
     args: { type: "string", value: "JSON", does: "Run it with these arguments instead" },
     always: {
       type: "boolean",
-      does: "And every later call of the tool with the same arguments in this run; rondo revoke takes it back",
+      does: "Also allow every later call of the tool with the same arguments in this run; rondo revoke takes it back",
     },
-    uses: { type: "string", value: "N", does: "With --always: for so many later calls" },
-    until: { type: "string", value: "TIME", does: "With --always: for so long (5m), or until a time" },
+    uses: { type: "string", value: "N", does: "With --always: for this many later calls" },
+    until: { type: "string", value: "TIME", does: "With --always: for a duration (5m), or until a time" },
     ...goOnOptions,
   },
   act: async (args, console) => {
@@ -42,7 +42,7 @@ export const approve: Command = {
     const always = args.has("always") ? holdOf(args) : undefined;
     for (const option of ["uses", "until"])
       if (always === undefined && args.has(option))
-        throw new UsageError(`--${option} says how long a grant holds: give --always with it`);
+        throw new UsageError(`--${option} limits a grant: give --always with it`);
     if (always !== undefined && edited !== undefined)
       throw new UsageError(
         "--always and --args exclude each other: what the model will ask for again are its own arguments",
@@ -61,10 +61,10 @@ export const approve: Command = {
 export const deny: Command = {
   name: "deny",
   words: 'RUN [CALL ["REASON"]]',
-  does: "Deny a call that waits, and go on; the model reads the reason",
+  does: "Deny a waiting call, and continue the run; the model reads the reason",
   maxWords: Number.POSITIVE_INFINITY,
   options: {
-    stop: { type: "boolean", does: "End the run as well" },
+    stop: { type: "boolean", does: "Also end the run" },
     ...goOnOptions,
   },
   act: (args, console) => {
@@ -78,22 +78,22 @@ export const deny: Command = {
 export const answer: Command = {
   name: "answer",
   words: 'RUN CALL "RESULT"',
-  does: "Give a call that waits its result in place of running it, and go on",
+  does: "Give a result for a waiting call instead of running it, and continue the run",
   maxWords: Number.POSITIVE_INFINITY,
   options: {
-    error: { type: "boolean", does: "The result is an error" },
+    error: { type: "boolean", does: "Give the result as an error" },
     ...goOnOptions,
   },
   act: async (args, console) => {
     const [run, call, ...words] = args.words;
     if (words.length === 0)
-      throw new UsageError("a result is missing: name the run, the call, and say what came of it");
+      throw new UsageError("a result is missing: give the run, the call and its result");
     const result = toolResult(words.join(" "), { isError: args.has("error") });
     return answerCall(run, call, args, console, (session, name) => session.answer(name, result));
   },
 };
 
-/** @throws UsageError when other arguments do not fit the schema of the call's tool: it still waits */
+/** @throws UsageError when the new arguments do not match the tool's schema: the call still waits */
 async function checkFit(
   args: JsonObject,
   session: Session,
@@ -106,7 +106,7 @@ async function checkFit(
     throw new UsageError(`--args do not fit ${named}: ${visibleText(check.error)}; the call still waits`);
 }
 
-/** Answers the call that is meant. Which one that is is seen from the records: whoever misspells it has changed nothing. */
+/** Answers a call. The call is looked up in the records before anything is written, so a typo changes nothing. */
 function answerCall(
   run: string | undefined,
   call: string | undefined,
@@ -121,7 +121,7 @@ function answerCall(
   return goOn(run, args, console, (session, tools) => act(session, name, tools), find);
 }
 
-/** The call that is meant: by its key or its id, or the only one. */
+/** The waiting call that is meant: by its key or id, or the only one. */
 function waiting({ id: run, records }: FoundRun, given: string | undefined, flag: string): CallView {
   const pending = awaitingApproval(stateOf(records));
   const [only] = pending;

@@ -18,10 +18,10 @@ import { keeping, newId, startedBy, startOptions, tellModel } from "../runs/star
 export const chat: Command = {
   name: "chat",
   words: '["MESSAGE"]',
-  does: "Talk with an agent, turn by turn; what you type while it works is delivered at its next step",
+  does: "Chat with an agent; what you type while it works is delivered at its next step",
   maxWords: Number.POSITIVE_INFINITY,
   options: {
-    resume: { type: "string", value: "RUN", does: "Go on with this run" },
+    resume: { type: "string", value: "RUN", does: "Continue this run" },
     force: { type: "boolean", does: "Take the run over although another process seems to drive it" },
     ...startOptions,
   },
@@ -48,7 +48,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     };
     const talked = await talk(invocation.model, args.has("force"));
     if (console.isTerminal)
-      console.aside(`chat with ${talked.model} in ${invocation.root}; /help tells what can be done`);
+      console.aside(`chat with ${talked.model} in ${invocation.root}; /help lists the commands`);
     const parts = { talked, console, journalOption, withModel: (name: string) => talk(name, false) };
     const first = args.words.join(" ").trim();
     return await new Conversation(parts).hold(first === "" ? undefined : first);

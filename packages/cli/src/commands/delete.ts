@@ -1,6 +1,6 @@
-// The room of `rondo delete`: runs that are to be gone for good.
+// The room of `rondo delete`: permanently deletes a run.
 //
-// Nothing brings them back, so a run is named by its whole id, and not by the beginning of it or by `last`.
+// Nothing brings a run back, so it must be given by its full id, not by the beginning of it or `last`.
 
 import { Failure, UsageError } from "../console/failure.ts";
 import { jsonLine, plainText } from "../console/plain-text.ts";
@@ -13,7 +13,7 @@ import { withJournal } from "../runs/find-run.ts";
 export const deleteRun: Command = {
   name: "delete",
   words: "RUN",
-  does: "Delete a run for good, named by its whole id: its records, its kept texts, the runs of its sub-agents; not its forks",
+  does: "Permanently delete a run, given by its full id: its records, its kept texts, the runs of its sub-agents; not its forks",
   maxWords: 1,
   options: {
     json: { type: "boolean", does: "Print the ids of what was deleted as one JSON object" },

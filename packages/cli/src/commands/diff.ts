@@ -1,4 +1,4 @@
-// The room of `rondo diff`: where two runs part, and what each did then.
+// The room of `rondo diff`: where two runs diverge, and what each did then.
 
 import { diff } from "@rondo/core/explain";
 import { UsageError } from "../console/failure.ts";
@@ -12,7 +12,7 @@ import { noRules } from "../summary.ts";
 export const diffRuns: Command = {
   name: "diff",
   words: "RUN RUN",
-  does: "Show where two runs part, and what follows on each side; exit code 1 when they do",
+  does: "Show where two runs diverge, and what follows on each side; exit code 1 if they do",
   maxWords: 2,
   options: {
     full: { type: "boolean", does: "Cut nothing" },

@@ -1,4 +1,4 @@
-// The room of `rondo explain`: why a run went on, and why it stopped.
+// The room of `rondo explain`: why a run continued, and why it stopped.
 
 import { isA, RondoError } from "@rondo/core";
 import { explain } from "@rondo/core/explain";
@@ -16,7 +16,7 @@ import { noRules, summaryOf } from "../summary.ts";
 export const explainRun: Command = {
   name: "explain",
   words: "RUN [STEP]",
-  does: "Tell why a run went on or stopped: each decision, the rule that made it and what the rule saw",
+  does: "Explain why a run continued or stopped: each decision, the rule that made it and what the rule saw",
   maxWords: 2,
   options: {
     json: { type: "boolean", does: "Print one JSON object" },
@@ -44,7 +44,7 @@ export const explainRun: Command = {
   },
 };
 
-/** A step that is not there is the command's own failure, with the run's name. */
+/** A missing step is the command's own failure, and names the run. */
 function explained<T>(act: () => T, run: string, flag: string): T {
   try {
     return act();

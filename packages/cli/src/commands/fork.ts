@@ -1,7 +1,7 @@
-// The room of `rondo fork`: another run from a step of one, with something other in it.
+// The room of `rondo fork`: starts a new run from a step of another, with something changed.
 //
-// The run it is taken from is only read. On stdout stands the new run's id and nothing else, for scripts (with --json in
-// an object); with --go it is driven on at once.
+// The original run is only read. For scripts, stdout has only the new run's id (with --json as an object); with --go
+// the new run is driven at once.
 
 import { Agent, type ForkOptions, type Logger } from "@rondo/core";
 import type { Console } from "../console/console.ts";
@@ -26,23 +26,23 @@ import { summaryOf } from "../summary.ts";
 export const fork: Command = {
   name: "fork",
   words: "RUN [STEP]",
-  does: "Begin another run from a step of one, with another model, prompt, limit or result; without STEP from its end",
+  does: "Start a new run from a step of another, with a different model, prompt, limit or result; without STEP, from its end",
   maxWords: 2,
   options: {
-    model: { type: "string", short: "m", value: "NAME", does: "Another model" },
-    system: { type: "string", value: "TEXT|@FILE", does: "Another system prompt" },
+    model: { type: "string", short: "m", value: "NAME", does: "A different model" },
+    system: { type: "string", value: "TEXT|@FILE", does: "A different system prompt" },
     edit: {
       type: "string",
       value: "CALL=TEXT|@FILE",
-      does: "Another result of a call of the step before; without STEP the fork is taken after it",
+      does: "A different result for a call of the step before STEP; without STEP, the fork is taken after that call",
     },
-    record: { type: "string", value: "N", does: "In place of STEP: share the first N records" },
-    go: { type: "boolean", does: "Drive it on at once; else `rondo resume` does" },
+    record: { type: "string", value: "N", does: "Instead of STEP: share the first N records" },
+    go: { type: "boolean", does: "Run the fork at once; otherwise `rondo resume` does" },
     ...limitOptions,
     "max-steps": {
       type: "string",
       value: "N",
-      does: "At most so many answers of the model. Default: as in the run",
+      does: "Maximum number of model answers. Default: as in the run",
     },
     ...journalOption,
     ...showOptions,
@@ -63,7 +63,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     const own: Invocation = chosen === undefined ? invocation : { ...invocation, model: chosen.name };
     const made = makeAgent({ invocation: own, model: chosen?.model ?? recordedModel(found), journal });
     const id = await newId(journal);
-    // The agent has it all already.
+    // The agent already has all the changes.
     const options = changed ? { agent: {} } : {};
     await new Agent({ ...made.options, logger: warningsTo(console) }).fork(found.id, id, {
       ...point,
@@ -93,7 +93,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
   });
 }
 
-/** What a fork lacks is said while it is made; of the run itself its events tell. */
+/** Prints warnings while the fork is made; warnings of the run itself come as its events. */
 function warningsTo(console: Console): Logger {
   const silent = (): void => {};
   return { debug: silent, info: silent, warn: (message) => console.warn(message), error: silent };
@@ -126,7 +126,7 @@ function editOf(given: string): NonNullable<ForkOptions["edit"]> {
   };
 }
 
-/** How the fork is started: like the run, apart from what is given. */
+/** How the fork is started: like the original run, except for the options given. */
 function forked(found: FoundRun, args: Arguments): { invocation: Invocation; changed: boolean } {
   const started = startOf(found, "fork it");
   const limits = limitsOf(args);

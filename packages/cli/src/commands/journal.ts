@@ -1,4 +1,4 @@
-// The room of `rondo journal`: the journal itself, not the runs in it.
+// The room of `rondo journal`: checks the journal itself, not the runs in it.
 
 import { checkJournal, type Finding } from "@rondo/journal";
 import { UsageError } from "../console/failure.ts";
@@ -11,12 +11,12 @@ import { journalPlace, placeNamed } from "../runs/journal-place.ts";
 export const journal: Command = {
   name: "journal",
   words: "check [FILE|DIR]",
-  does: "Verify a journal: its file, its numbering, its records. Exit code 0: whole; 1: something is wrong",
+  does: "Verify a journal: its file, its numbering, its records. Exit code 0: intact; 1: something is wrong",
   maxWords: 2,
   options: {
     repair: {
       type: "boolean",
-      does: "Cut off what a crash left behind the last whole line of a JSONL file; nothing else is ever repaired",
+      does: "Cut off a torn tail: what a crash left after the last whole line of a JSONL file. Nothing else is ever repaired",
     },
     json: { type: "boolean", does: "Print what was found as one JSON object" },
     ...journalOption,

@@ -1,6 +1,6 @@
-// The room of `rondo models`: the models whose window, limits and prices are known, and as of which day.
+// The room of `rondo models`: lists the models whose window, limits and prices are known, with the date of the data.
 //
-// The catalogue is no list of what may be used: any name of a known provider may. What it does not know is shown as a
+// The catalogue does not restrict what may be used: any model of a known provider can be. An unknown value is shown as a
 // dash, never as a zero.
 
 import type { CatalogueEntry } from "@rondo/models";
@@ -14,7 +14,7 @@ export const models: Command = {
   words: "[FILTER]",
   does: "List known models: context window, output limit, price, abilities",
   maxWords: 8,
-  options: { json: { type: "boolean", does: "Print one JSON object a line" } },
+  options: { json: { type: "boolean", does: "Print one JSON object per line" } },
   async act(args, console) {
     const { catalogueDate, catalogueSource, knownProviders, listModels } = await import("@rondo/models");
     const filter = args.words.join(" ");
@@ -38,7 +38,7 @@ function asJson({ provider, model, facts, vision, reasoning }: CatalogueEntry): 
 
 const headings = ["MODEL", "WINDOW", "OUTPUT", "$ IN", "$ OUT", "ABILITIES"];
 
-/** The models as lines of a table, numbers to the right. Its first line names the columns. */
+/** The models as lines of a table, numbers right-aligned. Its first line is the header. */
 export function asTable(entries: readonly CatalogueEntry[]): string[] {
   const rows = [headings, ...entries.map(cellsOf)];
   const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -67,7 +67,7 @@ function cellsOf({ provider, model, facts, vision, reasoning }: CatalogueEntry):
   ];
 }
 
-/** `200k`, `1.05M`: as short as providers write it, and rounded. */
+/** `200k`, `1.05M`: rounded, and short as providers write it. */
 function tokens(count: number | undefined): string {
   if (count === undefined) return "-";
   if (count < 1_000) return String(count);

@@ -1,4 +1,4 @@
-// The room of `rondo replay`: what the model was sent, made again and compared.
+// The room of `rondo replay`: rebuilds what the model was sent, and compares it.
 
 import { type Difference, type Replay, replay } from "@rondo/core";
 import type { Console } from "../console/console.ts";
@@ -14,7 +14,7 @@ import { noRules } from "../summary.ts";
 export const replayRun: Command = {
   name: "replay",
   words: "RUN",
-  does: "Make every request of a run again from its records, without model and tools, and tell the first that differs; exit code 1 when one does",
+  does: "Rebuild every request of a run from its records, without model and tools, and show the first that differs; exit code 1 if one does",
   maxWords: 1,
   options: {
     json: { type: "boolean", does: "Print one JSON object" },

@@ -1,4 +1,4 @@
-// The room of `rondo resume`: a run that a process left goes on in this one.
+// The room of `rondo resume`: continues a run that another process left.
 
 import type { Command } from "../line/command.ts";
 import { goOn, goOnOptions } from "../runs/reopen.ts";
@@ -6,7 +6,7 @@ import { goOn, goOnOptions } from "../runs/reopen.ts";
 export const resume: Command = {
   name: "resume",
   words: "RUN",
-  does: "Go on with a run that was interrupted, or that waits",
+  does: "Continue a run that was interrupted, or that waits",
   maxWords: 1,
   options: goOnOptions,
   act: (args, console) => goOn(args.words[0], args, console, (session) => session.resume()),

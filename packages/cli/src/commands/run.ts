@@ -18,7 +18,7 @@ const defaultTask = "What is in this folder, and what is it for?";
 export const run: Command = {
   name: "run",
   words: '["TASK"]',
-  does: `Work on a task. Default: "${defaultTask}"; - reads it from standard input, and at the end of a task adds that to it`,
+  does: `Work on a task. Default: "${defaultTask}"; - reads the task from standard input, or, after a TASK, appends standard input to it`,
   maxWords: Number.POSITIVE_INFINITY,
   options: {
     ...startOptions,
@@ -33,7 +33,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
   const chosen = await chooseModel(args.text("model"), console.env);
   const invocation = startedBy(args, chosen);
   const kept = await keeping(args, console);
-  // Not before: until here there is nothing to settle, and Ctrl-C ends the process as it always does.
+  // Only now: before this there is nothing to clean up, and Ctrl-C ends the process as usual.
   const signals = listenForSignals(kept !== undefined);
   try {
     const { agent, tools } = makeAgent({
@@ -64,7 +64,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
 async function taskOf(args: Arguments, console: Console): Promise<string> {
   const { words } = args;
   if (words.length === 0) return defaultTask;
-  // Nobody else's input is waited for, or taken: whoever starts the command may hold it open, or read on in it.
+  // stdin is read only when asked for with `-`: the caller may hold it open, or go on reading from it.
   const isRead = words.at(-1) === "-";
   const given = (isRead ? words.slice(0, -1) : words).join(" ");
   const task = isRead ? [given, await stdinText(console)].filter((part) => part !== "").join("\n\n") : given;
@@ -78,6 +78,6 @@ async function stdinText(console: Console): Promise<string> {
   for await (const piece of console.streams.stdin) pieces.push(piece);
   const bytes = Buffer.concat(pieces);
   if (!isUtf8(bytes))
-    console.warn("standard input is not all UTF-8: what is none reaches the model as \ufffd");
+    console.warn("standard input is not valid UTF-8: invalid bytes reach the model as \ufffd");
   return new TextDecoder().decode(bytes);
 }

@@ -1,6 +1,6 @@
-// The room of `rondo runs`: what the journal holds, the newest first.
+// The room of `rondo runs`: lists the journal's runs, newest first.
 //
-// A sub-agent's run is listed under the run it works for, and counts as a part of it.
+// A sub-agent's run is listed below its parent's, and counts as part of it.
 
 import { existsSync } from "node:fs";
 import type { Paint, Style } from "../console/console.ts";
@@ -23,9 +23,9 @@ export const runs: Command = {
   does: "List the runs of the journal, the newest first",
   maxWords: 0,
   options: {
-    limit: { type: "string", short: "n", value: "N", does: `At most so many. Default: ${usualLimit}` },
+    limit: { type: "string", short: "n", value: "N", does: `How many at most. Default: ${usualLimit}` },
     all: { type: "boolean", does: "All of them" },
-    json: { type: "boolean", does: "Print one JSON object a line" },
+    json: { type: "boolean", does: "Print one JSON object per line" },
     ...journalOption,
   },
   async act(args, console) {
@@ -74,11 +74,11 @@ export const runs: Command = {
 
 interface Listed {
   id: string;
-  /** How many runs it stands below. */
+  /** How many levels below a top-level run. */
   depth: number;
 }
 
-/** Every run that nobody here started, with those below it, in the order given. */
+/** Every run without a listed parent, each followed by its sub-agents' runs, in the order given. */
 function underParents(ids: readonly string[]): Listed[][] {
   const known = new Set(ids);
   const below = new Map<string | undefined, string[]>();
@@ -90,7 +90,7 @@ function underParents(ids: readonly string[]): Listed[][] {
   }
   const tree = (id: string, depth: number): Listed[] => [
     { id, depth },
-    // The newest run is the first one; what a run started is read in the order it was started in.
+    // Top-level runs are newest first, but sub-agents' runs are shown in the order they were started.
     ...(below.get(id) ?? []).toReversed().flatMap((child) => tree(child, depth + 1)),
   ];
   return (below.get(undefined) ?? []).map((id) => tree(id, 0));
@@ -108,7 +108,7 @@ const styles: { readonly [status: string]: Style } = {
   running: "cyan",
 };
 
-/** One line of the list: id, when, steps, how it ended, the first words of the task; a sub-agent's stands further in. */
+/** One line of the list: id, start, steps, how it ended, beginning of the task; indented for a sub-agent. */
 function asLine(summary: RunSummary, depth: number, paint: Paint, width: number): string {
   const { id, startedAt, steps, status, parent } = summary;
   const task =

@@ -1,4 +1,4 @@
-// The room of `rondo show`: one run, whole, from its records.
+// The room of `rondo show`: prints one whole run from its records.
 
 import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -13,7 +13,7 @@ export const show: Command = {
   maxWords: 1,
   options: {
     full: { type: "boolean", does: "Cut nothing" },
-    json: { type: "boolean", does: "Print its records, one JSON object a line" },
+    json: { type: "boolean", does: "Print its records, one JSON object per line" },
     ...journalOption,
   },
   act: (args, console) =>

@@ -1,7 +1,7 @@
 // The room of asking: a person at the terminal decides about a call.
 //
-// What is approved must be what was seen: arguments are shown whole, with everything invisible written out. Nothing
-// is a yes but a yes: an empty line asks again, the end of input leaves the call waiting.
+// What is approved must be what was seen: arguments are shown in full, with invisible characters escaped. Only an
+// explicit yes is a yes: an empty line asks again, the end of input leaves the call waiting.
 
 import { createInterface, type Interface } from "node:readline/promises";
 import type { CallView, JsonObject, Tool } from "@rondo/core";
@@ -18,7 +18,7 @@ export type Answer =
 
 /**
  * Asks about one call. Undefined when nobody answers any more: the input has ended, or the signal fired.
- * @param onInterrupt called for Ctrl-C while the question stands
+ * @param onInterrupt called for Ctrl-C during the question
  */
 export async function askAbout(
   call: CallView,
@@ -71,7 +71,7 @@ async function decide(
 ): Promise<Answer> {
   const ask = async (question: string): Promise<string> =>
     (await reader.question(console.paintError("yellow", question), { signal })).trim();
-  // Who says so of one command says it of all: the question tells.
+  // "Always" covers the whole tool, any command of run_command for instance: so the question names its extent.
   const always = `[a]lways (any ${visibleText(call.name)} in this run)`;
   for (;;) {
     const said = (await ask(`[y]es, [n]o, [e]dit, ${always}? `)).toLowerCase();
@@ -99,7 +99,7 @@ async function decide(
   }
 }
 
-/** Other arguments, as JSON on one line; undefined when they cannot be used, which was said then. */
+/** Reads new arguments, as JSON on one line; undefined when they are invalid, after printing why. */
 async function edit(
   reader: Interface,
   signal: AbortSignal,
@@ -121,7 +121,7 @@ async function edit(
   }
 }
 
-/** @throws TypeError when the text is no JSON object */
+/** @throws TypeError when the text is not a JSON object */
 export function parseArgsJson(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
   if (typeof value !== "object" || value === null || Array.isArray(value))

@@ -1,7 +1,7 @@
-// The room of the console: the two streams of the command, and what may be done with them.
+// The room of the console: the command's output streams.
 //
-// Everything the command says leaves through here. Colour is for terminals only, and nobody who has asked for none
-// gets any. A reader that goes away (`| head`) is no error: whoever works is told, and the command ends quietly.
+// All output goes through here. Colour is for terminals only, and never when it was turned off. A reader
+// that goes away (`| head`) is no error: the run is told to stop, and the command ends quietly.
 
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
@@ -10,7 +10,7 @@ import { oneLine } from "./shorten.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** A text in a style, or as it is. */
+/** A text in a style, or unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 /** No colours. */
@@ -30,7 +30,7 @@ export interface ConsoleStreams {
 export class Console {
   readonly streams: ConsoleStreams;
   readonly env: { readonly [name: string]: string | undefined };
-  /** Somebody sits there who can be asked. */
+  /** A person is there who can be asked. */
   readonly isTerminal: boolean;
   #colours = true;
   #gone = false;
@@ -47,16 +47,16 @@ export class Console {
       this.#gone = true;
       for (const tell of this.#onGone) tell();
     });
-    // Nobody hears a complaint about stderr.
+    // Errors of stderr itself cannot be reported anywhere.
     streams.stderr.on("error", () => {});
   }
 
-  /** Whoever read stdout has gone away. */
+  /** The reader of stdout has gone away. */
   get readerGone(): boolean {
     return this.#gone;
   }
 
-  /** Is told when the reader of stdout goes away. Returns how to stop. */
+  /** Calls `tell` when the reader of stdout goes away. Returns how to unsubscribe. */
   onReaderGone(tell: () => void): () => void {
     this.#onGone.add(tell);
     return () => this.#onGone.delete(tell);
@@ -66,19 +66,19 @@ export class Console {
     this.#colours = false;
   }
 
-  /** What paints for stdout. */
+  /** Styles for stdout. */
   get paint(): Paint {
     return this.#paintFor(this.streams.stdout);
   }
-
+  /** Styles for stderr. */
   /** What paints for stderr. */
   get paintError(): Paint {
     return this.#paintFor(this.streams.stderr);
   }
 
-  /** Characters a line of stdout holds. Default: 100. */
+  /** Width of stdout in characters. Default: 100. */
   get width(): number {
-    // A terminal that does not know its size says 0.
+    // A terminal of unknown size reports 0.
     return Math.max(40, this.streams.stdout.columns || 100);
   }
 
@@ -94,20 +94,20 @@ export class Console {
     this.streams.stderr.write(`${text}\n`);
   }
 
-  /** Says what a script need not hear, and a person may pass over. */
+  /** Prints a remark for people to stderr; scripts can ignore it. */
   aside(text: string): void {
     this.errorLine(this.paintError("dim", text));
   }
 
-  /** Says what is not an error, but should be known. */
+  /** Prints what is no error but should be known. */
   warn(message: string): void {
     this.errorLine(this.paintError("yellow", `warning: ${oneLine(message, 500)}`));
   }
 
-  /** Resolves once everything that was written has left, or can no longer leave. */
+  /** Resolves once all output was written, or can no longer be. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.streams;
-    // An error that has just happened is not told at once, and whoever ended before that would have ended well.
+    // An error that just happened is reported an event later; without this wait the exit code would say success.
     if (stdout.errored) await new Promise((resolve) => setImmediate(resolve));
     for (const stream of [stdout, stderr])
       if (stream.writableLength > 0 && !stream.destroyed && !stream.errored)
@@ -125,8 +125,8 @@ export class Console {
 }
 
 /**
- * A terminal that has gone away takes no modes any more. Node's line reader sets one as it closes, in an event of its own
- * where nobody can catch what that throws: the process would be gone in the midst of its work.
+ * A terminal that has gone away refuses mode changes. Node's readline makes one as it closes, in an event where nobody
+ * can catch the error: it would crash the process in the middle of its work.
  */
 function letGoQuietly(stdin: NodeJS.ReadStream): void {
   const setMode = stdin.setRawMode.bind(stdin);

@@ -1,12 +1,12 @@
-// The room of failures: what a person is told when the command cannot do what was asked.
+// The room of failures: the message when the command cannot do what was asked.
 //
-// One line that names the thing and says what to do. A stack trace is for us, and comes with RONDO_DEBUG=1 only.
+// One line that names the cause and says what to do. A stack trace is for developers, and only with RONDO_DEBUG=1.
 
 import { messageOf } from "@rondo/core";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { joinedLines, plainText } from "./plain-text.ts";
 
-/** The command line itself is wrong: exit code 2. What the machine lacks (a folder, a file, a run) is a plain `Failure`. */
+/** The command line itself is wrong: exit code 2. A missing folder, file or run is a plain `Failure`. */
 export class UsageError extends Error {
   override readonly name: string = "UsageError";
 }
@@ -16,7 +16,7 @@ export class Failure extends Error {
   override readonly name: string = "Failure";
 }
 
-/** The line for anything thrown, and the exit code that goes with it. */
+/** The message for anything thrown, and its exit code. */
 export function failureOf(
   thrown: unknown,
   env: { readonly [name: string]: string | undefined },

@@ -1,15 +1,15 @@
-// The room of plain text: what a model or a tool wrote, made safe for a terminal.
+// The room of plain text: makes text of a model or a tool safe for a terminal.
 //
-// A terminal obeys what it is sent: titles, clipboards, links, cursor moves. Nothing of that may come from a model or
-// a file. The text arrives in pieces, and a sequence may be cut between two of them, so this is a machine that
-// remembers. A sequence that is never ended must not swallow what follows: the end of its line ends it.
+// A terminal obeys escape sequences: titles, clipboard, links, cursor moves. None of these may come from a model or a
+// file. Text arrives in pieces that may split a sequence, so this is a state machine. A sequence that is never
+// completed must not swallow the rest: the end of the line ends it.
 
 const ESC = 0x1b;
 const BEL = 0x07;
 
 type Mode = "text" | "escape" | "control" | "string" | "string_escape" | "return";
 
-/** Takes control characters and escape sequences out of a text that comes in pieces. Newlines and tabs stay. */
+/** Removes control characters and escape sequences from a text that comes in pieces. Newlines and tabs stay. */
 export class TerminalText {
   #mode: Mode = "text";
 
@@ -27,21 +27,21 @@ export class TerminalText {
     return this.#mode === "text" ? plain + piece.slice(from) : plain;
   }
 
-  /** The text has ended: what is left of it. */
+  /** Ends the text: returns what is left of it. */
   end(): string {
     const left = this.#mode === "return" ? "\n" : "";
     this.#mode = "text";
     return left;
   }
 
-  /** Takes one character in; returns what is shown for it. */
+  /** Takes in one character; returns what is shown for it. */
   #step(code: number, piece: string, at: number): string {
     switch (this.#mode) {
       case "text":
         this.#mode = opens(code);
         return "";
       case "return":
-        // A carriage return alone would let a line be written over: it begins a new one.
+        // A lone carriage return would let the line be overwritten: start a new line instead.
         return code === 0x0a ? this.#again(code, piece, at) : `\n${this.#again(code, piece, at)}`;
       case "escape":
         this.#mode = afterEscape(code);
@@ -65,20 +65,20 @@ export class TerminalText {
     }
   }
 
-  /** The character does not belong to the sequence: it is looked at as text. */
+  /** The character does not belong to the sequence: process it as text. */
   #again(code: number, piece: string, at: number): string {
     this.#mode = "text";
     return isUnsafe(code) ? this.#step(code, piece, at) : piece.charAt(at);
   }
 }
 
-/** A whole text, made safe for a terminal. */
+/** A complete text, made safe for a terminal. */
 export function plainText(text: string): string {
   const machine = new TerminalText();
   return machine.push(text) + machine.end();
 }
 
-/** The lines of a text, made safe for a terminal, without the empty ones at its end. */
+/** The lines of a text, made safe for a terminal, without trailing empty ones. */
 export function plainLines(text: string): string[] {
   const plain = plainText(text);
   let end = plain.length;
@@ -86,11 +86,11 @@ export function plainLines(text: string): string[] {
   return plain.slice(0, end).split("\n");
 }
 
-/** A text on one line, made safe for a terminal: `between` stands for each break, with the white space around it. */
+/** A text on one line, made safe for a terminal: each line break, with the whitespace around it, becomes `between`. */
 export const joinedLines = (text: string, between: string): string =>
   plainText(text).replace(/\s+/g, (space) => (space.includes("\n") ? between : space));
 
-/** A text with everything that cannot be seen written out: for what a person is asked to approve. */
+/** A text with all invisible characters escaped: for what a person is asked to approve. */
 export function visibleText(text: string): string {
   let shown = "";
   for (const character of text) {
@@ -101,28 +101,28 @@ export function visibleText(text: string): string {
   return shown;
 }
 
-/** JSON on one line, in which nothing stands that a terminal would obey; the value stays the same. */
+/** JSON on one line without anything a terminal would obey; the value stays the same. */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, escaped);
 
-/** JSON on one line in which nothing is invisible; the value stays the same. */
+/** JSON on one line without invisible characters; the value stays the same. */
 export const visibleJson = (value: unknown): string =>
   JSON.stringify(value)
     .replace(/[\u007f-\u009f]/g, escaped)
     .replace(allInvisible, escaped);
 
-/** A character as JSON writes it: one escape, or two for a pair. */
+/** A character as JSON escapes: one, or two for a surrogate pair. */
 const escaped = (character: string): string =>
   Array.from(
     { length: character.length },
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
   ).join("");
 
-/** What shows nothing, or cannot be told from a space: marks, fillers, spaces other than the one, halves of a pair. */
+/** Characters that show nothing or look like a space: marks, fillers, other spaces, lone surrogates. */
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u2800]|(?! )\p{Zs}/u;
 const allInvisible = new RegExp(invisible, "gu");
 
-/** C0 but newline and tab, DEL, C1, and the marks that turn the direction of writing. */
+/** C0 except newline and tab, DEL, C1, and bidirectional controls. */
 function isUnsafe(code: number): boolean {
   if (code < 0x20) return code !== 0x0a && code !== 0x09;
   if (code < 0x7f) return false;
@@ -143,6 +143,6 @@ function afterEscape(code: number): Mode {
   const character = String.fromCharCode(code);
   if (character === "[") return "control";
   if ("]PX^_".includes(character)) return "string";
-  // Intermediates, then one final: `ESC ( B`.
+  // Intermediate bytes, then one final byte: `ESC ( B`.
   return code >= 0x20 && code <= 0x2f ? "escape" : "text";
 }

@@ -1,4 +1,4 @@
-// The room of shortening: long things, cut so that a person still knows what was cut, or laid in lines.
+// The room of shortening: cuts long things so that a person still knows what was cut, and wraps lines.
 
 import type { ContentPart, Json, JsonObject } from "@rondo/core";
 import { joinedLines, plainLines, plainText } from "./plain-text.ts";
@@ -8,13 +8,13 @@ export function oneLine(text: string, limit: number): string {
   return shortened(plainText(text).replace(/\s+/g, " ").trim(), limit);
 }
 
-/** A text of at most `limit` characters; a mark is the last of one that was cut. */
+/** A text of at most `limit` characters; if it was cut, the last one is an ellipsis. */
 export function shortened(text: string, limit: number): string {
   const characters = text.length > limit ? [...text] : [];
   return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : text;
 }
 
-/** Arguments in short: a single text as itself, everything else as JSON. */
+/** Arguments in short: a single text as it is, everything else as JSON. */
 export function shortArgs(args: JsonObject, limit: number = 100): string {
   const values = Object.values(args);
   if (values.length === 0) return "";
@@ -29,8 +29,8 @@ export function shortArgs(args: JsonObject, limit: number = 100): string {
 }
 
 /**
- * About `limit` lines of a text, each at most `width` characters; the last one says how many more there are. A single
- * line more is shown itself.
+ * About `limit` lines of a text, each at most `width` characters; the last one says how many more there are. If only one
+ * more is left, it is shown instead.
  */
 export function someLines(text: string, limit: number, width: number): string[] {
   const lines = plainLines(text);
@@ -46,7 +46,7 @@ function cutLine(line: string, width: number): string {
   return more <= 0 ? line : `${characters.slice(0, width).join("")}… ${more} more characters`;
 }
 
-/** A text in lines of so many characters, cut at blanks where there are any. */
+/** Wraps a text at a column, at spaces where possible. */
 export function wrapped(text: string, column: number): string[] {
   const characters = [...text];
   const lines: string[] = [];
@@ -60,7 +60,7 @@ export function wrapped(text: string, column: number): string[] {
   return [...lines, characters.slice(from).join("")];
 }
 
-/** Content as text: files are told by type and size. */
+/** Content as text: files are described by type and size. */
 export function contentText(content: readonly ContentPart[]): string {
   return content
     .map((part) => {
@@ -71,13 +71,13 @@ export function contentText(content: readonly ContentPart[]): string {
     .join("\n");
 }
 
-/** A rule and what it saw: `rule max_steps: steps 5, max 5`. */
+/** A rule and its evidence: `rule max_steps: steps 5, max 5`. */
 export function ruleText({ rule, evidence }: { rule: string; evidence: JsonObject }): string {
   const seen = evidenceText(evidence);
   return `rule ${rule}${seen === "" ? "" : `: ${seen}`}`;
 }
 
-/** Evidence of a rule in words, on one line: `steps 5, max 5`. Words of a model or a provider may be among it. */
+/** A rule's evidence on one line: `steps 5, max 5`. It may include text of a model or a provider. */
 export function evidenceText(evidence: { readonly [name: string]: Json }): string {
   const words = Object.entries(evidence).map(
     ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,

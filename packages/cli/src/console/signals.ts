@@ -1,32 +1,32 @@
-// The room of signals: Ctrl-C, and those who end processes.
+// The room of signals: Ctrl-C, SIGTERM and SIGHUP.
 //
-// Ctrl-C, and a terminal that goes away, ask the run to end: it closes what is open. SIGTERM comes from those who want
-// the machine, not from somebody who is done with the run: it is left at a safe point, to be gone on with. Who cannot
-// wait asks again, and the process is gone at once; the journal is whole then too, for it holds only what was finished.
+// Ctrl-C, or a terminal that goes away, aborts the run: it ends in order. SIGTERM means that the machine is needed, not
+// that the run is unwanted: it stops at a safe point, and can be resumed. A second signal ends the process
+// at once; the journal is intact even then, as it holds only what was completed.
 
 import { exitCodes } from "../exit-codes.ts";
 
 export interface Signals {
   /** Fires at the first signal, with its name as the reason. */
   readonly fired: AbortSignal;
-  /** The process is to leave, and the run to stay open. */
+  /** The process is to exit, and the run to stay open. */
   readonly leaving: boolean;
-  /** A Ctrl-C that somebody else read from the terminal. */
+  /** Reports a Ctrl-C that was read from the terminal elsewhere. */
   interrupt(): void;
   dispose(): void;
 }
 
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** A terminal tells its whole process group of Ctrl-C, and npm passes it on once more: within this time two are one. */
+/** A terminal sends Ctrl-C to the whole process group, and npm passes it on again: within this time two count as one. */
 export const sameMs = 300;
 
-/** Two that come at the same moment may be heard in either order: so long is waited to see whether a person asked. */
+/** Two signals at the same moment may arrive in either order: wait this long to see whether a person pressed Ctrl-C. */
 const togetherMs = 20;
 
 /**
- * The first signal fires; at a later one the process is gone.
- * @param isKept whether there is a run to come back to: what is kept nowhere ends at any signal
+ * The first signal fires; a later one ends the process.
+ * @param isKept whether the run can be resumed: a run that is not kept is aborted by any signal
  */
 export function listenForSignals(isKept = true): Signals {
   const controller = new AbortController();

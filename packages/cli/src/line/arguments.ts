@@ -1,7 +1,7 @@
-// The room of arguments: the words of the command line, read and checked.
+// The room of arguments: parses and checks the words of the command line.
 //
-// `parseArgs` tells the words apart; what they mean is checked here, so that every complaint names the word and says
-// what may stand in its place.
+// `parseArgs` splits the words; their values are checked here, so that every error names the word and says what
+// is accepted.
 
 import { parseArgs } from "node:util";
 import { hintAt } from "@rondo/core/checks";
@@ -12,14 +12,14 @@ export interface OptionSpec {
   short?: string;
   /** May be given more than once. */
   multiple?: boolean;
-  /** What its value is called in the help. */
+  /** The name of its value in the help. */
   value?: string;
   does: string;
 }
 
 export type OptionSpecs = { readonly [name: string]: OptionSpec };
 
-/** What was given: options by name, and the other words. */
+/** The options given, by name, and the other words. */
 export class Arguments {
   readonly words: readonly string[];
   readonly #values: ReadonlyMap<string, readonly (string | true)[]>;
@@ -42,17 +42,17 @@ export class Arguments {
     return (this.#values.get(name) ?? []).filter((value) => typeof value === "string");
   }
 
-  /** @throws UsageError when it is no whole number above 0 */
+  /** @throws UsageError when it is not a whole number above 0 */
   wholeNumber(name: string): number | undefined {
     return this.#number(name, /^\d+$/, "a whole number of at least 1");
   }
 
-  /** @throws UsageError when it is no number above 0 */
+  /** @throws UsageError when it is not a number above 0 */
   number(name: string): number | undefined {
     return this.#number(name, /^\d*\.?\d+$/, "a number above 0");
   }
 
-  /** Milliseconds. @throws UsageError when it is no duration above 0 */
+  /** Milliseconds. @throws UsageError when it is not a duration above 0 */
   duration(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -64,7 +64,7 @@ export class Arguments {
     return ms;
   }
 
-  /** A point in time, in milliseconds since 1970: so long after `now`, or a date. @throws UsageError when it is neither, or past */
+  /** A duration after `now`, or a date, in milliseconds since 1970. @throws UsageError when it is neither, or past */
   time(name: string, now: number): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -86,15 +86,15 @@ export class Arguments {
   }
 }
 
-/** Milliseconds since 1970, NaN where there is no such day; undefined when it is no date. */
+/** Milliseconds since 1970, NaN for a day that does not exist; undefined when it is not a date. */
 function dateOf(text: string): number | undefined {
-  // Dates are told by their year: whatever else a program may take for one is a slip.
+  // Only ISO dates, recognized by the year: whatever else Date.parse accepts is likely a typo.
   if (!/^\d{4}-\d\d/.test(text)) return undefined;
-  // A day alone would be one of Greenwich, where a day with a time is one of here.
+  // Date.parse takes a date alone as UTC, but a date with a time as local; both are meant as local.
   return Date.parse(/^[\d-]+$/.test(text) ? `${text}T00:00` : text);
 }
 
-/** Milliseconds, at least 1; undefined when it is none. */
+/** Milliseconds, at least 1; undefined when it is not a duration. */
 function durationOf(text: string): number | undefined {
   const [, amount, unit = "s"] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
   const factor = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit as "ms" | "s" | "m" | "h"];
@@ -103,7 +103,7 @@ function durationOf(text: string): number | undefined {
 }
 
 /**
- * Reads the words that follow a command's name.
+ * Parses the words that follow a command's name.
  * @throws UsageError naming the word that cannot be used
  */
 export function readArguments(given: readonly string[], specs: OptionSpecs, command: string): Arguments {
@@ -154,7 +154,7 @@ function unknownOption(rawName: string, specs: OptionSpecs, command: string): Us
     `--${name}`,
     ...(short === undefined ? [] : [`-${short}`]),
   ]);
-  // A letter is not the misspelling of another one.
+  // A single letter is not a typo of another one.
   const hint = rawName.startsWith("--") ? hintAt(rawName, known) : "";
   return new UsageError(
     `there is no option ${rawName} of rondo ${command}.${hint} See rondo ${command} --help; ` +

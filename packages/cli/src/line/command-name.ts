@@ -1,6 +1,6 @@
-// The room of the command's name: what a person types to call it once more.
+// The room of the command's name: what a person types to run it again.
 //
-// What npm starts is in no shell's path: behind `npm start`, a `rondo show` that is told would not be found.
+// Under npm, `rondo` is not on the shell's PATH, so after `npm start` a hint like `rondo show` would not work.
 
 /** `rondo`, or `npx rondo` where npm started it. */
 export const rondo: string = process.env.npm_command === undefined ? "rondo" : "npx rondo";

@@ -1,17 +1,17 @@
-// The room of help: what the command says of itself, made from what it can do.
+// The room of help: generates the help texts from the commands.
 
 import { wrapped } from "../console/shorten.ts";
 import { type Command, commonOptions } from "./command.ts";
 
-/** @param width characters a line has; infinite off a terminal, for those who search it */
+/** @param width line width in characters; infinite when not on a terminal, so that `grep` finds whole entries */
 export function generalHelp(commands: readonly Command[], width: number): string {
   const rows = commands.map(({ name, words, does }): [string, string] => [`${name} ${words}`.trim(), does]);
   const about = [
-    "RUN is a run's id, the beginning of it, or `last`. Each command tells of its options: rondo COMMAND --help.",
-    "rondo --version tells which one this is.",
+    "RUN is a run's id, the beginning of it, or `last`. For the options of a command: rondo COMMAND --help.",
+    "rondo --version prints the version.",
     "",
     "Exit codes: 0 completed, 1 error, 2 wrong command line, 3 stopped at a limit or by a rule, 4 refused,",
-    "5 waits for an approval, 130 interrupted, 141 nobody reads on, 143 left by SIGTERM to be resumed.",
+    "5 waits for an approval, 130 interrupted, 141 output closed, 143 stopped by SIGTERM and can be resumed.",
   ];
   return `${[
     "rondo: run an agent on the files in front of you",
@@ -24,7 +24,7 @@ export function generalHelp(commands: readonly Command[], width: number): string
   ].join("\n")}\n`;
 }
 
-/** @param width characters a line has; infinite off a terminal, for those who search it */
+/** @param width line width in characters; infinite when not on a terminal, so that `grep` finds whole entries */
 export function commandHelp({ name, words, does, options }: Command, width: number): string {
   const rows = Object.entries({ ...options, ...commonOptions }).map(
     ([option, { short, value, does: meaning }]): [string, string] => [
@@ -36,7 +36,7 @@ export function commandHelp({ name, words, does, options }: Command, width: numb
   return `${[`rondo ${name} ${words}`.trim(), "", ...about, "", ...table(rows, width)].join("\n")}\n`;
 }
 
-/** Two columns; where the left one would take half of a line and more, what it says stands below it. */
+/** Two columns; if the left one would take more than half of a line, its text goes on the line below. */
 function table(rows: readonly (readonly [string, string])[], width: number): string[] {
   const left = Math.max(...rows.map(([one]) => one.length));
   const beside = left + 4 <= width / 2;

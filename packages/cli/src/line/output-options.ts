@@ -1,12 +1,12 @@
-// The room of the output's options: how the command line wants to see a run.
+// The room of the output options: how the run is to be shown.
 
 import { UsageError } from "../console/failure.ts";
 import type { Arguments } from "./arguments.ts";
 
-/** `text`: as it comes, for a person. `trace`: a tagged line for each thing it does. `json`: one event a line. `quiet`: the answer alone. */
+/** `text`: as it comes, for a person. `trace`: a tagged line per action. `json`: one event per line. `quiet`: only the answer. */
 export type Shown = "text" | "trace" | "json" | "quiet";
 
-/** @throws UsageError for a view there is not, or more than one way of showing */
+/** @throws UsageError for an unknown view, or conflicting options */
 export function shownBy(args: Arguments): Shown {
   const view = args.text("view");
   const other = args.has("json") ? "json" : args.has("quiet") ? "quiet" : undefined;

@@ -1,11 +1,11 @@
-// The room of changes: what is other than it was, shown so that the eye falls on the place.
+// The room of changes: shows what changed so that the eye finds the difference.
 
 import type { ValueChange } from "@rondo/core";
 import { visibleText } from "../console/plain-text.ts";
 
 type Value = ValueChange["was"];
 
-/** Each change on its lines: what, from what, to what. @param cut characters of a value that are shown */
+/** Lines for each change: what, old value, new value. @param cut characters of a value that are shown */
 export function changeLines(changes: readonly ValueChange[], cut: number): string[] {
   return changes.flatMap(({ what, was, is }) => {
     const name = visibleText(what);
@@ -24,7 +24,7 @@ function firstDifference(one: string, other: string): number {
   return at;
 }
 
-/** The part of a value around the place where it differs. */
+/** The part of a value around the first difference. */
 function shown(value: Value, cut: number, from: number): string {
   const text = textOf(value);
   if (text.length <= cut) return oneLine(text);
@@ -33,7 +33,7 @@ function shown(value: Value, cut: number, from: number): string {
   return `${start > 0 ? "…" : ""}${oneLine(text.slice(start, end))}${end < text.length ? "…" : ""}`;
 }
 
-/** The nearest place at or before `at` that cuts no character in two. */
+/** The nearest position at or before `at` that splits no character. */
 const wholeAt = (text: string, at: number): number =>
   /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at - 1, at + 1)) ? at - 1 : at;
 

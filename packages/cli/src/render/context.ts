@@ -1,4 +1,4 @@
-// The room of the context's words: what each stage did to the history, in numbers a person can follow.
+// The room of context notes: what each stage did to the history, in readable numbers.
 
 import type { CallResult, StageNote } from "@rondo/core";
 import { counted } from "./usage.ts";
@@ -21,10 +21,10 @@ export function stageText({ stage, before, after, note }: StageNote): string {
   return `${size}: ${note}`;
 }
 
-/** The same for people who watch: with the stage's name. */
+/** The same for the live view: with the stage's name. */
 export const stageLine = (note: StageNote): string => `${names[note.stage]}, ${stageText(note)}`;
 
-/** What was cut of a result when it arrived; empty where nothing was. */
+/** What was cut off a result on arrival; empty for nothing. */
 export function cappedText({ capped, ref }: CallResult): string {
   if (capped === undefined) return "";
   const whole = `${counted(capped.bytes, "byte")} in ${counted(capped.lines, "line")}`;

@@ -1,4 +1,4 @@
-// The room of the diff's page: two runs side by side, step by step.
+// The room of the diff page: two runs side by side, step by step.
 
 import type { Moment, SessionDiff, Side } from "@rondo/core/explain";
 import { plainText } from "../console/plain-text.ts";
@@ -7,7 +7,7 @@ import { endText } from "./ending.ts";
 import type { PageOptions } from "./page.ts";
 import { costText, counted } from "./usage.ts";
 
-/** Two sessions side by side, as text. */
+/** Renders two sessions side by side. */
 export function renderDiff(
   diff: SessionDiff,
   [a, b]: readonly [string, string],
@@ -37,7 +37,7 @@ export function renderDiff(
   return `${lines.join("\n")}\n`;
 }
 
-/** Moments of the same step stand beside each other. */
+/** Pairs up the moments of the same step. */
 function rows({ a, b }: SessionDiff): [Moment | undefined, Moment | undefined][] {
   const result: [Moment | undefined, Moment | undefined][] = [];
   const place = ({ run, step }: Moment): number => run * 1_000_000 + step;
@@ -74,7 +74,7 @@ function sumLines(side: Side, column: number, full: boolean): string[] {
   ].flatMap((line) => (line === "" ? [] : wrapped(plainText(line), column)));
 }
 
-/** How much of a text is shown. */
+/** How many characters of a text to show. */
 const cut = (usual: number, full: boolean): number => (full ? Number.POSITIVE_INFINITY : usual);
 
 function spentText({ tokens, uncounted, usd }: Side): string {

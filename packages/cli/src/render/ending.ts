@@ -6,7 +6,7 @@ import { oneLine, ruleText } from "../console/shorten.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { costText, counted, spanText, spendText } from "./usage.ts";
 
-/** What an end reason means to somebody who has not read the documentation. */
+/** Each end reason, explained to somebody who has not read the documentation. */
 const meanings: { readonly [reason in RunEnd["reason"]]: string } = {
   completed: "completed",
   done_tool: "completed (a tool ended the run)",
@@ -28,7 +28,7 @@ const meanings: { readonly [reason in RunEnd["reason"]]: string } = {
   error: "failed",
 };
 
-/** How and why a run ended, on one line: an error before the rule that acted on it. The reason's own word always stands in it. */
+/** How and why a run ended, on one line: an error before the rule that acted on it. Always contains the reason's own word. */
 export function endText(end: RunEnd): string {
   const meaning = meanings[end.reason];
   const word = meaning.startsWith(end.reason) ? meaning : `${meaning} (${end.reason})`;
@@ -38,7 +38,7 @@ export function endText(end: RunEnd): string {
   return `${word}${error}${because}`;
 }
 
-/** The counts of a run: `3 steps (5 model calls), 2 calls, 1,200 tokens in, 34 out, 2.1 s`. One model call a step goes without saying. */
+/** The counts of a run: `3 steps (5 model calls), 2 calls, 1,200 tokens in, 34 out, 2.1 s`. Model calls only if they differ from steps. */
 export function countsText(run: Run, ms: number): string {
   const asked = run.modelCalls === run.steps ? "" : ` (${counted(run.modelCalls, "model call")})`;
   return [
@@ -52,14 +52,14 @@ export function countsText(run: Run, ms: number): string {
     .join(", ");
 }
 
-/** Green for what went well, yellow for what stopped early, red for what failed. */
+/** Green for success, yellow for an early stop, red for a failure. */
 export function endStyle(end: RunEnd): Style {
   const code = exitCodeOf(end.reason, end.error);
   if (code === exitCodes.completed) return "green";
   return code === exitCodes.error ? "red" : "yellow";
 }
 
-/** The last lines of a run. @param how words that lead to the run's record, if there is one */
+/** The last lines of a run. @param how a hint that leads to the run's record, if there is one */
 export function endLines(end: RunEnd, run: Run, ms: number, how: string | undefined, paint: Paint): string[] {
   const landed = end.landed && run.text ? "; what there is so far is above" : "";
   return [

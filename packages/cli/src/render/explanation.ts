@@ -1,4 +1,4 @@
-// The room of the explanation's page: reasons in words, each with its rule and what the rule saw.
+// The room of the explanation page: reasons in words, each with its rule and evidence.
 
 import type { Explanation, Reason, StepReasons } from "@rondo/core/explain";
 import type { Paint, Style } from "../console/console.ts";
@@ -7,7 +7,7 @@ import { rondo } from "../line/command-name.ts";
 import { endStyle, endText } from "./ending.ts";
 import { spanText } from "./usage.ts";
 
-/** The command's own name of an option, where it has one. */
+/** The command's flag for an option of the agent, where it has one. */
 const flags: { readonly [option: string]: string } = {
   maxSteps: "--max-steps",
   "budget.tokens": "--budget-tokens",
@@ -25,16 +25,16 @@ const styles: { readonly [kind in Reason["kind"]]?: Style } = {
 };
 
 export interface Explained {
-  /** What names the run to a command: its id, and the journal where that is needed. */
+  /** How a command names the run: its id, and the journal if needed. */
   named: string;
-  /** Of a run that has not ended. */
+  /** Status of a run that has not ended. */
   status: string;
-  /** The process that drives it, where one does. */
+  /** PID of the process that drives it, if one does. */
   driver: number | undefined;
   paint: Paint;
 }
 
-/** An explanation as text. */
+/** Renders an explanation. */
 export function renderExplanation({ run, steps, end, now }: Explanation, how: Explained): string {
   const { paint } = how;
   const lines: string[] = [];
@@ -56,13 +56,13 @@ export function renderExplanation({ run, steps, end, now }: Explanation, how: Ex
   return `${lines.join("\n").trimStart()}\n`;
 }
 
-/** Where a run stands, and who may do something about it. */
+/** Where an open run stands, and what can be done about it. */
 function openText(
   { when, does, phase }: NonNullable<Explanation["now"]>,
   { named, status, driver }: Explained,
 ): string {
   if (driver !== undefined) return `${when}: ${does} (phase ${phase}); process ${driver} drives it`;
-  // Nothing is on its way any more.
+  // No process drives it: nothing is under way any more.
   const stands =
     status === "interrupted" ? `its process is gone, and left it where ${when}` : `${when}: ${does}`;
   return `${stands} (phase ${phase}); go on with ${rondo} resume ${named}`;

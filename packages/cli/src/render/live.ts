@@ -1,7 +1,7 @@
-// The room of the live view: a run as it happens, for a person who watches.
+// The room of the live view: shows a run as it happens.
 //
-// Text is written as it comes, piece by piece, harmless to the terminal. Calls run side by side and end in any order,
-// so a result says whose it is unless it follows its call at once.
+// Text is written as it comes, piece by piece, made safe for the terminal. Calls run in parallel and end in any order,
+// so a result names its call unless it follows it directly.
 
 import { type CallView, callsOf, type RondoEvent, textOf } from "@rondo/core";
 import type { Paint } from "../console/console.ts";
@@ -13,11 +13,11 @@ import { spanText } from "./usage.ts";
 export interface LiveOptions {
   write(text: string): void;
   paint: Paint;
-  /** Characters a line holds. */
+  /** Line width in characters. */
   width: number;
   /** Show reasoning as it comes. */
   reasoning: boolean;
-  /** Tell of calls that wait for an approval. */
+  /** Show calls that wait for an approval. */
   approvals: boolean;
 }
 
@@ -28,14 +28,14 @@ const resultLines = 6;
 export class LiveView {
   readonly #options: LiveOptions;
   #atLineStart = true;
-  /** What the last thing written was: a change of kind is set off by an empty line. */
+  /** What was written last: a change of kind is set off by an empty line. */
   #last: "nothing" | "text" | "reasoning" | "line" = "nothing";
   #part: { kind: "text" | "reasoning"; index: number; text: TerminalText } | undefined;
-  /** Text of the present answer that has been shown, and of the last whole one. */
+  /** Text of the current answer that was shown, and of the last complete one. */
   #shown = "";
   #said = "";
   #lastCall: string | undefined;
-  /** Warnings that were shown: what a model lacks is told with each request, and read once. */
+  /** Warnings already shown: what a model lacks is reported with each request, but shown once. */
   readonly #warned = new Set<string>();
 
   constructor(options: LiveOptions) {
@@ -73,7 +73,7 @@ export class LiveView {
     }
   }
 
-  /** Ends the line that is being written, if one is. */
+  /** Ends an unfinished line. */
   endLine(): void {
     const left = this.#part?.text.end() ?? "";
     this.#part = undefined;
@@ -84,7 +84,7 @@ export class LiveView {
   #remark(event: RondoEvent): void {
     const { paint, approvals } = this.#options;
     if (event.type === "child") {
-      // How it began and ended is told by the call it is.
+      // The parent's call already shows how a sub-agent's run began and ended.
       if (event.event.type !== "run_start" && event.event.type !== "run_end") this.hear(event.event);
     } else if (event.type === "approval_request") {
       if (approvals) this.#line(`${this.#callLine(event.call)} ${paint("yellow", "needs approval")}`);
@@ -100,13 +100,13 @@ export class LiveView {
   }
 
   #message({ message }: EventOf<"message">): void {
-    // A model may answer without deltas; whatever was not shown on the way is shown now.
+    // A model may answer without deltas; text that was not streamed is shown now.
     const text = textOf(message);
     if (this.#shown === "" && text !== "") this.#stream("text", 0, text);
     this.endLine();
     const refused = message.content.flatMap((part) => (part.type === "refusal" ? [part.text] : []));
     for (const words of refused) this.#line(this.#options.paint("yellow", oneLine(words, 2_000)));
-    // Where nothing else was said, it is what the run says at its end.
+    // An answer without text but with a refusal: the refusal is then the run's text.
     this.#said = text === "" ? refused.join("") : text;
     this.#shown = "";
     if (callsOf(message).length > 0) this.#last = this.#last === "nothing" ? "nothing" : "text";
@@ -125,8 +125,8 @@ export class LiveView {
   }
 
   #runEnd({ text }: EventOf<"run_end">): void {
-    // The text of a run need not be the last answer's: a tool may have given it, or a rule. Of an answer that was broken off
-    // it is what was shown.
+    // The run's text may come from a tool or a rule instead of the last answer. Of an interrupted answer it is what was
+    // already shown.
     if (!["", this.#said.trim(), this.#shown.trim()].includes(text.trim())) {
       this.#stream("text", -1, text);
       this.endLine();
@@ -159,7 +159,7 @@ export class LiveView {
     this.#put(`${text}\n`);
   }
 
-  /** An empty line between what was said and what was done. */
+  /** An empty line when the kind of output changes. */
   #gap(kind: "text" | "reasoning" | "line"): void {
     if (this.#last !== "nothing" && this.#last !== kind) {
       this.endLine();
@@ -174,12 +174,12 @@ export class LiveView {
   }
 }
 
-/** The name of a call, which need not be a tool's: the model may have made it up. */
+/** The name of a call, which may not be a tool's: models make names up. */
 const nameOf = ({ name }: CallView): string => oneLine(name, 60);
 
 const voided = (discard: boolean): string => (discard ? "; what was shown of this answer is void" : "");
 
-/** What is told of it beside the text and the calls; undefined: nothing. */
+/** A remark on an event other than text and calls; undefined for none. */
 function remarkOn(event: RondoEvent): ["yellow" | "dim", string] | undefined {
   switch (event.type) {
     case "approval_result": {

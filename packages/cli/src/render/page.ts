@@ -1,4 +1,4 @@
-// The room of the page: how the lines of a rendered run are set. What stands in them comes from elsewhere.
+// The room of the page: layout of the lines of a rendered run, whatever they contain.
 
 import type { Paint, Style } from "../console/console.ts";
 import { joinedLines, plainLines, plainText } from "../console/plain-text.ts";
@@ -24,7 +24,7 @@ export class RunPage {
     this.options = options;
   }
 
-  /** Times count from here. */
+  /** Times are relative to this. */
   startAt(at: number): void {
     this.#start = at;
   }
@@ -38,7 +38,7 @@ export class RunPage {
     this.#lines.push(this.options.paint("bold", plainText(text)));
   }
 
-  /** A fact: when, what kind, and what. */
+  /** A fact: time, kind, text. */
   fact(at: number, word: string, text: string, style?: Style): void {
     const { paint } = this.options;
     const time = `+${((at - this.#start) / 1_000).toFixed(3)}`.padStart(timeWidth);
@@ -48,7 +48,7 @@ export class RunPage {
     );
   }
 
-  /** More of the fact above: a text, cut unless the page is full or the text is what the reader came for. */
+  /** More about the fact above: a text, cut unless the page is full or the text is what the reader came for. */
   more(text: string, style?: Style, whole: boolean = false): void {
     const { paint, width } = this.options;
     const full = this.options.full || whole;

@@ -1,4 +1,4 @@
-// The room of the lines about a model: what it was asked, what it answered, and how that was judged.
+// The room of the lines about a model: its request, its answer, and how the answer was judged.
 
 import { type AssistantMessage, type Follows, type State, textOf } from "@rondo/core";
 import { contentText } from "../console/shorten.ts";
@@ -22,7 +22,7 @@ export function modelFinished(
   before: State,
   after: State,
 ): void {
-  // The state's own message has the calls' final ids.
+  // The message in the state has the calls' final ids.
   const message: AssistantMessage = after.run?.turn?.message ?? record.message;
   const { stop, usage } = message;
   const raw = stop.raw === undefined || stop.raw === stop.kind ? "" : ` (${stop.raw})`;

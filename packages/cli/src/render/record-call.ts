@@ -1,4 +1,4 @@
-// The room of the lines about a call: its start and its result, who let it run, what a hook said of it, what a crash left of it.
+// The room of the lines about a call: its start, result and approval, what a hook said, and what a crash left open.
 
 import type { JsonObject, State } from "@rondo/core";
 import { leftChildOf } from "@rondo/core/driving";
@@ -26,7 +26,7 @@ export function toolFinished(record: RecordOf<"tool_finished">, page: RunPage, b
     result.isError ? "red" : "cyan",
   );
   const capped = cappedText(result);
-  // A ref that is cut short is none.
+  // Shown whole: a ref cut short is useless.
   if (capped !== "") page.more(capped, "dim", true);
   page.more(contentText(result.content), "dim");
 }
@@ -43,7 +43,7 @@ function reconciledText(record: RecordOf<"reconciled">, before: State): string {
   return `what came of ${call} could not be found out${record.error === undefined ? "" : `: ${record.error}`}`;
 }
 
-/** What came after nobody waited for it any more: of a sub-agent that was left behind, an answer, or a result. */
+/** A result that came when nobody waited for it any more: of an abandoned sub-agent, an answer, or a tool. */
 export function lateResult(record: RecordOf<"late_result">, page: RunPage, before: State): void {
   const { at, call, error, result } = record;
   const left = leftChildOf(record, before);

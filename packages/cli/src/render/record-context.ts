@@ -1,4 +1,4 @@
-// The room of the lines about the context: what was cut, what was summed up.
+// The room of the lines about the context: what was cut, and what was summarized.
 
 import { textOf } from "@rondo/core";
 import { stageText } from "./context.ts";

@@ -1,4 +1,4 @@
-// The room of the lines about a run: how it begins, what it is told meanwhile, how it changes its course, and ends.
+// The room of the lines about a run: how it starts, what it is told, how its course changes, and how it ends.
 
 import { changeText, type State, textOf } from "@rondo/core";
 import { ruleText } from "../console/shorten.ts";
@@ -140,7 +140,7 @@ export function modeChanged(record: RecordOf<"mode">, page: RunPage): void {
 export function runEnded(record: RecordOf<"run_ended">, page: RunPage): void {
   const { end } = record;
   page.heading("end");
-  // Also where the reason is plain: who decided it, and from what.
+  // Even if the reason is obvious: shows which rule decided it, and from what evidence.
   const how = endText(end);
   page.fact(record.at, "end", how.includes("rule ") ? how : `${how}, ${ruleText(end)}`, endStyle(end));
   if (end.landed) page.more("landed: one last answer was asked for, without tools", "dim");

@@ -1,4 +1,4 @@
-// The room of the words that the lines of several records share.
+// The room of words that the lines of several records share.
 
 import type { Amounts, CallKey, CallResult, ErrorData, JsonObject, LogRecord, State } from "@rondo/core";
 import { ruleText } from "../console/shorten.ts";
@@ -6,7 +6,7 @@ import { spanText } from "./usage.ts";
 
 export type RecordOf<Type extends LogRecord["type"]> = LogRecord & { type: Type };
 
-/** Amounts in words; a time counts from `at`. */
+/** Amounts in words; a deadline is relative to `at`. */
 export function amountsText({ until, usd, ...rest }: Amounts, at: number): string {
   const names = { tokens: "tokens", modelCalls: "model calls", agents: "sub-agents" };
   return [

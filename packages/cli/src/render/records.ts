@@ -1,6 +1,6 @@
-// The room of the records' lines: each kind of record, in words.
+// The room of the record lines: renders each type of record.
 //
-// A new kind of record does not compile before it has its line in the table.
+// A new record type does not compile until it has an entry in the table.
 
 import type { LogRecord, State } from "@rondo/core";
 import type { RunPage } from "./page.ts";
@@ -77,7 +77,7 @@ export function recordLines(record: LogRecord, before: State, after: State, page
   own(record, page, before, after);
 }
 
-/** A record of a newer version that says it can be read: shown as it is. */
+/** A record type of a newer version that is marked as ignorable: shown as it is. */
 function unknownRecord(record: LogRecord, page: RunPage): void {
   page.fact(record.at, String(record.type), JSON.stringify(record));
 }

@@ -1,7 +1,7 @@
-// The room of the whole run: what the records say, for a person to read.
+// The room of the whole run: shows what the records say, for a person to read.
 //
-// From the records alone: no model, no tool, no clock. Every record has its line, so that what is not shown did not
-// happen; `full` only lifts the cuts. Times count from the start of the run.
+// From the records alone: no model, no tool, no clock. Every record has a line, so what is not shown did not
+// happen; `full` only shows longer texts. Times are relative to the start of the run.
 
 import { emptyState, type LogRecord, type Run, reduce, type State } from "@rondo/core";
 import { awaitingApproval } from "@rondo/core/driving";
@@ -12,15 +12,15 @@ import { RunPage } from "./page.ts";
 import { recordLines } from "./records.ts";
 
 export interface RenderOptions {
-  /** Show texts and results whole. Default: a few lines of each. */
+  /** Show texts and results in full. Default: a few lines of each. */
   full?: boolean;
   /** Default: no colours. */
   paint?: Paint;
-  /** Characters a line holds where texts are cut. Default: 100. */
+  /** Line width in characters for texts that are cut. Default: 100. */
   width?: number;
 }
 
-/** The records of a session as readable text, one line of it or more for each record. */
+/** The records of a session as readable text, at least one line per record. */
 export function renderRun(records: readonly LogRecord[], options: RenderOptions = {}): string {
   const page = new RunPage({
     full: options.full ?? false,
@@ -40,7 +40,7 @@ export function renderRun(records: readonly LogRecord[], options: RenderOptions 
   return page.text();
 }
 
-/** A run that has not ended: what it waits for. */
+/** What a run that has not ended waits for. */
 function openLines(run: Run, state: State, page: RunPage): void {
   const waiting = awaitingApproval(state);
   page.blank();

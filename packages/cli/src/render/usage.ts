@@ -1,4 +1,4 @@
-// The room of counts: what a run cost, in words. What nobody counted is said to be unknown, never zero.
+// The room of usage: what a run cost, in words. Unreported amounts are called unknown, never zero.
 
 import type { Run, Usage } from "@rondo/core";
 
@@ -31,16 +31,16 @@ export function spendText(spend: Spend, modelCalls: number): string {
   return `at least ${usage} (${counted(spend.uncounted, "answer")} not counted)`;
 }
 
-/** Money of a whole run: empty where nothing was spent, `cost unknown` where no price or count is known. */
+/** The cost of a whole run: empty if nothing was spent, `cost unknown` without a known price or count. */
 export function costText(spend: { readonly tokens: number; readonly usd: number | undefined }): string {
   if (spend.usd === undefined) return spend.tokens === 0 ? "" : "cost unknown";
   if (spend.usd === 0) return "";
   return `$${spend.usd >= 0.01 ? spend.usd.toFixed(2) : spend.usd.toPrecision(2)}`;
 }
 
-/** A time span: `340 ms`, `2.1 s`, `3 min 4 s`. */
+/** A duration: `340 ms`, `2.1 s`, `3 min 4 s`. */
 export function spanText(ms: number): string {
-  // What would be rounded up to a whole one of the next unit is told in that.
+  // What would round up to 1,000 ms is shown in seconds.
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
@@ -48,7 +48,7 @@ export function spanText(ms: number): string {
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds % 60} s`;
 }
 
-/** A point in time, local: `2026-11-21 16:03:12`. */
+/** A point in time, in local time: `2026-11-21 16:03:12`. */
 export function timeText(at: number): string {
   const date = new Date(at);
   const two = (value: number): string => String(value).padStart(2, "0");

@@ -6,8 +6,8 @@ import { rondo } from "../line/command-name.ts";
 import { callName } from "../summary.ts";
 
 /**
- * What waits, and how to go on with it.
- * @param journalOption what to add to a command that leads back to the run; undefined when the run is not kept
+ * What waits, and how to answer it.
+ * @param journalOption the option that a command needs to find the run; undefined when the run is not kept
  */
 export function waitingLines(
   calls: readonly CallView[],

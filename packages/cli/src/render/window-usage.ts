@@ -1,9 +1,9 @@
-// The room of the window's usage: what fills the window, as lines.
+// The room of window usage: what fills the context window, as lines.
 
 import type { ContextAccount } from "@rondo/core";
 import { counted } from "./usage.ts";
 
-/** What the next request is made of: the sum, then each source that has a share. */
+/** What the next request consists of: the total, then each source that contributes. */
 export function contextLines({
   tokens,
   window,

@@ -1,4 +1,4 @@
-// The room of the agent: what the command's agent is made of, for a run that starts or goes on.
+// The room of the agent: builds the command's agent, for a run that starts or continues.
 
 import { statSync } from "node:fs";
 import {
@@ -18,20 +18,20 @@ import { aboutRun, type Invocation } from "../invocation.ts";
 export interface AgentParts {
   invocation: Invocation;
   model: Model;
-  /** Default: memory. */
+  /** Default: in memory. */
   journal?: Journal;
 }
 
 export interface MadeAgent {
   agent: Agent;
-  /** What it was made of. */
+  /** The options it was made with. */
   options: AgentOptions;
   tools: readonly Tool[];
 }
 
 /**
  * The agent of a run.
- * @throws Failure when the folder is not there; UsageError when an option does not fit the tools or the model
+ * @throws Failure when the folder does not exist; UsageError when an option does not fit the tools or the model
  */
 export function makeAgent({ invocation, model, journal }: AgentParts): MadeAgent {
   const { root, system, maxSteps, budgetUsd, budgetTokens, timeoutMs } = invocation;
@@ -47,7 +47,7 @@ export function makeAgent({ invocation, model, journal }: AgentParts): MadeAgent
   };
   const options: AgentOptions = {
     model,
-    // An empty one is none: providers refuse a blank system prompt.
+    // An empty one means none: providers refuse a blank system prompt.
     ...(system?.trim() === "" ? {} : { system: system ?? defaultSystem(root, tools) }),
     tools,
     ...(maxSteps === undefined ? {} : { maxSteps }),
@@ -61,10 +61,10 @@ export function makeAgent({ invocation, model, journal }: AgentParts): MadeAgent
 
 const secretName = /(?:key|token|secret|password|passwd|_pass|passphrase|credentials?)$/i;
 
-/** What stands in variables that are called a secret. What is short is a word, and stands in many a text. */
+/** Values of variables whose names mark them as secret. Short values are ordinary words, which occur in many texts. */
 const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
   Object.entries(env).flatMap(([name, value = ""]) => {
-    // A variable that was read from a file often ends in a line feed, which the secret itself has not.
+    // A value that was read from a file often ends in a line feed that is not part of the secret.
     const secret = value.trim();
     return secretName.test(name) && secret.length >= 8 ? [secret] : [];
   });
@@ -80,14 +80,14 @@ function toolsOf(root: string): Tool[] {
   if (!stat.isDirectory()) throw new Failure(`${root} is not a folder; name one with --root`);
   try {
     const set = fileToolSet(root);
-    // Whoever asks a question of a folder has not said that it may be written over.
+    // A question about a folder is no permission to write in it.
     return [...fileTools({ root: set, writePermission: "ask" }), calculate(), ...shell(set)];
   } catch (thrown) {
     throw new Failure(`the folder ${root} cannot be worked in: ${messageOf(thrown)}`, { cause: thrown });
   }
 }
 
-/** Where there is no POSIX shell there is no run_command. */
+/** Without a POSIX shell there is no run_command. */
 function shell(root: ReturnType<typeof fileToolSet>): Tool[] {
   try {
     return [runCommand({ root })];
@@ -97,7 +97,7 @@ function shell(root: ReturnType<typeof fileToolSet>): Tool[] {
   }
 }
 
-/** The tools with the permissions that were asked for: `--deny` wins over `--allow`, and that over `--yes`. */
+/** The tools with the requested permissions: `--deny` wins over `--allow`, which wins over `--yes`. */
 function permitted(tools: readonly Tool[], { yes, allow, deny }: Invocation): Tool[] {
   const names = tools.map((tool) => tool.name);
   for (const [option, given] of [

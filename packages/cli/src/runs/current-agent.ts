@@ -1,6 +1,6 @@
-// The room of the current agent: what this version of the command would make of a run that was recorded.
+// The room of the current agent: what this version of the command would make of a recorded run.
 //
-// Nothing is driven with it, so the model is the recorded one by its name and facts alone: no key, no network.
+// It drives nothing, so it knows the model only by its recorded name and facts: no key, no network.
 
 import { emptyState, type Model, messageOf, type Resolved, reduceAll, resolve } from "@rondo/core";
 import { Failure } from "../console/failure.ts";
@@ -9,7 +9,7 @@ import { noRules } from "../summary.ts";
 import { makeAgent } from "./agent.ts";
 import type { FoundRun } from "./find-run.ts";
 
-/** The rules and options the run would have today, or why that is not known. */
+/** The rules and options the run would have today, or why they are unknown. */
 export type Today = { resolved: Resolved } | { unknown: string };
 
 export function todayOf(run: FoundRun): Today {
@@ -25,7 +25,7 @@ export function todayOf(run: FoundRun): Today {
   }
 }
 
-/** The model a run has, as far as records know it. It answers nothing. @throws Failure when the run was never started */
+/** A run's model, as far as records know it. It cannot answer. @throws Failure when the run was never started */
 export function recordedModel({ id, records }: FoundRun): Model {
   const [model] = reduceAll(records, noRules, emptyState).options?.models ?? [];
   if (model === undefined) throw new Failure(`run ${id} was never started: there is nothing in it yet`);

@@ -1,7 +1,7 @@
-// The room of driving: a session is driven until its run has ended or waits for somebody who is not here.
+// The room of driving: drives a session until its run has ended, or waits for somebody who is not here.
 //
-// Everything that drives a run comes through here (run, resume, approve, deny), so that all of them show it, ask about
-// it, are interrupted and end in the same way.
+// All commands that drive a run (run, resume, approve, deny) use it, so that they show it, ask, handle signals
+// and end in the same way.
 
 import type { CallView, RondoEvent, RunResult, Session, Tool } from "@rondo/core";
 import { trace } from "@rondo/core/presets";
@@ -18,10 +18,10 @@ import { counted } from "../render/usage.ts";
 import { waitingLines } from "../render/waiting.ts";
 import { callName } from "../summary.ts";
 
-/** How long what is under way may take once the process has to leave: those who send SIGTERM wait 10 s, seldom more than 30. */
+/** How long running work may take once the process must exit, in milliseconds. Senders of SIGTERM wait 10 s, seldom more than 30. */
 export function drainMs({ env }: Pick<Console, "env">): number {
   const given = env.RONDO_DRAIN_MS?.trim();
-  // One that is set to nothing is not set.
+  // A variable set to an empty text counts as not set.
   return given && Number(given) >= 0 ? Number(given) : 8_000;
 }
 
@@ -31,13 +31,13 @@ export interface DrivenRun {
   console: Console;
   signals: Signals;
   show: Shown;
-  /** Answers the run may have. Undefined: the agent's default. */
+  /** Maximum number of model answers. Undefined: the agent's default. */
   maxSteps: number | undefined;
-  /** `--journal FILE` for those commands that lead back to this run, empty where it is not needed; undefined when nothing is kept. */
+  /** `--journal FILE` for commands that lead back to this run, empty if not needed; undefined when nothing is kept. */
   journalOption: string | undefined;
 }
 
-/** Drives the session from `start` on. The exit code says how it went. */
+/** Drives the session, beginning with `start`. Returns the exit code. */
 export async function driveRun(how: DrivenRun, start: () => Promise<RunResult>): Promise<ExitCode> {
   const { session, console, signals } = how;
   const view = how.show === "text" ? liveView(how) : undefined;
@@ -62,7 +62,7 @@ export async function driveRun(how: DrivenRun, start: () => Promise<RunResult>):
       if (answers.size === 0) break;
       result = await answer(session, answers);
     }
-    // An abort may have come while the question stood: it drives the run to its end by itself.
+    // It may have been aborted during the question: abort drives the run to its end by itself.
     if (signals.fired.aborted && !signals.leaving) {
       await session.settled();
       result = session.result ?? result;
@@ -76,7 +76,7 @@ export async function driveRun(how: DrivenRun, start: () => Promise<RunResult>):
 
 const reasonOf = ({ fired }: Signals): string => `interrupted by ${String(fired.reason)}`;
 
-/** A program reads JSON, and programs are not asked. */
+/** JSON is for programs, and programs are not asked. */
 const asksHere = ({ console, show, signals }: DrivenRun): boolean =>
   console.isTerminal && show !== "json" && !signals.fired.aborted && !console.readerGone;
 
@@ -106,7 +106,7 @@ function liveView(how: DrivenRun): LiveView {
   });
 }
 
-/** Asks about each call until somebody stops answering. */
+/** Asks about each call until nobody answers. */
 export async function askAll(
   calls: readonly CallView[],
   always: Set<string>,
@@ -123,12 +123,12 @@ export async function askAll(
     if (said.answer === "always") always.add(call.name);
     answers.set(call, said);
   }
-  // After an abort no answer counts any more.
+  // After an abort the answers no longer count.
   if (io.signal.aborted) answers.clear();
   return answers;
 }
 
-/** Hands the answers in, all before the run goes on far enough to wait again. */
+/** Passes on all answers before the run gets far enough to wait again. */
 export async function answer(session: Session, answers: ReadonlyMap<CallView, Answer>): Promise<RunResult> {
   const handed: Promise<RunResult>[] = [];
   for (const [call, said] of answers) {
@@ -141,7 +141,7 @@ export async function answer(session: Session, answers: ReadonlyMap<CallView, An
   return session.result ?? (results.at(-1) as RunResult);
 }
 
-/** What is told of a run that is left open. @param signal the one that asked for it; undefined when a person did */
+/** What is printed about a run that stays open. @param signal the one that stopped it; undefined when a person did */
 export function leftLines(
   result: RunResult,
   session: Session,
@@ -170,7 +170,7 @@ function conclude(result: RunResult, how: DrivenRun): ExitCode {
     return exitCodes.waiting;
   }
   const { run, now } = session.state;
-  // Traced lines show but the beginning of the answer.
+  // The trace shows only the beginning of the answer.
   if (show === "trace" && result.text !== "") console.line(`\n${plainText(result.text)}\n`);
   if ((show === "text" || show === "trace") && run !== undefined) {
     const kept =

@@ -1,4 +1,4 @@
-// The room of finding a run: by its id, the beginning of it, or `last`, in a journal that is open for as long as it takes.
+// The room of finding a run: by id, the beginning of it, or `last`; the journal stays open while it is used.
 
 import type { LogRecord } from "@rondo/core";
 import { nearest } from "@rondo/core/checks";
@@ -24,13 +24,13 @@ export interface FoundRun {
 
 export interface KnownJournal {
   journal: OpenJournal;
-  /** What to add to a command that leads back to it. */
+  /** The option that a command needs to find it. */
   flag: string;
   /** The run that is meant, with its records. @throws Failure when there is none or more than one */
   find(given: string | undefined): Promise<FoundRun>;
 }
 
-/** Does something with the journal that is meant, which must be there. @throws Failure when it is not */
+/** Uses the journal that is meant, which must exist. @throws Failure when it does not */
 export async function withJournal<Done>(
   args: Arguments,
   console: Console,
@@ -66,7 +66,7 @@ export async function findRun(
 
 function pick(given: string, ids: readonly string[], journalName: string, flag: string): string {
   if (ids.includes(given)) return given;
-  // A sub-agent's run is meant only when nothing above it is.
+  // `last` means a sub-agent's run only if the journal has no run above it.
   const known = new Set(ids);
   const newest = ids.find((id) => parentIn(id, known) === undefined);
   if (given === "last" && newest !== undefined) return newest;

@@ -1,7 +1,7 @@
 // The room of the journal's place: where runs are kept on this machine.
 //
-// Not in the folder that is worked on: a run must leave nothing there that it was not asked for. What was said to an
-// agent is private, so the folder is made for its owner alone.
+// Not in the working folder: a run must leave nothing there that was not asked for. Conversations are private,
+// so the folder is accessible to its owner only.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
@@ -16,14 +16,14 @@ import { rondo } from "../line/command-name.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 
-/** A journal that is open, and is to be closed. */
+/** An open journal, to be closed. */
 export type OpenJournal = Journal & Required<Pick<Journal, "close" | "delete">>;
 
 export interface JournalPlace {
-  /** A SQLite file, or the folder of a JSONL journal; absolute. For Restate the address of its ingress. */
+  /** A SQLite file, or the folder of a JSONL journal, absolute; for Restate, the URL of its ingress. */
   file: string;
   kind: "sqlite" | "jsonl" | "restate";
-  /** Who named it. */
+  /** Where the name came from. */
   named: "option" | "environment" | "default";
 }
 
@@ -42,7 +42,7 @@ const jsonl = "jsonl:";
 const sqlite = "sqlite:";
 const restate = "restate:";
 
-/** What a name means: `jsonl:DIR` is a folder of text files, `restate:URL` a server's ingress, everything else a SQLite file, which may be called `sqlite:FILE`. A path may be a `file://` address. */
+/** Parses a name: `jsonl:DIR` is a folder of text files, `restate:URL` a server's ingress, anything else (or `sqlite:FILE`) a SQLite file. A path may be a `file://` URL. */
 export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
   if (name.startsWith(restate)) {
     const url = name.slice(restate.length);
@@ -61,7 +61,7 @@ export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
   return { file: pathOf(folder), kind: "jsonl" };
 }
 
-/** The path that is meant. Taken for one, an address would be a folder called `http:`. */
+/** The path that is meant. Other URLs are refused: as a path they would create a folder called `http:`. */
 function pathOf(name: string): string {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) return resolve(name);
   if (/^https?:/i.test(name))
@@ -83,7 +83,7 @@ function pathOf(name: string): string {
 export const placeName = ({ file, kind }: JournalPlace): string =>
   kind === "sqlite" ? file : `${kind}:${file}`;
 
-/** How a command line names this journal: nothing for the one that is found anyway. */
+/** The option that selects this journal; nothing for the default one. */
 export function journalFlag(place: JournalPlace): string {
   if (place.named !== "option") return "";
   const name = placeName(place);
@@ -91,13 +91,13 @@ export function journalFlag(place: JournalPlace): string {
 }
 
 function stateFolder(env: Environment): string {
-  // As the XDG rules say, a relative path is not one.
+  // The XDG rules say to ignore a relative path.
   if (env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME)) return env.XDG_STATE_HOME;
   if (process.platform === "win32" && env.LOCALAPPDATA) return env.LOCALAPPDATA;
   return join(home(), ".local", "state");
 }
 
-/** In a container there may be no home: an id that no user has, and no HOME. An empty or relative one is none either. */
+/** A container may have no home: a user id without an account, and no HOME. An empty or relative HOME does not count. */
 function home(): string {
   const known = [homedir, () => userInfo().homedir].map((ask) => {
     try {
@@ -114,7 +114,7 @@ function home(): string {
   return found;
 }
 
-/** Why no journal can be made at a place, or undefined when it can. Nothing is made to find out. */
+/** Why no journal can be created at a place, or undefined when it can. Nothing is created to find out. */
 export function whyNotWritable({ file }: JournalPlace): string | undefined {
   try {
     const folder = knownFolder(dirname(file));
@@ -127,7 +127,7 @@ export function whyNotWritable({ file }: JournalPlace): string | undefined {
   }
 }
 
-/** The folder, or what is there of those above it. */
+/** The folder, or the nearest existing one above it. */
 function knownFolder(folder: string): string {
   const above = dirname(folder);
   return above === folder || existsSync(folder) ? folder : knownFolder(above);
@@ -137,18 +137,18 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Whoever opens it says why.
+    // Opening it reports the reason.
     return false;
   }
 }
 
-/** Who hears what is not an error, but should be known. */
+/** Receives warnings. */
 type Hearer = Pick<Console, "warn">;
 
-/** What a journal is opened for: a command that only reads works on a full disk as well. */
+/** What a journal is opened for: a command that only reads works on a full disk too. */
 export type Purpose = "to read" | "to write";
 
-/** Opens the journal, making it if need be, with its folder. @throws RondoError that names the file */
+/** Opens the journal, creating it and its folder if necessary. @throws RondoError that names the file */
 export async function openJournal(
   { file, kind }: JournalPlace,
   hearer: Hearer,
@@ -169,7 +169,7 @@ export async function openJournal(
   return jsonlJournal(file, { readOnly, warn });
 }
 
-/** A namespace other than the default stands behind the address: `restate:http://127.0.0.1:8080/shop`. */
+/** A non-default namespace follows the URL: `restate:http://127.0.0.1:8080/shop`. */
 async function onRestate(address: string, warn: Hearer["warn"]): Promise<OpenJournal> {
   const { origin, pathname } = new URL(address);
   const namespace = pathname.replace(/^\/+|\/+$/g, "");
@@ -187,7 +187,7 @@ async function onRestate(address: string, warn: Hearer["warn"]): Promise<OpenJou
   return face.restateJournal({ ingress: origin, warn, ...(namespace === "" ? {} : { namespace }) });
 }
 
-/** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */
+/** Opens an existing journal. @throws Failure when it does not exist; RondoError when it is not a journal */
 export async function openKnownJournal(
   place: JournalPlace,
   hearer: Hearer,

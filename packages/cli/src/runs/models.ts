@@ -1,7 +1,7 @@
-// The room of the model: which one a run gets, and why that one.
+// The room of the model: which one a run gets, and why.
 //
-// By name, by a module of the user's own, or by what the environment offers. Without any of these it is the offline
-// model, and the command says so: nobody may take a planner for a language model.
+// By name, from a module of the user's own, or by what the environment offers. Otherwise it is the offline model, and
+// the command says so: nobody should mistake a planner for a language model.
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -13,16 +13,16 @@ type Environment = { readonly [name: string]: string | undefined };
 
 export interface ChosenModel {
   model: Model;
-  /** What `--model` would have to be for the same choice from any folder. */
+  /** The value of `--model` that makes the same choice from any folder. */
   name: string;
   /** Why this one, in words. */
   why: string;
 }
 
 /**
- * The model of a run.
- * @param given what `--model` says
- * @throws UsageError when there is no model of this name; Failure when its module cannot be used
+ * Chooses the model of a run.
+ * @param given the value of `--model`
+ * @throws UsageError when no model has this name; Failure when its module cannot be used
  */
 export async function chooseModel(given: string | undefined, env: Environment): Promise<ChosenModel> {
   if (given !== undefined) return { ...(await modelOf(given, env, "--model")), why: "--model" };
@@ -33,7 +33,7 @@ export async function chooseModel(given: string | undefined, env: Environment): 
   return { model, name, why: `${why}; another with --model` };
 }
 
-/** @param from who says the name: `--model`, or a variable */
+/** @param from where the name came from: `--model`, or a variable */
 async function modelOf(
   name: string,
   env: Environment,
@@ -55,7 +55,7 @@ async function modelOf(
   }
 }
 
-/** `./model.ts`, an absolute path, or a name that ends like a module's. */
+/** `./model.ts`, an absolute path, or a name with the extension of a module. */
 function isPath(name: string): boolean {
   return /^\.{0,2}[/\\]/.test(name) || /^[A-Za-z]:[\\/]/.test(name) || /\.[cm]?[jt]s$/.test(name);
 }

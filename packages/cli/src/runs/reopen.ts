@@ -1,4 +1,4 @@
-// The room of reopening: a run of the journal is opened again, as it was started, to be driven on.
+// The room of reopening: opens a run of the journal again, as it was started, to continue it.
 
 import type { RunResult, Session, Tool } from "@rondo/core";
 import type { Console } from "../console/console.ts";
@@ -40,16 +40,16 @@ interface OpenRun {
   session: Session;
   tools: readonly Tool[];
   invocation: Invocation;
-  /** The name of the model in use. */
+  /** The name of the current model. */
   model: string;
-  /** What to add to a command that leads back to the run. */
+  /** The option that a command needs to find the run. */
   flag: string;
 }
 
 /**
- * Opens the run that is meant, as it was started, for as long as something is done with it.
+ * Opens a run, as it was started, while `deed` runs.
  * @param given the run's id, the beginning of it, or `last`
- * @param check says beforehand what is wrong with it
+ * @param check throws beforehand when the run is not suitable
  */
 export function withRun<Done>(
   given: string | undefined,
@@ -71,10 +71,10 @@ export function withRun<Done>(
 }
 
 /**
- * Opens the run that is meant and drives it on.
+ * Opens a run and drives it on.
  * @param given the run's id, the beginning of it, or `last`
- * @param start what is done first, e.g. an answer to a call that waits
- * @param check says beforehand what is wrong with it, where it has not ended
+ * @param start what to do first, e.g. answer a waiting call
+ * @param check throws beforehand when an open run is not suitable
  */
 export async function goOn(
   given: string | undefined,
@@ -124,11 +124,11 @@ export function startOf({ id, records }: FoundRun, deed: string): Invocation {
   return invocation;
 }
 
-/** How the run was started. @throws Failure when that is not known, or another process seems to drive it */
+/** How the run was started. @throws Failure when that is unknown, or another process seems to drive it */
 export function checkStart(found: FoundRun, force: boolean): Invocation {
   const { id, records } = found;
   const invocation = startOf(found, "go on with it");
-  // A run that waits is driven by nobody, though its process may be there and ask: whoever answers first has it.
+  // A waiting run is driven by nobody, even if its process is alive and asking: the first answer wins.
   const driver = summaryOf(id, records).status === "waiting" ? undefined : driverOf(records);
   if (driver !== undefined && !force)
     throw new Failure(

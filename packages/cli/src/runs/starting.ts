@@ -1,4 +1,4 @@
-// The room of starting: what a run, or a chat, is started with, read from the command line.
+// The room of starting: the settings of a new run or chat, from the command line.
 
 import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
@@ -20,18 +20,18 @@ import {
 } from "./journal-place.ts";
 import type { ChosenModel } from "./models.ts";
 
-/** What a run is limited by, and what needs no approval in it. */
+/** A run's limits and approvals. */
 export const limitOptions: OptionSpecs = {
-  "max-steps": { type: "string", value: "N", does: "At most so many answers of the model. Default: 100" },
-  "budget-usd": { type: "string", value: "AMOUNT", does: "At most so many US dollars" },
-  "budget-tokens": { type: "string", value: "N", does: "At most so many tokens, in and out together" },
-  timeout: { type: "string", value: "TIME", does: "At most so long: 90 (seconds), 90s, 5m, 1h" },
+  "max-steps": { type: "string", value: "N", does: "Maximum number of model answers. Default: 100" },
+  "budget-usd": { type: "string", value: "AMOUNT", does: "Maximum cost in US dollars" },
+  "budget-tokens": { type: "string", value: "N", does: "Maximum tokens, input and output together" },
+  timeout: { type: "string", value: "TIME", does: "Maximum time: 90 (seconds), 90s, 5m, 1h" },
   yes: { type: "boolean", short: "y", does: "Approve everything that needs an approval" },
   allow: {
     type: "string",
     value: "TOOL",
     multiple: true,
-    does: "Approve this tool beforehand (may be repeated)",
+    does: "Approve this tool in advance (may be repeated)",
   },
   deny: { type: "string", value: "TOOL", multiple: true, does: "Never run this tool (may be repeated)" },
 };
@@ -43,7 +43,7 @@ export const startOptions: OptionSpecs = {
     value: "NAME",
     does: "A model, e.g. anthropic/claude-sonnet-5 or offline; or a module whose default export is a Model, e.g. ./model.ts",
   },
-  root: { type: "string", value: "DIR", does: "The folder to work in. Default: this one" },
+  root: { type: "string", value: "DIR", does: "The folder to work in. Default: the current one" },
   system: { type: "string", value: "TEXT|@FILE", does: "The system prompt" },
   ...limitOptions,
   ...journalOption,
@@ -54,13 +54,13 @@ export const startOptions: OptionSpecs = {
   },
 };
 
-/** One line on which model works, and why that one. */
+/** Says on one line which model is used, and why. */
 export function tellModel({ model, why }: ChosenModel, console: Console): void {
   const id = model.id === "offline/planner" ? "offline" : model.id;
   console.aside(`model: ${id} (${why})`);
 }
 
-/** A text that was given, or the content of the file it names: `@FILE`. @param option what stands before it, for the complaint: `--system ` */
+/** A text, or the content of the file named by `@FILE`. @param option prefix for error messages: `--system ` */
 export function textOrFile(given: string, option: string): string {
   if (!given.startsWith("@")) return given;
   const file = given.slice(1);
@@ -71,9 +71,11 @@ export function textOrFile(given: string, option: string): string {
   } catch (thrown) {
     throw new Failure(`${option}${given}: the file cannot be read: ${messageOf(thrown)}`, { cause: thrown });
   }
-  // What is none would reach the model as question marks, and nobody would hear of it.
+  // Invalid bytes would silently reach the model as U+FFFD.
   if (!isUtf8(bytes))
-    throw new Failure(`${option}${given}: the file is no text in UTF-8; save it as such, or name another`);
+    throw new Failure(
+      `${option}${given}: the file is not valid UTF-8 text; save it as UTF-8, or name another`,
+    );
   return new TextDecoder().decode(bytes);
 }
 
@@ -99,11 +101,11 @@ export function limitsOf(args: Arguments): Partial<Invocation> {
   };
 }
 
-/** How a run is started that the command line asks for. */
+/** How the command line starts a run. */
 export function startedBy(args: Arguments, chosen: ChosenModel): Invocation {
   const system = systemOf(args);
   const root = args.text("root") ?? ".";
-  // A variable that is not set would have it work in this folder.
+  // An unset shell variable must not silently mean the current folder.
   if (root.trim() === "") throw new UsageError("--root needs the name of a folder");
   return {
     root: resolve(root),
@@ -122,7 +124,7 @@ export interface Kept {
   flag: string;
 }
 
-/** The journal, or undefined when nothing is to be kept, or nothing can be and nobody asked for it. */
+/** The journal; undefined when nothing is to be kept, or nothing can be kept and no journal was asked for. */
 export async function keeping(args: Arguments, console: Console): Promise<Kept | undefined> {
   if (args.has("no-journal")) {
     if (args.has("journal")) throw new UsageError("--journal and --no-journal exclude each other; give one");
@@ -138,7 +140,7 @@ export async function keeping(args: Arguments, console: Console): Promise<Kept |
   return { journal: await openJournal(place, console), flag: journalFlag(place) };
 }
 
-/** Where a new run is kept. Undefined, and it is said why, where there is no place and nobody named one. */
+/** Where a new run is kept. Undefined, after printing why, if the default place cannot be used. */
 function placeFor(args: Arguments, console: Console): JournalPlace | undefined {
   try {
     return journalPlace(args, console.env);
@@ -149,7 +151,7 @@ function placeFor(args: Arguments, console: Console): JournalPlace | undefined {
   }
 }
 
-/** A new run's id: short, and different from its first letters on, so that a few of them will do. */
+/** A new run's id: short, and with random first letters, so that a few of them identify it. */
 export async function newId(journal: Journal | undefined): Promise<string> {
   for (;;) {
     const id = Array.from({ length: 8 }, () => randomInt(36).toString(36)).join("");

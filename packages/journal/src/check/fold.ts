@@ -1,6 +1,6 @@
-// The room of the fold check: whether a session's records mean something together.
+// The room of the fold check: whether a session's records fold into a state.
 //
-// Without rules: whether a record folds must not hang on which agent wrote it.
+// It uses no rules: whether records fold must not depend on which agent wrote them.
 
 import {
   charEstimator,
@@ -13,7 +13,7 @@ import {
   reduce,
 } from "@rondo/core";
 
-/** Folds records as they come, and says why they do not fold. */
+/** Folds records one after another, and says why they do not fold. */
 export class FoldCheck {
   #state = emptyState;
   readonly #judge = new RecordJudge();
@@ -28,7 +28,7 @@ export class FoldCheck {
     }
   }
 
-  /** What is wrong with all of them together. */
+  /** What is wrong with the records as a whole, now that all have come. */
   end(): string | undefined {
     return isPaired([...this.#state.history])
       ? undefined

@@ -1,5 +1,5 @@
-// The room of checking a JSONL journal: every line of every file, that no file is missing, and the one repair there is;
-// then the whole texts of cut results beside them.
+// The room of checking a JSONL journal: every line of every file, missing files, and the only repair (torn tails);
+// then the whole texts of cut results next to them.
 
 import { existsSync, fstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -16,7 +16,7 @@ import { checkTextFiles } from "./texts.ts";
 
 type Report = Omit<CheckReport, "path">;
 
-/** @param path a folder, or a file of one session, which is checked with the others of that session */
+/** @param path a folder, or one file of a session, which is checked together with the session's other files */
 export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000 }: CheckOptions): Report {
   const isFolder = statSync(path).isDirectory();
   const folder = isFolder ? path : dirname(path);
@@ -35,7 +35,7 @@ export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000
       if (asked !== undefined && name !== asked) continue;
       const session = new SessionCheck(folder, name, newest, repair, report);
       try {
-        // A live writer may be in the middle of a line: only under the lock is what looks torn torn.
+        // A live writer may be in the middle of a line: only under the lock is an unfinished line known to be a torn tail.
         if (lock === undefined) session.check();
         else lock.hold(() => session.check());
       } catch (thrown) {
@@ -53,13 +53,13 @@ export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000
   return report;
 }
 
-/** An empty folder may be one that nobody has written to. */
+/** An empty folder may be a journal that nobody has written to yet. */
 function mayBeJournal(folder: string): boolean {
   const names = readdirSync(folder);
   return names.length === 0 || names.some((name) => name === "lock" || name.endsWith(suffix));
 }
 
-/** What a file was found to be. What is behind `broken` files cannot be judged. */
+/** What a file was found to be. Files after a `broken` one cannot be judged. */
 type Came = "sealed" | "open" | "broken";
 
 /** The check of one session: all its files, in order. */
@@ -71,11 +71,11 @@ class SessionCheck {
   readonly #repair: boolean;
   readonly #report: Report;
   readonly #fold = new FoldCheck();
-  /** Of the session, once a file of it has told. */
+  /** The session's id, once one of its files has told it. */
   id: string | undefined;
   #length = 0;
 
-  /** @param newest the highest of its files that was seen */
+  /** @param newest the highest segment number that was seen */
   constructor(folder: string, name: string, newest: number, repair: boolean, report: Report) {
     this.#folder = folder;
     this.#name = name;
@@ -89,7 +89,7 @@ class SessionCheck {
     const newest = this.#newest;
     for (let segment = 1; ; segment += 1) {
       this.path = this.#pathOf(segment);
-      // Asked first: a live writer may rotate meanwhile.
+      // Before opening the file: a live writer may rotate in between.
       const followed = newest > segment || existsSync(this.#pathOf(segment + 1));
       const came = withKnownFile(this.path, this.#repair && !followed ? "r+" : "r", (file) =>
         this.#checkFile(file, segment, followed),
@@ -104,7 +104,7 @@ class SessionCheck {
         break;
       }
       const next = this.#pathOf(segment + 1);
-      // A rotation that a crash cut off, or one that is under way: the next writer goes on.
+      // A rotation that a crash cut off, or that is still going on: the next writer completes it.
       if (!existsSync(next) && existsSync(next + pendingSuffix)) {
         this.#end();
         break;

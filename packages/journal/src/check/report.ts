@@ -1,23 +1,23 @@
-// The room of the report: what a check is told, and what it tells.
+// The room of the report: the options of a check, and its result.
 
-/** Something that is wrong. */
+/** One thing that is wrong. */
 export interface Finding {
-  /** `torn_tail`: what a crash left of a group that was never acknowledged. `newer`: written by a newer Rondo. */
+  /** `torn_tail`: the rest of a group that a crash cut off and that was never acknowledged. `newer`: written by a newer Rondo. */
   what: "torn_tail" | "damage" | "newer";
-  /** In words, with its place. */
+  /** What is wrong and where, as a sentence. */
   message: string;
   session?: string;
-  /** It was a torn tail, and it was cut off. */
+  /** True when it was a torn tail and was cut off. */
   repaired: boolean;
 }
 
 export interface CheckReport {
   path: string;
   kind: "sqlite" | "jsonl";
-  /** What is whole. */
+  /** Number of undamaged sessions. */
   sessions: number;
   records: number;
-  /** Bytes of the journal's files. */
+  /** Size of the journal's files in bytes. */
   bytes: number;
   findings: Finding[];
 }

@@ -12,7 +12,7 @@ import { reading } from "../sqlite/read-only.ts";
 import { FoldCheck } from "./fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./report.ts";
 
-/** What SQLite tells of damaged pages before it looks no further. */
+/** After this many damaged pages SQLite stops looking. */
 const mostOfPages = 100;
 
 type Report = Omit<CheckReport, "path">;
@@ -20,13 +20,13 @@ type Report = Omit<CheckReport, "path">;
 export function checkSqlite(file: string, { busyTimeoutMs = 5_000 }: CheckOptions): Report {
   const mayWrite = checkFile(file) === undefined;
   let report = reportOf(file);
-  // Where others write meanwhile, it may be looked at once more.
+  // May run a second time when another process writes meanwhile.
   const look = (db: DatabaseSync): void => {
     report = reportOf(file);
     examine(db, report);
   };
   try {
-    // Where nothing stands beside it, SQLite would put files there, and a connection that only reads leaves them behind.
+    // With no -wal or -journal present SQLite would create such files, and a read-only connection leaves them behind.
     const hasBeside = ["-wal", "-journal"].some((ending) => sizeOf(realpathSync(file) + ending) > 0);
     if (mayWrite && hasBeside) lookInto(file, busyTimeoutMs, look);
     else reading(file, busyTimeoutMs, look);
@@ -60,14 +60,14 @@ function lookInto(file: string, busyTimeoutMs: number, look: (db: DatabaseSync) 
     try {
       db.close();
     } catch {
-      // What was found stands.
+      // Findings made so far are kept.
     }
   }
 }
 
 function examine(db: DatabaseSync, report: Report): void {
   const found = finder(report);
-  // One view of it all, while others may write on.
+  // One snapshot for the whole check, while others may go on writing.
   db.exec("BEGIN");
   for (const row of db.prepare(`PRAGMA integrity_check(${mostOfPages})`).iterate())
     if (row.integrity_check !== "ok") found(`the file: ${String(row.integrity_check)}`);
@@ -132,7 +132,7 @@ function checkSession(
   return { records: due, whole: due === length && unpaired === undefined };
 }
 
-/** A text is named by its digest. */
+/** Each text's name must be its digest. */
 function checkTexts(db: DatabaseSync, found: Found): void {
   if (!hasTexts(db)) return;
   for (const { session, ref, text } of db.prepare("SELECT session, ref, text FROM blobs").iterate())

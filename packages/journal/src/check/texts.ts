@@ -1,7 +1,7 @@
-// The room of checking whole texts in files: each is named by its digest.
+// The room of checking whole texts in files: each file is named by the digest of its content.
 //
-// A name that no file has is no damage: what is kept may be let go of, or be kept elsewhere, and the records do not tell
-// which. A text that stands there is to be what its name says.
+// A missing file is no damage: texts may be deleted, or kept elsewhere, and the records do not say which. A file that
+// exists must match its name.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,9 +11,9 @@ import { isMissing } from "../system-says.ts";
 import type { Finding } from "./report.ts";
 
 /**
- * What is wrong with the texts beside a folder's sessions, and their bytes.
+ * Checks the text files next to a folder's sessions, and adds up their bytes.
  * @param sessions those that were checked
- * @param all whether texts of others are looked at as well
+ * @param all whether to check the texts of other sessions too
  */
 export function checkTextFiles(
   folder: string,
@@ -50,12 +50,12 @@ function wrongWith(place: string, ref: string): { bytes: number; why?: string } 
       ...(isWhole ? {} : { why: "it is not the whole text that its name says; restore a copy of it" }),
     };
   } catch (thrown) {
-    // Somebody may have let go of it meanwhile.
+    // It may have been deleted meanwhile.
     return { bytes: 0, ...(isMissing(thrown) ? {} : { why: messageOf(thrown) }) };
   }
 }
 
-/** What a folder holds; nothing where there is none. */
+/** The names in a folder; none when it does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).sort();

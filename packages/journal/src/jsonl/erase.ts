@@ -1,8 +1,8 @@
-// The room of erasing: every file of a session is removed, so that no crash leaves what no second call would remove.
+// The room of erasing: removes every file of a session in an order that a crash cannot spoil.
 //
-// Its texts go first and its first file last, of several files the newest first: what a crash leaves of a session is still
-// listed under its name, and read as damaged where records are missing. Its lease goes once the highest token is kept
-// elsewhere, which may need the room that was made. Only who holds the folder's lock erases.
+// Texts go first; then the session's files, the newest first and the first one last. So what a crash leaves is still
+// listed under the session's name (and read as damaged where records are missing), and a second call removes it. The
+// lease goes last, after its token was saved elsewhere: on a full disk, saving it may need the space just freed.
 
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,19 +12,19 @@ import { syncFolder, withKnownFile } from "./files.ts";
 import { idOf } from "./list.ts";
 import { leaseSuffix, nameOf, newestSegments, sessionOf, suffix } from "./names.ts";
 
-/** A session and those of its sub-agents, in the order to erase them in, as far as there is anything of them. */
+/** A session and its sub-agents' sessions, in the order to erase them, as far as they have files. */
 export function sessionsToErase(folder: string, session: string): string[] {
   const names = new Set(newestSegments(folder).keys());
   for (const file of readdirSync(folder))
     if (file.endsWith(leaseSuffix)) names.add(file.slice(0, -leaseSuffix.length));
-  // A name that is not written out tells no id: its file does.
+  // A name that ends in a digest does not spell the id: the file does.
   const ids = [...names].map(
     (name) => sessionOf(name) ?? withKnownFile(join(folder, name + suffix), "r", (file) => idOf(file)),
   );
   return withSubAgents([session, ...ids.filter((id) => id !== undefined)], session);
 }
 
-/** @returns whether there was a file of it */
+/** @returns whether it had any file */
 export function eraseSession(folder: string, session: string): boolean {
   const texts = join(folder, textsFolder);
   rmSync(join(texts, homeOf(session)), { recursive: true, force: true });
@@ -39,13 +39,13 @@ export function eraseSession(folder: string, session: string): boolean {
   return segments.length > 0;
 }
 
-/** Removes the lease of a session that is gone. */
+/** Removes the lease of an erased session. */
 export function eraseLease(folder: string, session: string): void {
   for (const left of ["", ".tmp"])
     rmSync(join(folder, nameOf(session) + leaseSuffix + left), { force: true });
 }
 
-/** Which of a session's files it is, one that has not its name yet counted; undefined where it is none. */
+/** The segment number of a session's file, a pending one (`.tmp`) included; undefined when it is not one. */
 function segmentIn(file: string, name: string): number | undefined {
   if (!file.startsWith(`${name}.`)) return undefined;
   const [, segment] = /^(?:\.([1-9]\d{0,8}))?\.jsonl(?:\.tmp)?$/.exec(file.slice(name.length)) ?? [undefined];

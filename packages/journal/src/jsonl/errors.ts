@@ -1,16 +1,16 @@
-// The room of errors of a JSONL journal: what the system says of its files, and SQLite of its lock.
+// The room of a JSONL journal's errors: what the system says of its files, and SQLite of its lock.
 
 import { dirname, join } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
 import { codeIn, codes, lossOf } from "../sqlite/errors.ts";
 import { whyNotOpened } from "../system-says.ts";
 
-/** What is done with files that need only be readable. */
+/** Operations for which a file only has to be readable. */
 const reading: ReadonlySet<string> = new Set(["read", "list", "check"]);
 
 const checkDisk = "look at the disk and its limits";
 
-/** What the system threw, in words that name the file. */
+/** A system error as a RondoError that names the file. */
 export function fileError(path: string, doing: string, thrown: unknown): RondoError {
   if (thrown instanceof RondoError) return thrown;
   const { code } = Object(thrown) as { code?: string };
@@ -33,7 +33,7 @@ export function fileError(path: string, doing: string, thrown: unknown): RondoEr
     );
   }
   if (lock === codes.ioError) return failed("the disk failed", checkDisk);
-  // SQLite says so as well where a page of it cannot be read.
+  // SQLite also says so when a page cannot be read.
   if (lock === codes.corrupt || lock === codes.notADatabase)
     return storage(
       `${lock === codes.corrupt ? "the disk failed, or " : ""}${join(folder, "lock")} is not the lock of a journal ` +

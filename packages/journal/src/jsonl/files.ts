@@ -1,4 +1,4 @@
-// The room of plain file calls: whole writes, and names that last.
+// The room of plain file calls: complete writes, and durable names.
 
 import {
   closeSync,
@@ -24,7 +24,7 @@ export function withFile<T>(path: string, flags: string, act: (file: number) => 
   }
 }
 
-/** As {@link withFile}, and undefined where there is no such file. */
+/** Like {@link withFile}, but undefined when there is no such file. */
 export function withKnownFile<T>(path: string, flags: "r" | "r+", act: (file: number) => T): T | undefined {
   try {
     return withFile(path, flags, act);
@@ -35,9 +35,9 @@ export function withKnownFile<T>(path: string, flags: "r" | "r+", act: (file: nu
 }
 
 /**
- * Appends bytes at the end of what counts, durable when it returns. When it fails, what was written of them is cut off
- * again; where even that fails, a torn tail stays, or the whole group, which nobody was told is stored.
- * @param size where the file ends
+ * Appends bytes after the last whole line; durable when it returns. On failure, the bytes already written are cut off
+ * again. If even that fails, a torn tail stays, or the whole group, which was never acknowledged.
+ * @param size where the last whole line ends
  */
 export function appendDurably(file: number, bytes: Uint8Array, size: number): void {
   try {
@@ -49,7 +49,7 @@ export function appendDurably(file: number, bytes: Uint8Array, size: number): vo
     try {
       cutDurably(file, size);
     } catch {
-      // What went wrong first is what the caller must hear.
+      // The caller must get the first error.
     }
     throw thrown;
   }
@@ -60,15 +60,15 @@ export function cutDurably(file: number, size: number): void {
   fdatasyncSync(file);
 }
 
-/** Makes the names in a folder last. Some systems cannot, and keep names safe by themselves. */
+/** Makes the names in a folder durable. Some systems cannot open folders; those do not need it. */
 export function syncFolder(folder: string): void {
   if (process.platform === "win32") return;
   withFile(folder, "r", fsyncSync);
 }
 
 /**
- * Replaces a small file: whoever reads it finds the old one or the new one. Not made to outlive a power failure. Only who
- * holds the folder's lock does it, so one name serves all: what a process left that was killed here is written over.
+ * Replaces a small file: readers find the old content or the new. Not durable across a power failure. Only called under
+ * the folder's lock, so one temporary name is enough: the leftover of a killed process is overwritten.
  */
 export function replaceFile(path: string, text: string): void {
   const fresh = `${path}.tmp`;

@@ -1,17 +1,17 @@
-// The room of known sessions: those whose files were looked into, so that going on with one costs what is new.
+// The room of known sessions: a cache of what is known of sessions' files, so that continuing one reads only what is new.
 //
-// A folder may see a million sessions in the life of a process, few of them at a time. What is known of those that nobody
-// asked for longest is forgotten: whoever comes back to one has its files read once more.
+// A process may see a million sessions in a folder, few of them at a time. The least recently used are forgotten, and
+// their files read again when somebody comes back.
 
 import { SessionFiles } from "./session.ts";
 
 export class KnownSessions {
   readonly #folder: string;
   readonly #most: number;
-  /** In the order in which they were asked for last. */
+  /** Least recently used first. */
   readonly #sessions = new Map<string, SessionFiles>();
 
-  /** @param most more than these are not kept */
+  /** @param most how many are kept at most */
   constructor(folder: string, most: number = 10_000) {
     this.#folder = folder;
     this.#most = most;

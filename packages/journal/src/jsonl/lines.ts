@@ -1,10 +1,10 @@
-// The room of lines: how a group stands in a file, and how a file is read back.
+// The room of lines: how a group is written as a line of a file, and how a file is read back.
 //
-// A line is a group, so that it is kept or lost whole: {"crc":"9ae0daaf","seq":0,"records":[…]} and a line feed. The
-// checksum is that of all that follows it. It is CRC-32: what it must find is what disks and crashes do (cut, zeroed,
-// flipped), which it does at more than a gigabyte a second; against somebody who writes in the file no checksum in it
-// helps. A line is there once its line feed is. What stands behind the last one was never acknowledged: a torn tail.
-// A file that was rotated ends in a seal, {"crc":"…","seq":120,"next":2}: nothing follows it but another file.
+// One line is one group, so a group is kept or lost whole: {"crc":"9ae0daaf","seq":0,"records":[…]} and a line feed. The
+// checksum covers everything after it. CRC-32 finds what disks and crashes do (cut, zeroed, flipped bytes) at more than
+// a gigabyte per second; against somebody who edits the file no checksum inside it helps. A line counts once its line
+// feed is there. Bytes after the last line feed were never acknowledged: a torn tail. A file that was rotated ends in
+// a seal, {"crc":"…","seq":120,"next":2}; the session continues in the next file.
 
 import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -18,12 +18,12 @@ export interface Header {
   rondo: "session";
   format: number;
   id: string;
-  /** Which of the session's files it is, and the record it begins with. Absent: the first. */
+  /** Number of this segment, and the seq of its first record. Absent in the first segment. */
   segment?: number;
   seq?: number;
 }
 
-/** How much of a session stands before what is wrong with it, in words. */
+/** How many records before the damage are whole, as a phrase. */
 export const wholeBefore = (records: number): string =>
   `${records} ${records === 1 ? "record before it is" : "records before it are"} whole`;
 
@@ -45,7 +45,7 @@ export function headerLine(id: string, segment = 1, seq = 0): Buffer {
   return line(JSON.stringify(header).slice(1));
 }
 
-/** The last line of a file that another one follows. */
+/** The last line of a file that another file follows. */
 export function sealLine(seq: number, next: number): Buffer {
   return line(`"seq":${seq},"next":${next}}`);
 }
@@ -55,7 +55,7 @@ export function groupLine(seq: number, texts: readonly string[]): Buffer {
   return line(`"seq":${seq},"records":[${texts.join(",")}]}`);
 }
 
-/** What one line holds, or why it holds nothing. `bytes` does not hold the line feed. */
+/** The content of a line, or why it has none. `bytes` excludes the line feed. */
 function open(bytes: Buffer): { value: unknown } | { why: string } {
   if (bytes.length < leadLength || bytes.toString("latin1", 0, lead.length) !== lead)
     return { why: "it does not begin with a checksum" };
@@ -69,7 +69,7 @@ function open(bytes: Buffer): { value: unknown } | { why: string } {
   }
 }
 
-/** Where reading begins, and what is known there. Line and offset of the next line, the seq its first record must have. */
+/** Where reading begins: line number and offset of the next line, and the seq its first record must have. */
 export interface Place {
   line: number;
   offset: number;
@@ -82,11 +82,11 @@ export type Line =
   | ({ what: "seal"; end: number } & Place);
 
 export interface Scanned {
-  /** Behind the last whole line. */
+  /** After the last whole line. */
   end: Place;
-  /** Bytes of a torn tail behind that. */
+  /** Bytes of a torn tail after `end`. */
   torn: number;
-  /** The first line that is damaged; nothing behind it was read. */
+  /** The first damaged line; nothing after it was read. */
   damage?: { line: number; seq: number; why: string };
 }
 
@@ -97,8 +97,8 @@ export const changedInPlace = "it was changed after it had been read";
 const chunkBytes = 1 << 20;
 
 /**
- * Reads lines from a place on until the file ends, is torn or damaged.
- * @param size how much of the file counts
+ * Reads lines from a place until the file ends, or until a torn tail or damage.
+ * @param size how many bytes of the file to read
  */
 export function scan(file: number, from: Place, size: number, visit: (line: Line) => void): Scanned {
   let { line: number, offset, seq } = from;
@@ -121,7 +121,7 @@ export function scan(file: number, from: Place, size: number, visit: (line: Line
     const opened = open(bytes);
     const said = "why" in opened ? opened : meaning(opened.value, place, after);
     if ("why" in said) {
-      // A crash may have lost a page in the middle of the last line; JSON holds no zero bytes.
+      // A crash may have lost a page in the middle of the last line; JSON contains no zero bytes.
       const holed = bytes.includes(0) && after >= size;
       if (holed) return { end: place, torn: size - offset };
       return { end: place, torn: 0, damage: { line: number, seq, why: said.why } };

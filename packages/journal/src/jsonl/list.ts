@@ -1,8 +1,8 @@
-// The room of listing: what the files tell of a session from the first two lines of the first and the last of the newest.
+// The room of listing: describes a session from the first two lines of its first file and the last one of its newest.
 //
-// The lines between are not read: a folder of long sessions is listed at once. What they hold is checked when the
-// session is read. A session whose first group was never finished is not there yet; of one that cannot be listed it is
-// said why.
+// The lines between are not read, so a folder of long sessions lists quickly; they are checked when the session is
+// read. A session whose first group was never completed is not listed; for one that cannot be listed the reason is
+// returned.
 
 import { existsSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ type Group = (Line & { what: "group" })["records"];
 
 export interface Listed {
   info: SessionInfo;
-  /** Nanoseconds; for two sessions of the same time. */
+  /** Creation time in nanoseconds; decides between two sessions of the same time. */
   bornAt: bigint;
 }
 
@@ -23,13 +23,13 @@ const tailBytes = 1 << 16;
 
 class Enough extends Error {}
 
-/** What a file tells: a session, or why it tells of none. */
+/** A session, or why it cannot be listed; undefined for none. */
 type Told = { listed: Listed } | { why: string } | undefined;
 
 const toRestore = "; see what is left with `rondo journal check`, or restore a copy of the file";
 
 /**
- * A session of the folder, or why it cannot be listed; undefined where there is none yet.
+ * Describes a session of the folder, or says why it cannot be listed; undefined when it has no records yet.
  * @param newest the number of its newest segment
  */
 export function listSession(folder: string, name: string, newest: number): Told {
@@ -37,7 +37,7 @@ export function listSession(folder: string, name: string, newest: number): Told 
     withKnownFile(join(folder, segmentName(name, segment)), "r", act);
   const told = open(1, (file) => ({ of: listFile(file) }));
   if (told === undefined)
-    // One that was deleted just now is no session any more.
+    // It may have been deleted just now.
     return newest > 1 && existsSync(join(folder, segmentName(name, newest)))
       ? { why: `it is missing, and ${segmentName(name, newest)} is there${toRestore}` }
       : undefined;
@@ -46,13 +46,13 @@ export function listSession(folder: string, name: string, newest: number): Told 
   const its = nameOf(listed.info.id);
   if (its !== name) {
     const file = segmentName(its, 1);
-    // A copy under another name is no second session, and cannot be read by that name.
+    // A copy under another name is not a second session, and cannot be read by that name.
     if (existsSync(join(folder, file))) return undefined;
     return {
       why: `it holds session ${JSON.stringify(listed.info.id)}, whose file is ${file}; give it its name again`,
     };
   }
-  // The newest may be begun and hold nothing yet.
+  // The newest segment may be new and still empty.
   for (let segment = newest; segment > 1; segment -= 1) {
     const latest = open(segment, (file) => lastGroup(file, fstatSync(file).size, 0))?.at(-1);
     if (latest !== undefined)
@@ -81,7 +81,7 @@ function listFile(file: number): Told {
   const [earliest] = group.records;
   const last = lastGroup(file, bytes, group.offset) ?? group.records;
   const latest = last.at(-1);
-  // What was sealed as a record may be none.
+  // A line with a valid checksum may still hold something else than a record.
   if (!earliest || !latest) return { why: `its last line holds no record${toRestore}` };
   return {
     listed: {
@@ -96,7 +96,7 @@ function listFile(file: number): Told {
   };
 }
 
-/** The session that a file says it is of; undefined where its head is gone. */
+/** The session id in a file's first line; undefined when that line is damaged. */
 export function idOf(file: number): string | undefined {
   let id: string | undefined;
   try {
@@ -110,7 +110,7 @@ export function idOf(file: number): string | undefined {
   return id;
 }
 
-/** The records of the last group that is whole, looked for from the end. */
+/** The records of the last whole group, searched for from the end. */
 function lastGroup(file: number, size: number, least: number): Group | undefined {
   let from = size;
   let tail: Buffer = Buffer.alloc(0);
@@ -128,7 +128,7 @@ function lastGroup(file: number, size: number, least: number): Group | undefined
         records?: Group;
         next?: number;
       };
-      // Behind the last group of a file that was rotated stands its seal.
+      // In a rotated file the seal comes after the last group.
       return line.next === undefined ? line.records : lastGroup(file, from + start + 1, least);
     } catch {
       return undefined;

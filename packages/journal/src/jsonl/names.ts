@@ -1,7 +1,7 @@
-// The room of file names: any session id as a name that every file system keeps apart, and back.
+// The room of file names: turns any session id into a safe file name, and back.
 //
-// Small letters, digits, `_` and `-` stay; every other byte is %XX. So two ids that differ in case, or only in how an
-// accent is written, do not meet on a file system that folds them, and no id leads out of the folder.
+// Lower-case letters, digits, `_` and `-` stay; every other byte becomes %XX. So ids that differ only in case or in Unicode
+// normalization do not collide on a file system that folds them, and no id leads out of the folder.
 
 import { createHash } from "node:crypto";
 import { type Dirent, readdirSync, statSync } from "node:fs";
@@ -11,13 +11,13 @@ export const suffix = ".jsonl";
 
 export const leaseSuffix = ".lease";
 
-/** What a segment is called until the one before it is sealed. */
+/** Suffix of a segment until the one before it is sealed. */
 export const pendingSuffix = ".tmp";
 
-/** Names that mean a device on Windows, whatever follows the dot. */
+/** Device names on Windows, whatever follows the dot. */
 const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
-/** The longest name that is written out; file systems take 255 bytes. */
+/** Longer names end in a digest instead; file systems allow 255 bytes. */
 const longest = 200;
 
 /** The name of a session's file, without its suffix. */
@@ -29,23 +29,23 @@ export function nameOf(session: string): string {
   }
   if (reserved.test(name)) return `%${name.charCodeAt(0).toString(16).toUpperCase()}${name.slice(1)}`;
   if (name.length <= longest) return name;
-  // `=` is in no name that is written out.
+  // `=` never occurs in a name that is spelled out.
   const digest = createHash("sha256").update(session).digest("hex");
   return `${name.slice(0, 100).replace(/%.?$/, "")}=${digest}`;
 }
 
-/** The session whose file is called so; undefined where its id is too long to be written out. */
+/** The session of a file name; undefined when the id was too long to be spelled out. */
 export function sessionOf(name: string): string | undefined {
   if (name.includes("=")) return undefined;
   const bytes = name.replace(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number(`0x${hex}`)));
   return Buffer.from(bytes, "latin1").toString("utf8");
 }
 
-/** The file of a session's segment: `name.jsonl`, `name.2.jsonl`, … No name of a session holds a dot. */
+/** The file of a session's segment: `name.jsonl`, `name.2.jsonl`, … Session names contain no dot. */
 export const segmentName = (name: string, segment: number): string =>
   segment === 1 ? name + suffix : `${name}.${segment}${suffix}`;
 
-/** What a file is called to be: a later segment, or the first file of a session (or something else). */
+/** What a file's name means: a later segment, or else the first file of a session. It may be neither. */
 export function segmentOf(file: string): { name: string; segment: number } {
   const [, name, segment] = /^([^.]+)\.([1-9]\d{0,8})\.jsonl$/.exec(file) ?? [];
   if (name === undefined || segment === undefined || segment === "1")
@@ -54,8 +54,8 @@ export function segmentOf(file: string): { name: string; segment: number } {
 }
 
 /**
- * The sessions among what a folder holds, by name, each with its newest segment. What is no file in it is no session,
- * whatever it is called: a pipe would be waited for.
+ * The sessions in a folder, by name, each with its newest segment. Only regular files count, whatever the name:
+ * opening a pipe would block.
  */
 export function newestSegments(folder: string): Map<string, number> {
   const newest = new Map<string, number>();
@@ -70,7 +70,7 @@ export function newestSegments(folder: string): Map<string, number> {
 function isFile(folder: string, entry: Dirent): boolean {
   if (entry.isFile()) return true;
   if (entry.isDirectory() || entry.isFIFO() || entry.isSocket()) return false;
-  // A link, or a system that does not tell.
+  // A link, or a system that does not report the type.
   try {
     return statSync(join(folder, entry.name)).isFile();
   } catch {

@@ -1,9 +1,9 @@
-// The room of rotation: how a session's file is closed and the next one begun, so that no crash is in between.
+// The room of rotation: seals a session's file and begins the next one so that a crash at any point does no harm.
 //
-// 1. The next file is written under a name that is no session's, and lasts. 2. The old one is sealed: from here on it
-// has happened. 3. The next file gets its name. A crash before the seal leaves a file that nobody reads and the next
-// rotation overwrites; one in the seal, a torn tail of what is still the newest file; one behind it, a seal and the
-// file under its first name, which the next writer gives its own. Only who holds the folder's lock does any of this.
+// 1. The next file is written under a temporary name, and synced. 2. The old file is sealed: this is the commit point.
+// 3. The next file is renamed to its name. A crash before 2 leaves a file that nobody reads and the next rotation
+// overwrites; during 2, a torn tail of what is still the newest file; after 2, a seal and the file under its
+// temporary name, which the next writer renames. Only called under the folder's lock.
 
 import { existsSync, fsyncSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
@@ -13,7 +13,7 @@ import { pendingSuffix } from "./names.ts";
 import type { Segment } from "./segment.ts";
 
 /**
- * Seals a segment, whose file is open, and begins the next one.
+ * Seals an open segment, and begins the next one.
  * @param next the path of the next one
  */
 export function rotate(session: string, file: number, segment: Segment, next: string): void {
@@ -31,13 +31,13 @@ export function rotate(session: string, file: number, segment: Segment, next: st
     rmSync(pending, { force: true });
     throw thrown;
   }
-  // Where this fails the seal may still stand, so what it names must stay.
+  // If this fails the seal may still be in the file, so the file it points to must stay.
   appendDurably(file, seal, segment.size);
   segment.sealedBy(seal.length);
   finishRotation(next);
 }
 
-/** Gives a segment its name, once the one before it is sealed. */
+/** Renames a segment to its name, once the one before it is sealed. */
 export function finishRotation(next: string): void {
   if (!existsSync(next)) renameSync(next + pendingSuffix, next);
   syncFolder(dirname(next));

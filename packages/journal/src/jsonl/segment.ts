@@ -1,7 +1,7 @@
-// The room of one segment: what is known of a file of a session, kept up with what others append.
+// The room of one segment: what is known of one file of a session, kept up to date with what others append.
 //
-// Nothing is held in memory but where each line stands, so that appending and following cost what is new. A file that
-// grew is read from where it was known; of one that shrank, or is another file by now, nothing is known any more.
+// Only the offsets of its lines are held in memory, so appending and following read only what is new. When the
+// file grew it is read from the known end; when it shrank or was replaced, what was known is discarded.
 
 import { fstatSync } from "node:fs";
 import { type LogRecord, RondoError } from "@rondo/core";
@@ -32,7 +32,7 @@ export class Segment {
   /** The highest format of its records. */
   #format = 0;
 
-  /** @param seq the record it must begin with */
+  /** @param seq the seq of its first record */
   constructor(path: string, session: string, number: number, seq: number) {
     this.path = path;
     this.number = number;
@@ -41,17 +41,17 @@ export class Segment {
     this.#end = this.#beginning;
   }
 
-  /** How many records the session has at its end. */
+  /** The session's record count at the end of this segment. */
   get length(): number {
     return this.#end.seq;
   }
 
-  /** How many bytes of it count. */
+  /** How many bytes of it count: up to the last whole line. */
   get size(): number {
     return this.#end.offset;
   }
 
-  /** It was closed: what comes stands in the next one. */
+  /** It ends in a seal: the session continues in the next segment. */
   get sealed(): boolean {
     return this.#sealed;
   }
@@ -60,7 +60,7 @@ export class Segment {
     return this.#groups.length === 0;
   }
 
-  /** Whether what is known is of another file, or of one that was longer. */
+  /** Whether the path now has another file, or one shorter than what is known. */
   isOther(file: number): boolean {
     const { ino, size } = fstatSync(file);
     return this.#file !== undefined && (ino !== this.#file || size < this.#end.offset);
@@ -69,7 +69,7 @@ export class Segment {
   /**
    * Reads what was appended since the last time.
    * @returns bytes of a torn tail
-   * @throws RondoError `storage` naming the line that is damaged; `invalid_request` for what is newer, or another's
+   * @throws RondoError `storage` naming the damaged line; `invalid_request` for a newer format, or another session's file
    */
   refresh(file: number): number {
     const { ino, size } = fstatSync(file);
@@ -81,28 +81,28 @@ export class Segment {
     if (this.#sealed) return size > this.#end.offset ? damaged(behindSeal) : 0;
     const scanned = scan(file, this.#end, size, (line) => this.#know(line));
     const torn = this.#take(scanned, size);
-    // The first file is made with its first group; a later one has its head before it has its name.
+    // The first file is created with its first group; a later one has its head before it gets its name.
     return this.number > 1 && this.size === 0 ? damaged(noHead) : torn;
   }
 
-  /** The records from one on, as far as it is known. */
+  /** The known records from a seq on. */
   read(file: number, from: number): LogRecord[] {
     if (from >= this.length) return [];
     const records: LogRecord[] = [];
     const scanned = scan(file, this.#groupOf(from), this.size, (line) => {
       if (line.what !== "group") return;
-      // One by one: a fork of a long session is one group, of more records than a call takes.
+      // One by one: a fork of a long session is one group, with more records than a call takes as arguments.
       for (let at = Math.max(0, from - line.seq); at < line.records.length; at += 1)
         records.push(line.records[at] as LogRecord);
     });
-    // What was whole when it was known cannot have become a torn tail.
+    // What was whole before cannot be a torn tail now.
     const { line, seq } = scanned.end;
     const changed = scanned.torn > 0 ? { damage: { line, seq, why: changedInPlace } } : {};
     this.#take({ ...scanned, ...changed }, this.size);
     return records;
   }
 
-  /** A group was appended. */
+  /** Notes that a group was appended. */
   appended(head: number, bytes: number, records: readonly LogRecord[]): void {
     const { line, offset, seq } = this.#end;
     const group: Place = { line: head > 0 ? 2 : line, offset: offset + head, seq };
@@ -111,13 +111,13 @@ export class Segment {
     this.#format = highestFormat(records, this.#format);
   }
 
-  /** The seal was appended. */
+  /** Notes that the seal was appended. */
   sealedBy(bytes: number): void {
     this.#end = { ...this.#end, line: this.#end.line + 1, offset: this.#end.offset + bytes };
     this.#sealed = true;
   }
 
-  /** @throws RondoError `invalid_request` when its records are of a newer format */
+  /** @throws RondoError `invalid_request` when its records have a newer format */
   checkFormat(): void {
     mustBeKnownFormat(this.#format, this.#session, this.path);
   }
@@ -159,7 +159,7 @@ export class Segment {
     );
   }
 
-  /** The group that holds a record. */
+  /** The group that contains a record. */
   #groupOf(seq: number): Place {
     let low = 0;
     let high = this.#groups.length - 1;

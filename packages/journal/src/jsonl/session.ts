@@ -1,9 +1,9 @@
 // The room of one session's files: a chain of segments, of which only the newest grows.
 //
-// A segment is sealed before the next one has its name, and by then the next one lies ready under another. So a session
-// without a seal ends there; a seal without a next file, or a next file without a seal, is damage and never a crash.
-// What is known of a file may be of one that stood there before: systems give the number of a deleted file to the next. So
-// what does not fit is looked at anew, from its beginning, before it is called damaged.
+// A segment is sealed before the next one gets its name, when that one is already complete under a temporary name. So a
+// session ends at the segment without a seal; a seal without a next file, or a next file without a seal, is damage,
+// never a crash. What is cached of a file may be of a deleted predecessor, because systems reuse inode numbers: a
+// mismatch is read again from the beginning before it is called damage.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { Segment } from "./segment.ts";
 export interface Newest {
   file: number;
   segment: Segment;
-  /** Bytes of a torn tail behind what counts. */
+  /** Bytes of a torn tail after its last whole line. */
   torn: number;
 }
 
@@ -42,12 +42,12 @@ export class SessionFiles {
     return this.#segments.reduce((sum, segment) => sum + segment.size, 0);
   }
 
-  /** Nothing is known of it any more. */
+  /** Discards what is known of its files. */
   forget(): void {
     this.#segments = [];
   }
 
-  /** The file of a segment. */
+  /** The path of a segment's file. */
   path(segment: number): string {
     return join(this.#folder, segmentName(this.#name, segment));
   }
@@ -55,9 +55,9 @@ export class SessionFiles {
   /**
    * Reads what was appended since the last time, and acts on the newest segment.
    * @param flags how that one is opened
-   * @param finish what to do where a seal stands and the next file has not its name yet; without it, nothing
-   * @returns undefined where there is no file that could grow
-   * @throws RondoError as {@link Segment.refresh}; `storage` naming a file that is missing
+   * @param finish called when a seal stands but the next file still has its temporary name; without it, nothing happens
+   * @returns undefined when there is no file that could grow
+   * @throws RondoError like {@link Segment.refresh}; `storage` naming a missing file
    */
   newest<T>(
     flags: "r" | "r+",
@@ -67,7 +67,7 @@ export class SessionFiles {
     for (;;) {
       const known = this.#segments.at(-1);
       const segment = known ?? new Segment(this.path(1), this.#session, 1, 0);
-      // Asked first: a seal that stands by then is seen below, whoever is rotating meanwhile.
+      // Before the file is read: whoever rotates meanwhile, a seal that is there by now is seen below.
       const followed = existsSync(this.path(segment.number + 1));
       const done = withKnownFile(
         segment.path,
@@ -83,7 +83,7 @@ export class SessionFiles {
             if (before > 0) return "again";
             throw thrown;
           }
-          // Nothing is cut off by what was known of a file before.
+          // Never cut off bytes on the strength of cached knowledge: read anew first.
           if (torn > 0 && before > 0 && flags === "r+") return "again";
           if (segment.sealed) return "sealed";
           if (!followed) return { value: act({ file, segment, torn }) };
@@ -105,7 +105,7 @@ export class SessionFiles {
     }
   }
 
-  /** The records from one on. */
+  /** The records from a seq on. */
   read(from: number): LogRecord[] {
     const known = this.#segments.length > 0;
     try {
@@ -127,7 +127,7 @@ export class SessionFiles {
         segment.isOther(file) ? undefined : segment.read(file, from),
       );
       if (read === undefined) {
-        // The next call looks at everything anew.
+        // The next call reads everything anew.
         this.forget();
         throw new RondoError(
           "storage",
@@ -141,12 +141,12 @@ export class SessionFiles {
     return records;
   }
 
-  /** @throws RondoError `invalid_request` when its records are of a newer format */
+  /** @throws RondoError `invalid_request` when its records have a newer format */
   checkFormat(): void {
     for (const segment of this.#segments) segment.checkFormat();
   }
 
-  /** To the segment behind a seal. @returns whether it has its name */
+  /** Goes to the segment after a seal. @returns whether it has its name */
   #goOn(sealed: Segment, finish: ((segment: number) => void) | undefined): boolean {
     const number = sealed.number + 1;
     const path = this.path(number);
@@ -154,7 +154,7 @@ export class SessionFiles {
       const pending = existsSync(path + pendingSuffix);
       if (pending && finish === undefined) return false;
       if (pending) finish?.(number);
-      // Whoever rotates may have given it its name between the two looks.
+      // Another process may have renamed it between the two checks.
       else if (!existsSync(path)) throw this.#missing(number);
     }
     this.#segments.push(new Segment(path, this.#session, number, sealed.length));

@@ -1,7 +1,7 @@
 // The room of blobs in SQLite: whole texts in a table of the journal's own file.
 //
-// The tables are made when the first text is kept: a journal without large results is as it always was. The bound and
-// the text stand in one immediate transaction, so that several processes together keep to it.
+// The tables are created when the first text is stored, so a journal without large results has none. The limit is
+// checked in the same immediate transaction that stores the text, so several processes together keep to it.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import {
@@ -18,7 +18,7 @@ import {
   safeRef,
 } from "@rondo/core";
 
-// Texts are bytes: SQLite's own TEXT ends at NUL for many who read it. The origin is for people who look into the file.
+// Stored as BLOB: many readers cut SQLite's TEXT at a NUL. `origin` is for people who look into the file.
 const tables = `
   CREATE TABLE IF NOT EXISTS blob_sessions (
     id TEXT PRIMARY KEY,
@@ -36,10 +36,10 @@ const tables = `
   ) STRICT;
 `;
 
-/** Runs what may fail, its errors put into words. */
+/** Runs what may fail; errors get a message that names the file. */
 export type Perform = <T>(doing: string, act: () => T) => T;
 
-/** Acts in one immediate transaction of the file, if that is still there. */
+/** Runs `act` in one immediate transaction, after checking that the file is still there. */
 export type Transact = <T>(act: () => T) => T;
 
 type Name = "held" | "grow" | "get" | "put" | "drop" | "forget";
@@ -91,7 +91,7 @@ export class SqliteBlobs implements BlobStore {
     });
   }
 
-  /** The same, in a transaction that is open. */
+  /** The same, within an open transaction. */
   forget(session: string): void {
     if (!this.#hasTables) return;
     const { drop, forget } = this.#statements;
@@ -108,7 +108,7 @@ export class SqliteBlobs implements BlobStore {
     return this.#prepared !== undefined || hasTexts(this.#db);
   }
 
-  /** Several processes may come here at once: whoever must write takes the lock first, and waits for it. */
+  /** Several processes may get here at once: the one that must write takes the lock first, and the others wait. */
   #makeTables(): void {
     this.#db.exec("BEGIN IMMEDIATE");
     try {
@@ -136,14 +136,14 @@ export class SqliteBlobs implements BlobStore {
   }
 }
 
-/** A journal that never kept a text has no table for them. */
+/** A journal that never stored a text has no table for them. */
 export const hasTexts = (db: DatabaseSync): boolean =>
   db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blobs'").get() !== undefined;
 
 export const textQuery = (db: DatabaseSync): StatementSync =>
   db.prepare("SELECT text FROM blobs WHERE session = ? AND ref = ?");
 
-/** @param query as {@link textQuery} makes it */
+/** @param query made by {@link textQuery} */
 export function textIn(query: StatementSync, session: string, ref: string): string | undefined {
   const name = safeRef(ref);
   const text = bytesIn(query, session, name)?.toString("utf8");

@@ -1,4 +1,4 @@
-// The room of the connection: node:sqlite loaded late, the file opened, its tables made.
+// The room of the connection: loads node:sqlite lazily, opens the file, creates its tables.
 
 import { closeSync, existsSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
@@ -7,18 +7,18 @@ import { codeIn, codes } from "./errors.ts";
 import { applicationId, checkVersion } from "./file.ts";
 import { migrateTables, tables, tablesVersion } from "./tables.ts";
 
-/** Opens the database and makes its tables where there are none. Throws what SQLite throws: the caller puts it into words. */
+/** Opens the database and creates the tables if there are none. Throws SQLite's own errors; the caller words them. */
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
   const Database = loadSqlite();
-  // What was said to an agent is private. What SQLite puts beside a file has the file's own mode.
+  // Conversations are private: mode 0600. SQLite gives the files beside it (-wal, -shm) the same mode.
   if (file !== ":memory:" && !existsSync(file)) closeSync(openSync(file, "a", 0o600));
   const db = new Database(file);
   try {
     db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     if (isBlank(db)) {
       db.exec("BEGIN IMMEDIATE");
-      // Looked at again: another process may have made the tables while we waited for the lock.
-      // Not in WAL mode yet, so that the id that makes the file ours stands in the file itself from its first byte on.
+      // Checked again under the lock: another process may have created the tables meanwhile.
+      // Before WAL mode, so that the application id is in the file itself from its first byte on.
       if (isBlank(db))
         db.exec(
           `${tables}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${tablesVersion};`,
@@ -33,9 +33,9 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
     checkVersion(file, pragma(db, "user_version"));
     migrateTables(db, () => pragma(db, "user_version"));
     useWal(db, busyTimeoutMs);
-    // A commit is on the disk when it returns.
+    // A commit is on disk when it returns.
     db.exec("PRAGMA synchronous = FULL");
-    // What is deleted is not to be found in the file any more.
+    // Deleted content is overwritten in the file.
     db.exec("PRAGMA secure_delete = ON");
     return db;
   } catch (thrown) {
@@ -53,7 +53,7 @@ export function isBlank(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
 }
 
-/** Two processes that make the change at once can be told `busy` without SQLite waiting for them. */
+/** With two processes switching at once, SQLite may answer `busy` without waiting: so retry here. */
 function useWal(db: DatabaseSync, busyTimeoutMs: number): void {
   const until = Date.now() + busyTimeoutMs;
   for (;;) {
@@ -67,12 +67,12 @@ function useWal(db: DatabaseSync, busyTimeoutMs: number): void {
   }
 }
 
-/** For a moment, in which another process may finish. It blocks the thread, as SQLite's own waits do. */
+/** Blocks the thread for a moment, as SQLite's own waits do, so that another process can finish. */
 export function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
 }
 
-/** Late, because importing a journal must cost nothing; quiet, because Node 22 calls the module experimental. */
+/** Lazily, because importing a journal must cost nothing; quietly, because Node 22 warns that the module is experimental. */
 export function loadSqlite(): typeof DatabaseSync {
   const { emitWarning } = process;
   const quieter = (warning: string | Error, ...rest: unknown[]): void => {

@@ -1,4 +1,4 @@
-// The room of SQLite's errors: its codes by name, and what a user is told of each.
+// The room of SQLite's errors: its result codes by name, and the message for each.
 
 import { dirname } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
@@ -6,7 +6,7 @@ import { isOfSystem, whyNotOpened } from "../system-says.ts";
 
 /** SQLite's primary result codes that mean something to a user. */
 export const codes = {
-  /** A statement that does not fit the tables. The statements are ours and never change, so the tables have. */
+  /** A statement does not match the tables. Our statements are fixed, so the tables were changed. */
   error: 1,
   busy: 5,
   readOnly: 8,
@@ -14,22 +14,22 @@ export const codes = {
   corrupt: 11,
   full: 13,
   cannotOpen: 14,
-  /** Every row is looked for before it is put in or taken out, so tables that stand against it contradict each other. */
+  /** We check every row before inserting or deleting, so a violated constraint means that the tables contradict each other. */
   constraint: 19,
   notADatabase: 26,
 } as const;
 
-/** The primary code of what SQLite threw; undefined for what is none of its errors. */
+/** The primary code of an SQLite error; undefined for any other error. */
 export function codeIn(thrown: unknown): number | undefined {
   const { errcode } = Object(thrown) as { errcode?: unknown };
   return typeof errcode === "number" ? errcode & 0xff : undefined;
 }
 
-/** What comes of it for a group, where one was to be appended. */
+/** What the error means for the group that was to be appended, if there was one. */
 export const lossOf = (doing: string): string =>
   doing === "append to" ? ", nothing of this group was stored" : "";
 
-/** What SQLite (or the system under it) threw, in words that name the file. */
+/** An error of SQLite (or of the system under it) as a RondoError that names the file. */
 export function sqliteError(file: string, doing: string, thrown: unknown): RondoError {
   if (thrown instanceof RondoError) return thrown;
   const because = messageOf(thrown);
@@ -61,9 +61,9 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
     case codes.corrupt:
     case codes.constraint:
     case codes.notADatabase: {
-      // Who checks it has just been told to.
+      // Somebody running the check needs no advice to run it.
       const see = doing === "check" ? "" : "see what is left with `rondo journal check`, ";
-      // SQLite says `malformed` of a page that the disk does not give as well.
+      // SQLite also says `malformed` when the disk fails to deliver a page.
       const what = `damaged${codeIn(thrown) === codes.corrupt ? ", or the disk failed" : ""}`;
       return error(
         "storage",

@@ -1,7 +1,7 @@
-// The room of the file: what it is, before SQLite touches it.
+// The room of the file: examines a file before SQLite touches it.
 //
-// A file that is not ours stays as it is, byte for byte. SQLite itself cannot promise that (opening a database in WAL
-// mode makes files beside it, closing it may rewrite it), so the header is read with plain file calls first.
+// A foreign file must not change by a byte. SQLite cannot promise that (opening a database in WAL mode creates files
+// beside it, closing it may rewrite it), so the header is first read with plain file calls.
 
 import {
   accessSync,
@@ -18,21 +18,21 @@ import { messageOf, RondoError } from "@rondo/core";
 import { makeFolder } from "../make-folder.ts";
 import { tablesVersion } from "./tables.ts";
 
-/** Which file stands at a path; undefined where none does. Another one at the same path is told from it. */
+/** Device and inode of the file at a path, to tell it from a later one there; undefined when there is none. */
 export function identityOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined ? undefined : identityIn(stat);
 }
 
-/** Whether nothing is in it any more. */
+/** Whether the file was truncated to nothing. */
 export const isCut = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.size === 0;
 
 const identityIn = ({ dev, ino }: Pick<Stats, "dev" | "ino">): string => `${dev}/${ino}`;
 
-/** Files that this process has open as journals, by their identity, and how often. */
+/** Files that this process has open as journals: identity to number of connections. */
 const open = new Map<string, number>();
 
-/** A journal in this process is opened over a file. @returns how to say that it is closed */
+/** Notes that this process opened a journal on the file. @returns a function that notes the close */
 export function nowOpen(identity: string | undefined): () => void {
   if (identity === undefined) return () => {};
   open.set(identity, (open.get(identity) ?? 0) + 1);
@@ -47,8 +47,8 @@ export function nowOpen(identity: string | undefined): () => void {
 export const applicationId: number = 0x52_6f_6e_64;
 
 /**
- * Makes sure that the file is a journal of ours, or is not there yet (then its folder is made).
- * @param onlyRead it must be there, and nothing is made
+ * Makes sure that the file is one of our journals, or does not exist yet (then its folder is created).
+ * @param onlyRead the file must exist, and nothing is created
  * @returns why it can only be read; undefined when it can be written
  * @throws RondoError `invalid_request` naming the file, which is left untouched.
  */
@@ -63,7 +63,7 @@ export function checkFile(file: string, onlyRead: boolean = false): string | und
     else if (stat.isDirectory()) refuse("it is a folder; name a file in it");
     else if (!stat.isFile()) refuse("it is not a regular file");
     const isBlank = stat === undefined || stat.size === 0;
-    // SQLite makes the one only beside the other: to wait for who has it open would be of no use.
+    // SQLite creates a -wal only for a file with content: so the file was truncated, and waiting for its user would not help.
     if (stat !== undefined && isBlank && identityOf(`${realpathSync(file)}-wal`) !== undefined)
       throw new RondoError(
         "storage",
@@ -74,15 +74,15 @@ export function checkFile(file: string, onlyRead: boolean = false): string | und
     if (unread !== undefined)
       refuse(`it cannot be read (${messageOf(unread)}); ${remedyFor(unread)}`, unread);
     let whyOnlyRead: string | undefined;
-    // Files appear beside it while it is open (-wal, -shm).
+    // SQLite creates -wal and -shm beside it.
     for (const path of onlyRead ? [] : stat === undefined ? [dirname(file)] : [dirname(file), file]) {
       const thrown = cannot(path, constants.R_OK | constants.W_OK);
       if (thrown === undefined) continue;
       whyOnlyRead = `${path} cannot be read and written (${messageOf(thrown)}); ${remedyFor(thrown)}`;
       if (isBlank) refuse(whyOnlyRead, thrown);
     }
-    // The system takes all of a process's locks from a file when the process closes it once, whoever else in it has it
-    // open: SQLite in another process could then take the file for its own and remove what stands beside it.
+    // POSIX drops all of a process's locks on a file when any of its descriptors for that file is closed. SQLite in another
+    // process could then take the file for its own, and remove the files beside it. So an open file is not opened again here.
     if (isBlank || open.has(identityIn(stat))) return whyOnlyRead;
     const header = headerOf(file);
     if (header === undefined) return refuse("it is not a SQLite database; name another file");
@@ -96,13 +96,13 @@ export function checkFile(file: string, onlyRead: boolean = false): string | und
   }
 }
 
-/** Of a file system that is only read, nobody's permissions are what is wrong. */
+/** On a read-only file system, changing permissions would not help. */
 const remedyFor = (thrown: unknown): string =>
   (thrown as NodeJS.ErrnoException).code === "EROFS"
     ? "mount its file system for writing, or name another place"
     : "change its permissions";
 
-/** What the system says against it; undefined where it may be done. */
+/** The access error; undefined when access is allowed. */
 function cannot(path: string, mode: number): unknown {
   try {
     accessSync(path, mode);

@@ -1,17 +1,17 @@
-// The room of a file that is open: whether it is still the one at its path, with what SQLite keeps beside it.
+// The room of the open file: whether the path still has the file that was opened, with SQLite's files beside it.
 //
-// What is written to files that were deleted is gone when they are closed, and SQLite says nothing of it.
+// Writes to deleted files are lost when they are closed, and SQLite does not report it.
 
 import { realpathSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { RondoError } from "@rondo/core";
 import { identityOf, isCut, nowOpen } from "./file.ts";
 
-/** The file of a database that is open, or none for one in memory. */
+/** The file of an open database; for one in memory, every check passes. */
 export class OpenFile {
   readonly #db: DatabaseSync;
   readonly #file: string | undefined;
-  /** Behind a link: there SQLite keeps the files beside it. */
+  /** With symlinks resolved: SQLite keeps its -wal and -shm beside the real file. */
   readonly #real: string;
   readonly #identity: string | undefined;
   readonly #beside: string | undefined;
@@ -22,13 +22,13 @@ export class OpenFile {
     this.#file = file === ":memory:" ? undefined : file;
     this.#real = this.#file === undefined ? file : realpathSync(this.#file);
     this.#identity = this.#file && identityOf(this.#file);
-    // The first look into it opens what stands beside it, and that stays for as long as anybody has it open.
+    // The first query opens -wal and -shm, which then stay as long as any connection is open.
     db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get();
     this.#beside = this.#file && besideOf(this.#real);
     this.#noLongerOpen = nowOpen(this.#identity);
   }
 
-  /** @param so what that comes to for who asks, a sentence @throws RondoError `storage` where it was taken away */
+  /** @param so the consequence for the caller, as a sentence @throws RondoError `storage` when the file was removed or replaced */
   check(so: string): void {
     const file = this.#file;
     if (file === undefined) return;
@@ -46,21 +46,21 @@ export class OpenFile {
       );
   }
 
-  /** What was written last and stands in a deleted file alone is put into the file itself, while that can still be read. */
+  /** If the -wal was deleted, writes its last commits into the file itself while they can still be read. */
   save(): void {
     const file = this.#file;
     if (file === undefined || identityOf(file) !== this.#identity || besideOf(this.#real) === this.#beside)
       return;
-    // Somebody else goes on with another one.
+    // Another process already uses a new -wal.
     if (identityOf(`${this.#real}-wal`) !== undefined) return;
     try {
       this.#db.exec("PRAGMA wal_checkpoint(FULL)");
     } catch {
-      // What went wrong first is what the caller must hear.
+      // The caller must get the first error.
     }
   }
 
-  /** Where it is, whatever leads there. */
+  /** The real path, with symlinks resolved. */
   get place(): string {
     return this.#real;
   }
@@ -70,5 +70,5 @@ export class OpenFile {
   }
 }
 
-/** What SQLite keeps beside a file while it is open anywhere: what was written last, and its index. */
+/** The identities of -wal (the last commits) and -shm (its index). */
 const besideOf = (file: string): string => `${identityOf(`${file}-wal`)} ${identityOf(`${file}-shm`)}`;

@@ -1,8 +1,8 @@
-// The room of the read-only journal: its file, or the folder that it lies in, is not ours to write.
+// The room of the read-only journal: one whose file or folder must not or cannot be written.
 //
-// In WAL mode SQLite makes files beside the one it reads. Here it may not, and where it could they would be in the way of
-// those who write. With a log beside it the file is read through what they keep there; without one it is read by
-// itself and without a lock: whoever writes makes a log first, so that what changed meanwhile shows, and is read again.
+// In WAL mode SQLite creates -wal and -shm even to read. Here it may not, and the files would disturb the writers. With
+// a -wal present, the file is read through it; without one it is read alone and without locks (immutable). A writer
+// creates a -wal before it changes anything, so a change in the meantime is noticed, and the read is repeated.
 
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -17,10 +17,10 @@ import { isBlank, loadSqlite, pause } from "./database.ts";
 import { sqliteError } from "./errors.ts";
 import { Sessions } from "./sessions.ts";
 
-/** What a change of the journal shows in. */
+/** A value that changes when the journal does. */
 const journalLooks = (file: string): string => `${looksOf(file)} ${looksOf(`${file}-wal`)}`;
 
-/** Where it is behind links: there SQLite keeps the files beside it. One that is gone may come again at its own name. */
+/** The real path, as SQLite keeps its -wal and -shm there. A file that is gone may reappear under its own name. */
 function behindLinks(file: string): string {
   try {
     return realpathSync(file);
@@ -29,10 +29,10 @@ function behindLinks(file: string): string {
   }
 }
 
-/** Acts on the file as it is now, and changes nothing. Throws what SQLite or the system throws. */
+/** Runs `act` on the current file, and changes nothing. Throws SQLite's or the system's own errors. */
 export function reading<T>(file: string, busyTimeoutMs: number, act: (db: DatabaseSync) => T): T {
   const real = realpathSync(file);
-  // Bounded: a log stays for as long as whoever writes has the file open.
+  // Bounded: a -wal stays as long as a writer has the file open.
   for (let left = 3; ; left -= 1) {
     const before = journalLooks(real);
     const alone = !statSync(`${real}-wal`, { throwIfNoEntry: false })?.size;
@@ -46,7 +46,7 @@ export function reading<T>(file: string, busyTimeoutMs: number, act: (db: Databa
       if (left === 0 || !alone || !changed()) return result;
     } catch (thrown) {
       if (left === 0 || (alone ? !changed() : thrown instanceof RondoError)) throw thrown;
-      // Whoever closes the file takes the log away, and the other one beside it a moment before.
+      // The last writer to close removes -shm a moment before -wal.
       pause();
     } finally {
       db?.close();

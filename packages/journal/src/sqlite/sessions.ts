@@ -1,4 +1,4 @@
-// The room of reading: sessions as they stand in the tables of a connection, whoever may write there.
+// The room of reading: sessions from the tables of any connection, writable or not.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type LogRecord, messageOf, RondoError, type SessionInfo } from "@rondo/core";
@@ -8,7 +8,7 @@ export interface SessionRow {
   key: number;
   length: number;
   format: number;
-  /** Not in tables of version 1, which may be read, and are brought up to today's before anything is written. */
+  /** Missing in tables of version 1, which can be read as they are and are migrated before the first write. */
   bytes: number;
 }
 
@@ -18,7 +18,7 @@ export class Sessions {
   readonly #records: StatementSync;
   readonly #list: StatementSync;
 
-  /** @param file what errors call it */
+  /** @param file its name in errors */
   constructor(db: DatabaseSync, file: string) {
     this.#file = file;
     this.#session = db.prepare("SELECT * FROM sessions WHERE id = ?");
@@ -47,7 +47,7 @@ export class Sessions {
         throw this.#damaged(session, seq, messageOf(thrown));
       }
     });
-    // The length was read first: others may have added records since, none can have taken one away.
+    // The length was read first: records may have been added since, but none removed.
     const end = from + records.length;
     if (end < row.length) throw this.#damaged(session, end, "it is missing");
     return records;

@@ -1,13 +1,14 @@
-// The room of the tables: what they are today, and how those of older versions become them.
+// The room of the tables: their current version, and the migrations from older ones.
 //
-// A step is never changed once it was published: somewhere a file still waits for it.
+// A published migration is never changed: some file still waits for it.
 
 import type { DatabaseSync } from "node:sqlite";
 
 /** The version of the tables. A file with a higher one is refused. */
 export const tablesVersion = 2;
 
-// Taken once and kept: a token must never be given again. They may be older than their session.
+// A row outlives its lease, because a token must never be issued twice; `delete` keeps the highest one in the row with
+// the empty name. A row may be older than its session.
 const leases = `
   CREATE TABLE leases (
     session TEXT PRIMARY KEY,
@@ -19,9 +20,9 @@ const leases = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-// `format` is the highest record format in the session, `bytes` the length of its records. Rows are addressed by
-// number: ids can be long. With rowids: records are often larger than a quarter of a page, which WITHOUT ROWID pays
-// for twice over.
+// `format` is the highest record format in the session, `bytes` the length of its records. Records refer to sessions
+// by number, because ids can be long. WITHOUT ROWID is not used: records are often larger than a quarter of a page,
+// where it costs twice the space.
 export const tables: string = `
   CREATE TABLE sessions (
     key INTEGER PRIMARY KEY,
@@ -41,7 +42,7 @@ export const tables: string = `
   ${leases}
 `;
 
-/** What makes tables of one version those of the next, by the version they come from. */
+/** Migrations to the next version, by the version they start from. */
 const steps: { readonly [version: number]: string } = {
   1: `
     ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
@@ -51,12 +52,12 @@ const steps: { readonly [version: number]: string } = {
   `,
 };
 
-/** Brings older tables up to today's, all steps or none. */
+/** Migrates older tables to the current version: all steps or none. */
 export function migrateTables(db: DatabaseSync, version: () => number): void {
   if (version() >= tablesVersion) return;
   db.exec("BEGIN IMMEDIATE");
   try {
-    // Looked at again: another process may have done it while we waited for the lock.
+    // Checked again under the lock: another process may have migrated meanwhile.
     for (let from = version(); from < tablesVersion; from += 1) db.exec(steps[from] ?? "");
     db.exec(`PRAGMA user_version = ${tablesVersion}`);
     db.exec("COMMIT");

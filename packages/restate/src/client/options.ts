@@ -1,4 +1,4 @@
-// The room of a client's options: what may be said of one.
+// The room of the client's options: their types and checks.
 
 import type { RedactOptions } from "@rondo/core";
 import { type Check, membersOf, text } from "@rondo/core/checks";
@@ -7,20 +7,20 @@ import { addresses, type IngressOptions, ingressChecks } from "../ingress.ts";
 import { liveToken } from "../live-token.ts";
 
 export interface RestateClientOptions extends IngressOptions {
-  /** The agent, by the name its worker gives it. */
+  /** The agent, by its name on the worker. */
   agent: string;
-  /** What the worker's services are called in front. Default: `rondo`. */
+  /** Prefix of the worker's service names. Default: `rondo`. */
   namespace?: string;
-  /** Addresses of workers, to hear live events from. Default: none, and `follow` tells records alone. */
+  /** Addresses of workers to receive live events from. Default: none; `follow` then yields records only. */
   workers?: string | readonly string[];
   /**
-   * The secret that the workers ask of whoever follows (`liveToken` of `restateWorker`). Default: none. Where a worker
-   * refuses, `follow` tells records alone, and `warn` hears why.
+   * The secret that workers require for live events (`liveToken` of `restateWorker`). Default: none. If a worker
+   * refuses, `follow` yields records only, and `warn` is told why.
    */
   liveToken?: string;
   /**
-   * Take secrets out of what is said here, before Restate has it: what is sent stands in its own journal, where the agent's `redact`
-   * cannot reach. Give it what the agent has. Default: nothing is.
+   * Redacts secrets in what is sent, before Restate gets it: the server stores it in its own journal, out of reach of the
+   * agent's `redact`. Use the agent's settings. Default: no redaction.
    */
   redact?: RedactOptions;
 }

@@ -1,6 +1,6 @@
 // The room of the client's view: a session's state as a client knows it, folded from the records it has read.
 //
-// It is as old as the last look. Nothing is written here, and no rule is asked.
+// It is as old as the last read. It writes nothing, and uses no rules.
 
 import {
   charEstimator,
@@ -15,7 +15,7 @@ import {
 import { readAll, type Server } from "../reading.ts";
 import { type Driven, linesOf } from "../wire.ts";
 
-/** The history does not depend on rules: what they remember is nobody's business here. */
+/** The history does not depend on rules, and what rules remember is not needed here. */
 const noRules: Rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
 
 export class Seen {
@@ -33,7 +33,7 @@ export class Seen {
     return this.#state;
   }
 
-  /** Reads what came since. @returns whether somebody drives the session */
+  /** Reads new records. @returns whether the session is being driven */
   refresh(): Promise<boolean> {
     this.#reading ??= (async () => {
       const { seq } = this.#state;
@@ -51,13 +51,13 @@ export class Seen {
     return this.#reading;
   }
 
-  /** Reads what there is by now: a look that is under way may have been answered already, with less. */
+  /** Reads again, even if a read is in progress: that one may miss the newest records. */
   async lookAgain(): Promise<boolean> {
     await this.#reading?.catch(() => {});
     return this.refresh();
   }
 
-  /** Takes what came with the end of a drive, and reads what is missing beside it. */
+  /** Takes the records that came with the end of a drive, and reads those still missing. */
   async take({ seq, from, text }: Driven): Promise<void> {
     if (from === this.#state.seq && text !== undefined) await this.#add(linesOf(text));
     if (this.#state.seq < seq || seq < 0) await this.lookAgain();
@@ -65,10 +65,10 @@ export class Seen {
 
   async #add(records: readonly LogRecord[]): Promise<void> {
     const { seq } = this.#state;
-    // What was asked for before may be known by another way since.
+    // Records requested before may have been read in the meantime.
     const news = records.filter((record) => record.seq >= seq);
     const journal = { append: () => {}, list: () => [], read: (): LogRecord[] => news };
-    // The reader brings older formats to the present one.
+    // The reader migrates older formats.
     for (const record of await new RecordReader(journal, this.#id, seq).read())
       if (record.seq === this.#state.seq) this.#state = reduce(this.#state, record, noRules);
   }

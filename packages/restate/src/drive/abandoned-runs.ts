@@ -1,11 +1,11 @@
-// The room of abandoned runs: those that were given up while they waited for their turn behind another.
+// The room of abandoned runs: those aborted while they waited for their turn behind another.
 //
-// Whoever gives one up means that one, and not the run that is driven meanwhile. It is not begun when its turn comes.
+// Such an abort means that run only, and not the one being driven meanwhile. When its turn comes, it is not started.
 
 import type { ObjectContext } from "@restatedev/restate-sdk";
 
 const key = "unwanted";
-/** More than anybody gives up at once; what is older has had its turn. */
+/** More than anybody aborts at once; older ones have had their turn. */
 const most = 64;
 
 export class AbandonedRuns {
@@ -26,7 +26,7 @@ export class AbandonedRuns {
     this.#keep([...this.#runs, run].slice(-most));
   }
 
-  /** Whether its turn comes for nothing. */
+  /** Whether a run was abandoned; forgets it. */
   take(run: string | undefined): boolean {
     if (run === undefined || !this.#runs.includes(run)) return false;
     this.#keep(this.#runs.filter((one) => one !== run));

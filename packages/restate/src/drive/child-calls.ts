@@ -1,7 +1,7 @@
-// The room of child calls: a sub-agent is a session of its own, driven by its own object.
+// The room of child calls: a sub-agent is a session of its own, driven by its own virtual object.
 //
-// The call of it is a call between objects: it outlives the process that made it, and a parent that waits for nothing
-// else is in no memory. What is said to a child while it is at work goes to its inbox, like anything that is said.
+// Its call is a call between objects, which outlives this process; a parent that waits for nothing else need not stay in
+// memory. Messages to a running child go to its inbox, like any other message.
 
 import type { ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
 import type { Call, CallKey, ErrorData, Fact, LogRecord, State, Thrown } from "@rondo/core";
@@ -11,22 +11,22 @@ import type { Services } from "../names.ts";
 import { jsonOf } from "../state/kv.ts";
 import type { ChildRequest, EndRequest, PostRequest, Saying } from "../wire.ts";
 
-/** What a child came to, as its parent's fact. */
+/** What became of a child, as a fact for its parent. */
 export interface ChildCame {
   call: CallKey;
   at: number;
   fact: Fact & { type: "tool_finished" | "child_waits" | "late_result" };
-  /** Its task could not be made: told in its parent's words. */
+  /** Its task could not be built: reported with the parent's texts. */
   threw?: Thrown;
-  /** The parent's own words for it failed: that ends the parent's run. */
+  /** The parent's own code for the child's result failed: that ends the parent's run. */
   unsaid?: ErrorData;
-  /** Its records cannot be read: no result of it is known, and its parent's drive ends here. */
+  /** Its records cannot be read: its result is unknown, and the parent's drive ends here. */
   lost?: ErrorData;
 }
 
 const unwanted = "its parent was ended";
 
-/** A child settles a little before its parent gives it up, so that what it spent is told in time. */
+/** A child must settle a little before its parent gives it up, so that its usage is reported in time. */
 const graceShare = 0.75;
 
 export class ChildCalls {
@@ -39,7 +39,7 @@ export class ChildCalls {
   /** Those that were told to stop. */
   readonly #stopped = new Set<CallKey>();
 
-  /** @param parent whose they are: its agent with the tools it stands under, and who hears of it */
+  /** @param parent the session they belong to: its agent with the path of tools, and where events go */
   constructor(
     ctx: ObjectContext,
     services: Services,
@@ -76,12 +76,12 @@ export class ChildCalls {
     this.#ask(call, child.session, "child", request);
   }
 
-  /** Ends one that was left behind. One that is at work was told to stop, and says itself what came of it. */
+  /** Ends a child that was left behind. A running one was already told to stop, and reports its outcome itself. */
   end(left: LeftChild, state: State): void {
     const { call: key, name, session, told } = left;
     if (this.#calls.has(key)) return;
     const agent = this.#agentOf(left);
-    // It may be at work for a drive of before: this reaches it, the call waits for its turn.
+    // An earlier drive may still be running it: the inbox reaches that one, while the call waits for its turn.
     this.#tell(session, agent, { type: "abort_asked", reason: unwanted });
     const request: EndRequest = { agent, call: key, told, reason: unwanted, graceMs: graceIn(state) };
     this.#ask({ key, name }, session, "end", request);
@@ -107,7 +107,7 @@ export class ChildCalls {
       const result = { content: [{ type: "text" as const, text }], isError: true };
       return { call: key, at: 0, fact: { type: "tool_finished", call: key, result } };
     };
-    // Somebody killed its invocation: where it stands is in its records, and that it ends is seen to.
+    // Somebody killed its invocation: its records tell how far it got, and `end` makes sure that it ends.
     this.#calls.set(
       key,
       asked.map((came, failure) => came ?? lost(failure?.message ?? "")),
@@ -118,18 +118,18 @@ export class ChildCalls {
     this.#calls.delete(key);
   }
 
-  /** Takes note of what happened to calls that are sub-agents. */
+  /** Reacts to records of calls that are sub-agents. */
   see(record: LogRecord, before: State, after: State): void {
     if (record.type === "approval_passed") {
       const call = callOf(after, record.call);
-      // One that has stopped is told when it goes on.
+      // A parked child is told when it is called again.
       if (call?.child !== undefined && call.startedAt !== undefined) this.#say(call, insideFact(record));
       return;
     }
     if (record.type === "tool_finished") {
       const call = callOf(before, record.call);
       if (call?.child === undefined || call.result !== undefined) return;
-      // A result that the loop itself gave: the child is wanted no more. What it spent until it stops is still heard.
+      // The loop itself gave the result: the child is no longer needed. What it spends until it stops still counts.
       if (record.result.spent === undefined && this.#calls.has(record.call)) this.#stop(call, unwanted);
       return;
     }
@@ -166,7 +166,7 @@ export class ChildCalls {
 
 const graceIn = ({ options }: State): number => Math.floor((options?.abortGraceMs ?? 0) * graceShare);
 
-/** What its parent takes down of it. A child asked before it stopped: word of that may be on its way still, and stands before it in any case. */
+/** The facts that the parent records. What the child asked before it stopped may still be in transit, but must be recorded first. */
 export function factsOfChild({ call: key, fact, unsaid }: ChildCame, state: State): Fact[] {
   const facts: Fact[] = [];
   if (unsaid !== undefined) facts.push({ type: "abort_asked", reason: unsaid.message, error: unsaid });
@@ -181,7 +181,7 @@ export function factsOfChild({ call: key, fact, unsaid }: ChildCame, state: Stat
 const callOf = (state: State, key: CallKey): Call | undefined =>
   state.run?.turn?.calls.find((call) => call.key === key);
 
-/** What was said by way of the parent, as it is said to the child itself: by the call's id there. */
+/** A message that was sent by way of the parent, as sent to the child itself: with the call's id there. */
 function insideFact({ inside, said }: LogRecord & { type: "approval_passed" }): Saying {
   return { type: "answer", call: inside, said };
 }

@@ -1,13 +1,11 @@
-// The room of the driver: a run of a session, driven inside an invocation.
+// The room of the driver: drives a run of a session inside a Restate invocation.
 //
-// The same loop as core's driver: fold, ask `next`, perform, append. Whatever comes from the world (the time, an answer,
-// a result, who works on it) comes out of a step that Restate journals; all else is computed again when the invocation
-// is gone through again, and comes out the same. So the facts of a run stand in Restate's journal the moment they
-// happen, and in the session's state soon after, a group at a time.
-//
-// A step is one wait for whatever comes first of all that is at work. The intent of calls is a step of its own, before
-// them. Each step says which workplace it ran in: where that is another than before, what was in flight is lost, and
-// `opened` says so, as after any crash; which calls may start again is decided where it always is.
+// The same loop as core's driver: fold, ask `next`, perform, append. Whatever comes from the world (time, answers, results,
+// which process works on it) comes out of a step that Restate journals; everything else is deterministic, and is recomputed
+// when the invocation is replayed. So facts are in Restate's journal the moment they happen, and in the session's state
+// soon after, a group at a time. A step waits for the first outcome of all work in flight. The intent of calls is a step
+// of its own, before them. Each step says in which workplace it ran: if that changed, what was in flight is lost, and
+// `opened` records so, as after any crash; the loop decides as always which calls may start again.
 
 import { CancelledError, RestatePromise } from "@restatedev/restate-sdk";
 import type { Action, Fact, State } from "@rondo/core";
@@ -45,13 +43,13 @@ type Heard =
   | { what: "slept" }
   | { what: "child"; came: ChildCame };
 
-/** How long records of a run that waits are kept from readers, in milliseconds. */
+/** How long records of a waiting run are held back before readers see them, in milliseconds. */
 const unwrittenMs = 500;
 
 export class RestateDriver {
   readonly #place: DriverPlace;
   readonly #shell: Shell;
-  /** A worker whose clock is behind the last one's waits no longer for it. */
+  /** A worker whose clock is behind the previous worker's does not wait longer because of it. */
   readonly #clock: SteadyClock;
   readonly #prefix = new Prefix();
   readonly #taken: Taken;
@@ -63,9 +61,9 @@ export class RestateDriver {
   #owner = "";
   /** How many facts were taken from it. */
   #consumed = 0;
-  /** What was begun, and is really begun by the step that waits for it. */
+  /** Work that is planned, and actually started by the step that waits for it. */
   readonly #begun = new Map<string, () => void>();
-  /** What was begun since the last step, by its name. */
+  /** Names of the work planned since the last step. */
   readonly #names: string[] = [];
   /** Questions that are being asked. */
   readonly #asking = new Set<string>();
@@ -73,7 +71,7 @@ export class RestateDriver {
   #mail: RestatePromise<Heard> | undefined;
   #until: number | undefined;
 
-  /** @param asked the session as it was when the model was last asked */
+  /** @param asked the session's state at the last model call */
   constructor(place: DriverPlace, state: State, taken: Taken, asked: State | undefined) {
     const { ctx, parts, workplaces } = place;
     this.#place = place;
@@ -81,7 +79,7 @@ export class RestateDriver {
     this.#invocation = ctx.request().id;
     this.#clock = new SteadyClock(parts.clock, () => Math.max(this.#records.now, this.#records.state.now));
     this.#shell = shellOf({ ...parts, clock: this.#clock }, { append: () => {} }, () => this.#records.state);
-    // Until this attempt knows all that happened, the state is of before: nothing must be given up by it.
+    // During replay the state is of the past: nothing may be aborted because of it.
     this.#records = new DriveRecords(place, this.#shell, state, taken, () =>
       this.#workplace.ongoing.release(),
     );
@@ -99,12 +97,12 @@ export class RestateDriver {
     return this.#records.written;
   }
 
-  /** Writes what was appended to the session's state. @param driven whether somebody still drives */
+  /** Writes appended records to the session's state. @param driven whether the session is still being driven */
   flush(driven: boolean): void {
     this.#records.flush(driven);
   }
 
-  /** The first step: where and when it begins, and what else is to be known before. */
+  /** The first step: where and when the drive begins, and what else must be known first. */
   async start<Begun extends StepOutcome>(
     more: () => Promise<Omit<Begun, keyof StepOutcome>>,
   ): Promise<Begun> {
@@ -118,15 +116,15 @@ export class RestateDriver {
     return begun;
   }
 
-  /** Appends what the drive begins with. */
+  /** Appends the facts that the drive begins with. */
   begin(facts: readonly Fact[]): void {
     this.#records.append(facts);
   }
 
-  /** Takes what was said, before or while it is driven. What is known, or says nothing any more, is passed over. */
+  /** Takes messages that came before or during the drive. Known or pointless ones are skipped. */
   async take(mails: readonly Mail[]): Promise<void> {
     for (const { n, at, say } of mails) {
-      // What has no number was handed over by the one who drives.
+      // Without a number it was passed in with the drive itself, and not through the inbox.
       if (n > 0 && !this.#taken.take(n)) continue;
       this.#records.now = Math.max(this.#records.now, at);
       if (say.type === "abort_asked" && say.of !== undefined && say.of !== this.#place.run) {
@@ -138,7 +136,7 @@ export class RestateDriver {
     }
   }
 
-  /** Drives until the run has ended or waits for somebody outside. */
+  /** Drives until the run has ended, or waits for somebody outside. */
   async run(): Promise<{ how: "done" | "parked"; until?: number }> {
     this.#listen();
     for (;;) {
@@ -150,7 +148,7 @@ export class RestateDriver {
         await this.#perform(action);
       } catch (thrown) {
         if (!(thrown instanceof CancelledError)) throw thrown;
-        // Somebody cancelled the invocation at the server: that is an abort like any other, and settles like one.
+        // The invocation was cancelled at the server: an abort like any other, which settles as usual.
         this.#records.append([{ type: "abort_asked", reason: "the invocation was cancelled" }]);
       }
     }
@@ -202,7 +200,7 @@ export class RestateDriver {
 
   // ---- what is in flight ---------------------------------------------------------------------------------------
 
-  /** Remembers what is to begin; the name is the same whenever the invocation is gone through. */
+  /** Plans work under a name that is the same in every replay of the invocation. */
   #begin(name: string, begin: () => void): void {
     this.#begun.set(`${name}@${this.#records.state.seq}`, begin);
     this.#names.push(name);
@@ -220,7 +218,7 @@ export class RestateDriver {
       serde: stepOutcomeSerde,
     });
     const { lost } = this.#took(came);
-    // What else was at work is gone: what is to be done now is another question.
+    // Everything else in flight is lost: `next` must decide anew.
     if (lost) return;
     this.#records.append(toolsStarted(action, parts.id));
     for (const key of action.calls) {
@@ -230,7 +228,7 @@ export class RestateDriver {
     }
   }
 
-  /** Says where the calls that are to start will be at work. */
+  /** Records where the calls that are to start will run. */
   async #intend(): Promise<StepOutcome> {
     const gate = this.#place.gate();
     if (gate !== undefined) await gate;
@@ -239,7 +237,7 @@ export class RestateDriver {
     return { by: this.#workplace.id, at: this.#clock.now() };
   }
 
-  /** Whether what is in flight is at work here. If others have worked on it since, this becomes a new workplace. */
+  /** Whether what is in flight runs here. If another process has taken over since, this becomes a new workplace. */
   #here(): boolean {
     if (this.#workplace.id === this.#owner) return true;
     const { workplaces } = this.#place;
@@ -257,7 +255,7 @@ export class RestateDriver {
     };
   }
 
-  /** Takes note of where a step ran. `lost`: what was in flight elsewhere is. */
+  /** Notes where a step ran. `lost`: work in flight elsewhere was lost. */
   #took(came: StepOutcome): { lost: boolean } {
     this.#records.now = Math.max(this.#records.now, came.at);
     if (came.by === this.#owner) return { lost: false };
@@ -281,17 +279,17 @@ export class RestateDriver {
     this.#mail = promise.map((mails) => ({ what: "mail", mails: mails ?? [] }));
   }
 
-  /** Whether something is at work in a process. */
+  /** Whether anything runs in a process. */
   get #isLocal(): boolean {
     const { state } = this.#records;
     if (state.run === undefined) return false;
     return this.#asking.size > 0 || isThinking(state.run) || toolsAreAtWork(state);
   }
 
-  /** Waits for whatever comes first, and takes it. A wait that ran out is a fact. */
+  /** Waits for whatever comes first, and takes it. A timeout is a fact too. */
   async #wait(until: number | undefined): Promise<void> {
     const { ctx, children } = this.#place;
-    // Restate has the facts already: the state is written for readers, and each group costs as much as a step.
+    // Restate already has the facts. State is only for readers, and each write costs as much as a step, so it can wait.
     if (!this.#isLocal || this.#records.isLong) this.#records.flush(true);
     this.#until = until;
     const waits: RestatePromise<Heard>[] = [];
@@ -299,7 +297,7 @@ export class RestateDriver {
     for (const child of children.outstanding)
       waits.push(child.map((came) => ({ what: "child", came: came as ChildCame })));
     if (this.#isLocal) {
-      // One that was cut short by mail waits on, for what is at work now.
+      // A step that was interrupted by mail is waited for again: it covers what is in flight now.
       this.#step ??= ctx
         .run(this.#stepName(), () => this.#arrivals(), { serde: stepOutcomeSerde })
         .map((came) => ({ what: "step", came: came as StepOutcome }));
@@ -325,7 +323,7 @@ export class RestateDriver {
         return;
       case "step":
         this.#step = undefined;
-        // Only now does anybody else know what came of it.
+        // Only now does Restate have the outcome.
         this.#workplace.waits = false;
         this.#takeStep(heard.came);
         return;
@@ -347,13 +345,13 @@ export class RestateDriver {
     if (came.write) this.#records.flush(true);
   }
 
-  /** What the step waits for, for whoever looks at the invocation. It must be the same in every attempt. */
+  /** The step's name in Restate's UI. It must be the same in every attempt. */
   #stepName(): string {
     const names = this.#names.splice(0);
     return names.length === 0 ? "wait" : names.join(" ").slice(0, 200);
   }
 
-  /** The step itself: begins what is to begin, and waits for the first of all that is at work here. */
+  /** The step itself: starts what is planned, and waits for the first outcome of all work here. */
   async #arrivals(): Promise<StepOutcome> {
     const clock = this.#clock;
     if (!this.#here()) return { by: this.#workplace.id, at: clock.now(), lost: true };
@@ -362,7 +360,7 @@ export class RestateDriver {
     for (;;) {
       const workplace = this.#workplace;
       for (const [name, begin] of this.#begun) {
-        // What was intended is done; nothing else is begun by a worker that leaves.
+        // Intended calls must be started; nothing else is started by a worker that is closing.
         const gate = name.startsWith("act:") ? undefined : this.#place.gate();
         if (gate !== undefined) await gate;
         workplace.waits = true;
@@ -377,7 +375,7 @@ export class RestateDriver {
       const until = this.#until;
       const now = clock.now();
       if (until !== undefined && now >= until) return { by: workplace.id, at: now, woke: true };
-      // Whoever reads the session is not to wait for this: it is written, and the wait goes on.
+      // Readers should not have to wait for the next outcome: records are written, and the wait continues.
       if (this.#records.areUnwritten && now >= writeAt) return { by: workplace.id, at: now, write: true };
       const wakeAt = Math.min(until ?? Infinity, this.#records.areUnwritten ? writeAt : Infinity);
       await workplace.woken(wakeAt, clock);

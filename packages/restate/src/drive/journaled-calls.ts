@@ -1,19 +1,19 @@
-// The room of journaled calls: what code and stores of the worker's make of what comes from elsewhere, each a step that Restate writes down.
+// The room of journaled calls: runs the worker's own code and stores on outside input, each call a journaled step.
 //
-// Schemas are user code, and whole results go to a store: what comes of that is a fact like any other, and holds no secret.
+// Schemas are user code, and whole results go to a store: the outcome is a fact like any other, with secrets removed.
 
 import type { ObjectContext } from "@restatedev/restate-sdk";
 import type { BroughtResult, CallCheck, CallKey, CallResult, Fact, JsonObject } from "@rondo/core";
 import { checkArgs, type OngoingWork, type Shell } from "@rondo/core/driving";
 import type { ChildCame } from "./child-calls.ts";
 
-/** What a word, or a sub-agent's end, is taken with. */
+/** What is needed to take a message, or a sub-agent's end. */
 export interface Taking {
-  /** Checks edited arguments against the schema of a tool; undefined where there is no such tool. */
+  /** Checks edited arguments against a tool's schema; undefined if there is no such tool. */
   checkEdit(tool: string, args: JsonObject): Promise<CallCheck | undefined>;
-  /** Cuts a result that somebody brings. */
+  /** Caps a result that was given from outside. */
   brought(call: CallKey, result: BroughtResult): Promise<CallResult>;
-  /** What a sub-agent answers is told and cut like any result. */
+  /** A sub-agent's answer is converted and capped like any result. */
   told(came: ChildCame): Promise<ChildCame>;
 }
 
@@ -38,6 +38,6 @@ export function takingOf(ctx: ObjectContext, shell: Shell, ongoing: () => Ongoin
   };
 }
 
-/** Secrets are taken out before anybody keeps what they are in. */
+/** Removes secrets before a fact is stored anywhere. */
 export const cleaned = <F extends Fact>(fact: F, { redact }: Pick<Shell, "redact">): F =>
   redact === undefined ? fact : (redact(fact) as F);

@@ -1,24 +1,24 @@
-// The room of the journaled step: what it comes to, and how that is written down.
+// The room of the journaled step: its outcome, and how that is serialized.
 
 import type { Serde } from "@restatedev/restate-sdk";
 import type { Fact } from "@rondo/core";
 import { textSerde } from "../state/kv.ts";
 import { fitting, maxFactsBytes } from "./message-size.ts";
 
-/** What a journaled step comes to. */
+/** The outcome of a journaled step. */
 export interface StepOutcome {
   /** Where it ran. */
   by: string;
   at: number;
   facts?: Fact[];
-  /** It ran where nothing of what is in flight is known. */
+  /** It ran in a process that knows nothing of what is in flight. */
   lost?: true;
   woke?: true;
-  /** It lasts, and readers are to see what was appended before it. */
+  /** The wait continues, but the records appended before should be written for readers. */
   write?: true;
 }
 
-/** A step as text. What is larger than Restate takes is made to fit there: once it was refused, it would be for ever. */
+/** Serializes a step. What is larger than Restate takes is shrunk here: once refused, it would be refused forever. */
 export const stepOutcomeSerde: Serde<StepOutcome> = {
   contentType: "application/json",
   serialize: (came) => {

@@ -1,15 +1,15 @@
-// The room of message sizes: what Restate takes in one message, and what becomes of what is larger.
+// The room of message sizes: what Restate takes in one message, and what replaces larger content.
 //
-// The server takes at most 32 MiB. What is larger would be refused again at every attempt, for ever: it is turned into a
-// typed failure where it arises, so that the run can go on or end and say why.
+// The server takes at most 32 MiB. Anything larger would be refused at every retry, forever: it is replaced by a typed
+// failure where it arises, so that the run can continue, or end and say why.
 
 import type { Fact } from "@rondo/core";
 import { maxFactBytes } from "../wire.ts";
 
-/** The most that the facts of one step have together: they are written again, with others, as records. */
+/** The limit for all facts of one step together: they are written again, with others, as records. */
 export const maxFactsBytes: number = maxFactBytes;
 
-/** Facts as they fit into one step: none too large. What does not fit with the others waits for the next. */
+/** The facts that fit into one step, with oversized ones replaced. The rest waits for the next step. */
 export function fitting(facts: readonly Fact[]): Fact[] {
   const fit: Fact[] = [];
   let total = 0;
@@ -23,7 +23,7 @@ export function fitting(facts: readonly Fact[]): Fact[] {
   return fit;
 }
 
-/** The fact that stands for one that is too large. A fact is written with others, so half a message is the bound. */
+/** The fact that replaces an oversized one. A fact is written together with others, so the limit is half a message. */
 function tooLarge(fact: Fact, bytes: number): Fact {
   const why = `has ${bytes} bytes, and ${maxFactBytes} are the most that Restate is given`;
   if (fact.type === "tool_finished" || (fact.type === "reconciled" && fact.found === "done")) {

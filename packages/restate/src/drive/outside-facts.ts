@@ -1,14 +1,14 @@
-// The room of facts from outside: what one comes to, as the session stands when it is taken.
+// The room of facts from outside: what a message means for the session at the moment it is taken.
 //
-// Between the saying and the taking a run may have ended, a call may have been answered, a sub-agent may have gone on: a
-// word that says nothing any more comes to nothing.
+// Since it was sent, a run may have ended, a call may have been answered, a sub-agent may have continued: a message
+// that has become pointless results in nothing.
 
 import type { Fact, State } from "@rondo/core";
 import { awaitingApproval } from "@rondo/core/driving";
 import type { Saying } from "../wire.ts";
 import type { Taking } from "./journaled-calls.ts";
 
-/** The fact that a word comes to; undefined: none. */
+/** The fact for a message; undefined: none. */
 export async function factOf(
   say: Saying,
   state: State,
@@ -21,7 +21,7 @@ export async function factOf(
     const { of: _of, ...fact } = say;
     return open ? fact : undefined;
   }
-  // One that has stopped since has told its parent more than this.
+  // A child that has stopped since has already reported more than this.
   if (say.type === "child_waits") {
     const call = open ? run.turn?.calls.find(({ key }) => key === say.call) : undefined;
     const known = JSON.stringify(call?.child?.waiting) === JSON.stringify(say.pending);
@@ -30,7 +30,7 @@ export async function factOf(
   return say.type === "answer" ? answered(say, state, taking) : say;
 }
 
-/** An answer to a call that waits for one; to any other it says nothing. */
+/** An answer to a waiting call; for any other call it is ignored. */
 async function answered(
   { call, said }: Saying & { type: "answer" },
   state: State,
@@ -44,7 +44,7 @@ async function answered(
   if (child !== undefined) {
     const under = state.run?.turn?.calls.find((one) => one.key === key);
     const inside = id.slice((under?.id.length ?? 0) + 1);
-    // A grant for calls to come holds in one session.
+    // A grant for future calls holds in one session only, so it is not passed on.
     const passed = said.answer === "approve" ? ({ answer: "approve" } as const) : said;
     return { type: "approval_passed", call: key, inside, said: passed };
   }

@@ -1,4 +1,4 @@
-// The room of what a drive is given: the handler it runs in, and what the worker has for it.
+// The room of a drive's inputs: the handler it runs in, and what the worker provides.
 
 import type { ObjectContext } from "@restatedev/restate-sdk";
 import type { State } from "@rondo/core";
@@ -9,23 +9,23 @@ import type { Workplaces } from "../workplace.ts";
 import type { AbandonedRuns } from "./abandoned-runs.ts";
 import type { ChildCalls } from "./child-calls.ts";
 
-/** What the driver takes from the worker and the handler it runs in. */
+/** What the driver gets from the worker and from the handler it runs in. */
 export interface DriverPlace {
   ctx: ObjectContext;
   parts: SessionParts;
   store: RecordStore;
   hub: Hub;
-  /** Where a sub-agent's events are told as well. */
+  /** Ancestors that also receive a sub-agent's events. */
   above: readonly Above[];
   workplaces: Workplaces;
   children: ChildCalls;
-  /** What whoever asked for the run calls it. */
+  /** The id that the requester gave the run. */
   run: string | undefined;
   unwanted: AbandonedRuns;
-  /** Hears that calls wait for somebody while the run goes on. */
+  /** Called when calls wait for somebody while the run continues. */
   waiting(state: State): void;
-  /** Says to the inbox that mail is heard here. */
+  /** Tells the inbox where to deliver mail. */
   listen(awakeable: string): void;
-  /** Holds back what would begin something, while the worker is being closed. */
+  /** Blocks what would start new work while the worker is closing. */
   gate(): Promise<never> | undefined;
 }

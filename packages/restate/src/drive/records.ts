@@ -1,6 +1,6 @@
-// The room of a drive's records: a fact becomes a record, is folded, told to whoever watches, and written a group at a time.
+// The room of a drive's records: turns facts into records, folds them, publishes them, and writes them in groups.
 //
-// Restate's own journal has the facts already. The session's state is written for readers, soon after.
+// Restate's own journal already has the facts. The session's state is for readers, and is written soon after.
 
 import { type Fact, type LogRecord, reduce, type State } from "@rondo/core";
 import { announce, logEvent, type Shell } from "@rondo/core/driving";
@@ -8,21 +8,21 @@ import { lineOf } from "../state/pieces.ts";
 import type { Taken } from "../state/taken-mails.ts";
 import type { DriverPlace } from "./place.ts";
 
-/** More than this is written at once, in characters. */
+/** Above this many characters records are written at once. */
 const groupSize = 64 * 1024;
 
 export class DriveRecords {
   state: State;
-  /** The time of the last step that came back, in milliseconds since 1970. */
+  /** The time of the last completed step, in milliseconds since 1970. */
   now = 0;
-  /** This attempt has come to where the last one was: what is said and done from here on is new. */
+  /** Replay is over: whatever is said and done from here on is new. */
   live = false;
   /** The lines of all records appended here. */
   readonly written: string[] = [];
   readonly #place: Pick<DriverPlace, "ctx" | "parts" | "store" | "hub" | "above" | "children" | "waiting">;
   readonly #shell: Shell;
   readonly #taken: Taken;
-  /** Gives up what the state says is no longer wanted. */
+  /** Aborts work that the state says is no longer wanted. */
   readonly #release: () => void;
   #unwritten: string[] = [];
   #unwrittenSize = 0;
@@ -71,7 +71,7 @@ export class DriveRecords {
     if (this.live) this.#release();
   }
 
-  /** Writes what was appended to the session's state. @param driven whether somebody still drives */
+  /** Writes appended records to the session's state. @param driven whether the session is still being driven */
   flush(driven: boolean): void {
     this.#unwrittenSize = 0;
     const { store, ctx } = this.#place;

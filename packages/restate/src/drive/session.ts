@@ -1,7 +1,7 @@
-// The room of one drive: a session is opened in its object, its run is driven until it ends or waits for somebody, and
-// what came of it is written.
+// The room of one drive: opens a session in its object, drives its run until it ends or waits for somebody, and writes
+// the outcome.
 //
-// What the drive begins with depends on why it is driven; everything else is the same, whoever asked for it.
+// What the drive begins with depends on the reason for it; everything else is always the same.
 
 import * as restate from "@restatedev/restate-sdk";
 import {
@@ -45,21 +45,21 @@ export interface Begun extends StepOutcome {
 }
 
 export interface Outcome {
-  /** Absent: it was refused. */
+  /** Absent: the drive was refused. */
   state?: State;
   driver?: RestateDriver;
   error?: RondoError;
   at: number;
 }
 
-/** A run of an agent, begun over what the session holds. */
+/** The fact that starts a run of an agent in this session. */
 export function runStarted(
   resolved: AgentAt["resolved"],
   about: JsonObject | undefined,
   state: State,
   what: Omit<Fact & { type: "run_started" }, "type" | "format" | "options" | "about">,
 ): Fact {
-  // They stand in the records already, unless they are others now.
+  // Options are recorded only when they changed.
   const same = state.options !== undefined && sameOptions(state.options, resolved.options);
   return {
     type: "run_started",
@@ -73,13 +73,13 @@ export function runStarted(
 const sameOptions = (one: State["options"], other: State["options"]): boolean =>
   canonical(plain(one)) === canonical(plain(other));
 
-/** What is left of it in a record. */
+/** Options as they come out of a record. */
 const plain = (options: State["options"]): JsonObject => JSON.parse(JSON.stringify(options)) as JsonObject;
 
 /** Whose run is driven, and how. */
 interface Wanted {
   agent: string;
-  /** What whoever asks for the run calls it. */
+  /** The id that the requester gave the run. */
   run?: string;
   graceMs?: number;
   above?: readonly Above[];
@@ -111,7 +111,7 @@ export async function drive(
         "deploy changed code at an address of its own and register it, and keep the old until its invocations are over",
     );
   const { at } = begun;
-  // What the program said of itself when this began; now it may be another process.
+  // As recorded at the beginning; a replay may run in another process.
   parts.about = begun.about;
   try {
     if (unwanted.take(own)) throw new RondoError("aborted", "the run was not started: its signal had fired");
@@ -122,7 +122,7 @@ export async function drive(
     if (run !== undefined && run.end === undefined) {
       const news = newsOf(ctx.key, state.options, parts.resolved);
       const about = begun.about === undefined ? {} : { about: begun.about };
-      // What was in flight when an invocation was ended by force is lost, and that is a fact.
+      // Work in flight when an earlier invocation was killed is lost, and that is recorded.
       if (news.changed !== undefined || inFlight(run))
         driver.begin([{ type: "opened", by: "session", ...about, ...news }]);
     }
@@ -131,7 +131,7 @@ export async function drive(
     const isOpen = driver.state.run !== undefined && driver.state.run.end === undefined;
     if (isOpen && opening.drives) {
       if (store.seq === 0) note(ctx, worker.services.index, driver.state, at);
-      // Whoever asks is told from now on that it is driven.
+      // From now on readers see that it is being driven.
       driver.flush(true);
       const { how, until } = await driver.run();
       if (how === "parked" && until !== undefined) wakeIn(ctx, worker, path, until - driver.state.now);
@@ -142,7 +142,7 @@ export async function drive(
     return { state: driver.state, driver, at: driver.state.now };
   } catch (thrown) {
     const isOurs = thrown instanceof RondoError;
-    // Anything else than an end is tried again, from the beginning, and would not have come here then.
+    // Any other error makes Restate retry from the beginning: the drive has not ended.
     if (!isOurs && !(thrown instanceof restate.TerminalError)) throw thrown;
     driver.flush(false);
     ended = true;
@@ -152,8 +152,8 @@ export async function drive(
 }
 
 /**
- * An agent that is not here, or records that this code cannot read. Asking again would help nobody: an invocation stays
- * with the code it came to.
+ * The agent is unknown, or this code cannot read the records. A retry would not help: an invocation stays with the
+ * deployment it came to.
  */
 function whyNot(thrown: unknown): RondoError {
   if (thrown instanceof RondoError) return thrown;
@@ -168,11 +168,11 @@ interface Opened {
   lines: readonly string[];
   held: LeaseState | null;
   unwanted: AbandonedRuns;
-  /** As its records have it. */
+  /** The state according to its records. */
   state: State;
 }
 
-/** The session as its object holds it, with what drives it. */
+/** The session as its object stores it, with what drives it. */
 async function openedIn(
   ctx: restate.ObjectContext,
   worker: WorkerParts,
@@ -192,7 +192,7 @@ async function openedIn(
       ? agent.resolved
       : { ...agent.resolved, options: { ...options, abortGraceMs: Math.min(options.abortGraceMs, graceMs) } };
   const records = await recordsOf(ctx.key, lines);
-  // As it was when the model was last asked: what is sent next is held against that.
+  // The state at the last model call: the next request is compared with it.
   const asked = records.findLastIndex(({ type }) => type === "model_started");
   const before = reduceAll(records.slice(0, Math.max(0, asked)), rules, emptyState);
   const state = reduceAll(records.slice(Math.max(0, asked)), rules, before);
@@ -236,7 +236,7 @@ async function openedIn(
   return { agent, driver, parts, store, lines, held, unwanted, state };
 }
 
-/** A run that waits for a time goes on by itself. */
+/** Schedules a call that continues a run waiting for a time. */
 function wakeIn(ctx: restate.ObjectContext, { services }: WorkerParts, agent: string, ms: number): void {
   ctx.genericSend({
     service: services.session,
@@ -248,7 +248,7 @@ function wakeIn(ctx: restate.ObjectContext, { services }: WorkerParts, agent: st
   });
 }
 
-/** Sub-agents keep their sessions in objects of their own: nothing here has a journal to give. */
+/** Sub-agents keep their sessions in objects of their own: there is no journal to give. */
 const noJournal: SessionParts["journal"] = {
   append: () => {
     throw new RondoError("internal", "a session that Restate drives is written by its object alone");
@@ -260,11 +260,11 @@ const noJournal: SessionParts["journal"] = {
 async function recordsOf(session: string, lines: readonly string[]): Promise<LogRecord[]> {
   if (lines.length === 0) return [];
   const records = lines.flatMap(linesOf);
-  // The reader brings older formats to the present one.
+  // The reader migrates older formats.
   return new RecordReader({ ...noJournal, read: (_, from = 0) => records.slice(from) }, session).read();
 }
 
-/** Tells the list of sessions how long this one is. */
+/** Tells the index how long this session is. */
 function note(ctx: restate.ObjectContext, index: string, { seq, now }: State, created: number): void {
   ctx.genericSend({
     service: index,

@@ -1,9 +1,9 @@
-// The room of the cursor: how far somebody has followed a session, in a text that they keep.
+// The room of the cursor: how far somebody has followed a session, as a text to keep.
 
 export interface Cursor {
-  /** The record that comes next. */
+  /** Seq of the next record. */
   seq: number;
-  /** The last entry of each worker's memory. */
+  /** The last entry seen of each hub. */
   hubs: Map<string, string>;
 }
 
@@ -18,5 +18,5 @@ export function cursorOf(text: string | undefined, from: number): Cursor {
 
 export const textOf = ({ seq, hubs }: Cursor): string => [seq, ...hubs.values()].join(";");
 
-/** Whose memory an entry is of. */
+/** The hub of an entry. */
 export const hubOf = (id: string): string => id.split(":")[0] ?? "";

@@ -1,4 +1,4 @@
-// The room of the listener: one worker is heard, and comes back to when the connection breaks.
+// The room of the listener: listens to one worker, and reconnects when the connection breaks.
 
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Live } from "../hub.ts";
@@ -6,18 +6,18 @@ import { livePath } from "../live-server.ts";
 import type { Cursor } from "./cursor.ts";
 import type { LiveWorkers } from "./live-workers.ts";
 
-/** Between a connection that broke and the next, in milliseconds. */
+/** Pause before reconnecting, in milliseconds. */
 const againMs = 500;
-/** The longest time after a refusal: each doubles it. */
+/** Longest pause after refusals, in milliseconds: each refusal doubles it. */
 const longestMs = 30_000;
-/** As much of a refusal as is told, in characters. */
+/** Maximum length of a refusal's text, in characters. */
 const mostSaid = 500;
 
 /** What is followed. */
 export interface Following {
   session: string;
   cursor: Cursor;
-  /** Whoever follows has heard nothing yet, and reads what was from the server. */
+  /** Nothing was yielded yet: the past is read from the server. */
   isNew: boolean;
 }
 
@@ -26,14 +26,14 @@ export class Listener {
   readonly #live: LiveWorkers;
   readonly #session: string;
   readonly #cursor: Cursor;
-  /** Where it begins when it knows no place. */
+  /** Where to begin without a cursor. */
   readonly #first: "now" | "all:0";
   readonly #heard: (id: string, data: Live) => void;
   #connection: ClientHttp2Session | undefined;
   #isOver = false;
   #hub: string | undefined;
   #last: string | undefined;
-  /** How often it refused, since it was heard last. */
+  /** Number of refusals since it last sent something. */
   #refusals = 0;
 
   constructor(
@@ -96,26 +96,26 @@ export class Listener {
     stream.end();
   }
 
-  /** How long until it is asked again, in milliseconds. */
+  /** Pause before the next attempt, in milliseconds. */
   get #pauseMs(): number {
     return Math.min(longestMs, againMs * 2 ** Math.max(0, this.#refusals - 1));
   }
 
-  /** It may be another worker, with another token, when it is asked again. */
+  /** The next attempt may reach another worker, with another token. */
   #refused(status: number, said: string): void {
     this.#refusals += 1;
-    // What stands before a worker may have none at the moment; a worker itself means it.
+    // A proxy in front of a worker may temporarily have none (5xx); a 4xx comes from the worker itself.
     if (status >= 400 && status < 500) this.#live.refused(this.#worker, `${status} ${said}`.trim());
   }
 
-  /** The entry to go on behind. Which memory the worker has is told first; until then it may be any that is known. */
+  /** The entry to continue after. The worker first tells which hub it has; until then it may be any that is known. */
   #place(): string {
     const own = this.#hub === undefined ? undefined : this.#cursor.hubs.get(this.#hub);
     const [any] = this.#cursor.hubs.values();
     return this.#last ?? own ?? any ?? this.#first;
   }
 
-  /** @returns false where the worker is to be asked again, from its own place */
+  /** @returns false if the worker must be asked again, with its own position */
   #take(block: string, after: string): boolean {
     const { id, event, data } = fieldsOf(block);
     if (data === undefined) return true;
@@ -123,7 +123,7 @@ export class Listener {
       this.#refusals = 0;
       this.#hub = (JSON.parse(data) as { hub: string }).hub;
       const own = this.#cursor.hubs.get(this.#hub);
-      // It was asked with another's place: asked again with its own, it tells only what is new.
+      // It was asked with another hub's position; asked again with its own, it sends only what is new.
       return this.#last !== undefined || own === undefined || own === after;
     }
     if (id !== undefined) {

@@ -1,14 +1,14 @@
-// The room of the workers that are followed: where they are, what is shown to them, and who hears that they refuse.
+// The room of live workers: their addresses, the token for them, and who is told that they refuse.
 
 export interface LiveWorkers {
   addresses: readonly string[];
-  /** What is shown to them; undefined: nothing. */
+  /** Sent to them; undefined: none. */
   token: string | undefined;
-  /** A worker tells nothing. @param why what it said */
+  /** A worker refuses. @param why its answer */
   refused(worker: string, why: string): void;
 }
 
-/** The same refusal is told once, however many sessions are followed. */
+/** The same refusal is reported once, however many sessions are followed. */
 export function liveWorkers(
   workers: string | readonly string[] = [],
   token: string | undefined,

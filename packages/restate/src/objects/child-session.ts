@@ -1,6 +1,6 @@
-// The room of the child's session: a sub-agent's run, driven by the object of its session for the one of its parent.
+// The room of the child's session: drives a sub-agent's run in its own object, on behalf of the parent's.
 //
-// Whoever calls it again finds it where it is: it came to its end, it waits for somebody, or it has not begun.
+// A repeated call finds the child as it is: ended, waiting for somebody, or not yet begun.
 
 import type * as restate from "@restatedev/restate-sdk";
 import {
@@ -33,7 +33,7 @@ import { jsonOf } from "../state/kv.ts";
 import type { ChildRequest, EndRequest, Mail } from "../wire.ts";
 import { agentToEnd, type WorkerParts } from "../worker-parts.ts";
 
-/** A sub-agent's run, until it has ended or waits for somebody. */
+/** Drives a sub-agent's run until it has ended or waits for somebody. */
 export async function driveChild(
   ctx: restate.ObjectContext,
   worker: WorkerParts,
@@ -62,7 +62,7 @@ export async function driveChild(
       }
       foreign = notChildOf(parent, ctx.key, run);
       if (foreign !== undefined) return { refused: foreign };
-      // It came to its end, and its parent has not heard of it.
+      // It has ended, but its parent was not told.
       if (run.end !== undefined) return { facts: [], drives: false };
       const mails = answers.map(
         ({ inside, said }): Mail => ({
@@ -76,9 +76,9 @@ export async function driveChild(
     },
     (waiting) => tellParent(ctx, worker, request, waiting),
   );
-  // Nothing was spent, and nothing of the other's is to be ended.
+  // Another session of that name: nothing was spent, and nothing of it must be ended.
   if (foreign !== undefined) return finished(request, at, `Error: ${foreign.message}`, true, request.told);
-  // It was not gone on with, and is left behind where it is: that it ends is seen to as of any that is.
+  // It could not be continued, and is left as it is. As for any child left behind, it is made sure that it ends.
   const lost = error?.kind === "storage" ? { lost: error.toJSON() } : {};
   if (error !== undefined)
     return { ...lost, ...finished(request, at, `Error: ${error.message}`, true, undefined) };
@@ -90,7 +90,7 @@ export async function driveChild(
   return cameOf(ctx.key, worker, request, state, at);
 }
 
-/** Ends a sub-agent's run that nobody needs any more. Nothing of its agent is needed for that. */
+/** Ends a sub-agent's run that is no longer needed. Works without its agent. */
 export async function endChild(
   ctx: restate.ObjectContext,
   worker: WorkerParts,
@@ -110,12 +110,12 @@ export async function endChild(
   if (state?.run === undefined) return { call, at, fact: late };
   const since = spentSince(spentBy(state), told);
   const { tokens, modelCalls, agents, uncounted } = since;
-  // What it had told before it stopped is known.
+  // Nothing was spent beyond what was already reported.
   if (Math.max(tokens, modelCalls, agents, uncounted) === 0) return { call, at, fact: late };
   return { call, at, fact: { ...late, result: { content: [], isError: true, spent: since } } };
 }
 
-/** The input of a run that has not begun, or why there is none. Its agent keeps secrets out of the one, its parent's out of the other. */
+/** The input of a run that has not begun, or why there is none. Secrets are redacted by its own agent in the input, by the parent's in the reason. */
 async function taskOf(
   worker: WorkerParts,
   { agent, parentAgent, args }: ChildRequest,
@@ -134,7 +134,7 @@ async function taskOf(
   }
 }
 
-/** Says to the parent's session what waits in the child's. */
+/** Tells the parent's session what waits in the child's. */
 function tellParent(
   ctx: restate.ObjectContext,
   { services }: WorkerParts,
@@ -154,7 +154,7 @@ function tellParent(
   });
 }
 
-/** What the parent is told of a run that has ended, or waits. */
+/** What the parent is told about a run that has ended, or waits. */
 function cameOf(
   session: string,
   worker: WorkerParts,
@@ -173,7 +173,7 @@ function cameOf(
       fact: { type: "child_waits", call, pending, parked: true, spent: spentSince(spent, told) },
     };
   }
-  // The parent's model reads it: in its words.
+  // The parent's model reads it, so the parent's texts apply.
   const { texts } = worker.agentAt(parentAgent).resolved.rules;
   try {
     const { content, isError } = answerOf(result, worker.agentAt(path).name, texts);
@@ -184,7 +184,7 @@ function cameOf(
   }
 }
 
-/** The result of the parent's call. @param spent in all; what was told of it before is not told again. Undefined: nobody knows */
+/** The result of the parent's call. @param spent in total; what was reported before is subtracted. Undefined: unknown */
 function finished(
   { call, told }: ChildRequest,
   at: number,

@@ -1,7 +1,7 @@
-// The room of the inbox: what is said to a session, whoever drives it or nobody.
+// The room of the inbox: takes messages to a session, whether it is being driven or not.
 //
-// An object of its own, for the session's own is busy while a run is driven, and a word said to an invocation that still
-// waits for its turn would be lost. Each mail goes two ways: to whoever listens, at once, and to the session's object,
+// A virtual object of its own: the session's is busy while a run is driven, and a message to an invocation still waiting
+// for its turn would be lost. Each mail goes two ways: to the listening driver, at once, and to the session's object,
 // which takes it when nobody drives any more. Mails are numbered, so that each is taken once.
 
 import * as restate from "@restatedev/restate-sdk";
@@ -12,15 +12,15 @@ import { type ListenRequest, type Mail, maxFactBytes, type Posted, type PostRequ
 
 interface Waiting {
   count: number;
-  /** Who listens. */
+  /** The awakeable of the listening driver. */
   awakeable: string | null;
-  /** What nobody is known to have taken. */
+  /** Mails not known to be taken. */
   mails: Mail[];
 }
 
-/** More than anybody leaves lying; what is older goes to the session's object alone. */
+/** More than ever accumulate; older ones go to the session's object only. */
 const keptMails = 256;
-/** What kept mails have together at most, in bytes; one alone may have more. They are one value, and go in one message. */
+/** Limit for all kept mails in bytes; a single mail may be larger. They are one value, and go in one message. */
 const keptBytes = maxFactBytes;
 
 export function inboxObject(services: Services): restate.VirtualObjectDefinition<string, unknown> {
@@ -47,7 +47,7 @@ export function inboxObject(services: Services): restate.VirtualObjectDefinition
       },
       forget: async (ctx: restate.ObjectContext): Promise<void> => {
         const { count } = await load(ctx);
-        // Counted on: a session that begins anew knows which mails it has taken.
+        // The count continues: a deleted session that begins anew still knows which mails it took.
         if (count > 0) ctx.set("waiting", { count, awakeable: null, mails: [] } satisfies Waiting);
         else ctx.clear("waiting");
       },
@@ -63,7 +63,7 @@ export function inboxObject(services: Services): restate.VirtualObjectDefinition
   }) as restate.VirtualObjectDefinition<string, unknown>;
 }
 
-/** As many of the newest mails as are kept, the last in any case. */
+/** The newest mails within the limits; always the last one. */
 export function newest(mails: readonly Mail[]): Mail[] {
   let first = mails.length;
   let bytes = 0;

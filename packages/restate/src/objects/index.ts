@@ -1,7 +1,7 @@
-// The room of the index: which sessions there are.
+// The room of the index: the list of all sessions.
 //
-// Restate knows its objects only by their keys; whoever wants a list needs somebody who was told. A session tells its
-// shard when it begins and whenever a run stops.
+// Restate can only look objects up by key, so a list has to be maintained. A session notifies its shard when it
+// begins and whenever a run stops.
 
 import * as restate from "@restatedev/restate-sdk";
 import type { Services } from "../names.ts";
@@ -17,8 +17,8 @@ export function indexObject(services: Services): restate.VirtualObjectDefinition
       note: async (ctx: restate.ObjectContext, info: Omit<Listed, "born">): Promise<void> => {
         const key = prefix + info.id;
         const known = await ctx.get<Listed>(key);
-        // Notes are sent by one session after the other, and may overtake each other all the same. Who appends knows when
-        // it began only of what it appends.
+        // A session sends its notes in order, but they may overtake each other. And an append knows the creation time only
+        // from the records that it appends.
         const newest = known !== null && known.length > info.length ? known : info;
         const createdAt = Math.min(info.createdAt, known?.createdAt ?? info.createdAt);
         const born = known?.born ?? (await ctx.date.now());

@@ -1,12 +1,10 @@
-// The room of the session object: one virtual object per session, so that one invocation writes it at a time.
+// The room of the session object: a virtual object per session, so that one invocation at a time writes it.
 //
-// `run`, `take` and `child` drive; `append`, `lease` and `delete` are for those who use the session as a journal; `read` is for
-// everybody, at any time. An invocation is one turn of the user, or what is left of one after it waited for somebody:
-// so what is gone through again after a crash stays short, and old code can be retired once its invocations are over.
-//
-// An invocation stays with the deployment it began with, and goes through its past again with its code. Code that was
-// changed in place would go another way than it did: that is refused in words, before anything is done by it. A run
-// that waits for somebody is in no invocation; what goes on with it says what changed, as after any other pause.
+// `run`, `take` and `child` drive; `append`, `lease` and `delete` are for those who use the session as a journal; `read` is
+// open to everybody at any time. An invocation is one turn of the user, or the rest of one after it waited for somebody: so
+// a replay after a crash stays short, and old code can be retired once its invocations are over. An invocation stays with
+// the deployment it began with, and is replayed with its code. Code changed in place would diverge from the journal:
+// that is refused with a message before it does anything. A parked run is in no invocation; the next one records what changed.
 
 import * as restate from "@restatedev/restate-sdk";
 import { type LeaseState, RondoError, type State } from "@rondo/core";
@@ -38,7 +36,7 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
   const { shared } = restate.handlers.object;
   return restate.object({
     name: services.session,
-    // Else all records come with each invocation, and one of a session of 32 MiB gets no further: the server pauses it.
+    // Otherwise all state comes with each invocation, and with a session of 32 MiB the server pauses it.
     options: { enableLazyState: true },
     handlers: {
       run: async (ctx: restate.ObjectContext, request: RunRequest): Promise<Driven> => {
@@ -68,7 +66,7 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
           await drive(ctx, worker, { agent }, (state, { about }) => {
             const isOpen = state.run !== undefined && state.run.end === undefined;
             if (say.type !== "mode" || isOpen) return { facts: [], mails: [mail], drives: true };
-            // The run that was to be made smaller has ended meanwhile: it is done in one of its own.
+            // The run to be compacted has ended meanwhile: compaction becomes a run of its own.
             const what = { input: [], only: "compaction" as const };
             const started = runStarted(worker.agentAt(agent).resolved, about, state, what);
             return { facts: [started], mails: [mail], drives: true };
@@ -99,7 +97,7 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
   }) as restate.VirtualObjectDefinition<string, unknown>;
 }
 
-/** Where nobody drives it by now, it waits for somebody, or its invocation was ended at the server by force. */
+/** When nobody drives it now, it waits for somebody, or its invocation was killed at the server. */
 function hasRun(session: string, state: State): RondoError {
   const how =
     awaitingApproval(state).length > 0

@@ -18,19 +18,19 @@ export const textSerde: Serde<string> = {
   deserialize: (bytes) => decoder.decode(bytes),
 };
 
-/** JSON, or nothing at all. */
+/** JSON; nothing for undefined. */
 export const jsonSerde: Serde<never> = {
   contentType: "application/json",
   serialize: (value) => (value === undefined ? new Uint8Array() : encoder.encode(JSON.stringify(value))),
   deserialize: (bytes) => (bytes.length === 0 ? undefined : JSON.parse(decoder.decode(bytes))) as never,
 };
 
-/** The same for values of a type. */
+/** The same, typed. */
 export const jsonOf = <T>(): Serde<T> => jsonSerde as unknown as Serde<T>;
 
 export function kvOf(ctx: ObjectContext | ObjectSharedContext): KeyValues {
   return {
-    // One wait for all: an invocation waits for one thing at a time.
+    // Awaited together: an invocation can wait for only one thing at a time.
     get: (keys) =>
       keys.length === 0
         ? Promise.resolve([])

@@ -1,29 +1,29 @@
-// The room of the page: a session's records from one on, as many as go into an answer.
+// The room of the page: a session's records from a seq on, as many as fit into one answer.
 //
-// Only the pieces that hold them are looked at, some at a time: a session may be larger than what a worker has room for. It
-// may be written to meanwhile, and keys are not read at one instant: a piece of before may stand beside one of after, with
-// a gap between them, and one that was deleted has pieces no more. Then all is read again.
+// Only the pieces needed are read, a few at a time: a session may be larger than a worker's memory. Reads of several keys
+// are not a snapshot: during writes an old piece may come with a newer one, with a gap between, and a deleted one is
+// missing. Then everything is read again.
 
 import { chunkKey, endOf, freshTail, type KeyValues, layoutOf, type Piece, pieceOf } from "./pieces.ts";
 
-/** Chunks that are looked at first. Behind them as many as fill the page, if they are like those. */
+/** Chunks read first; judging by their size, as many more as should fill the page. */
 const firstChunks = 4;
 const mostChunks = 256;
 
 /** Records as lines. */
 export interface Lines {
-  /** How many records there are in all. */
+  /** The session's record count. */
   seq: number;
   lines: string[];
-  /** The first record that found no place; absent where all of them did. */
+  /** Seq of the first record that did not fit; absent when all did. */
   next?: number;
-  /** Somebody drives the session. */
+  /** The session is being driven. */
   driven: boolean;
 }
 
 /**
- * @param from below 0 is 0
- * @param most characters: what goes beyond them is left for the next page, but for the first record. Default: all there are
+ * @param from values below 0 count as 0
+ * @param most limit in characters; at least one record is returned. Default: no limit
  */
 export async function readLines(
   kv: KeyValues,
@@ -46,14 +46,14 @@ export async function readLines(
   return { seq, lines, ...(next < seq ? { next } : {}), driven };
 }
 
-/** The lines of a piece from a record on. */
+/** The lines of a piece from a seq on. */
 function linesFrom(piece: Piece, first: number): string[] {
   if (piece.count === 0 || endOf(piece) <= first) return [];
   const own = piece.lines.split("\n");
   return piece.from >= first ? own : own.slice(first - piece.from);
 }
 
-/** Pieces that hold a page from a record on, and what the last one of all says. Undefined where a gap was read. */
+/** Pieces that contain a page from a seq on, and the head of the last piece of all. Undefined when a gap was read. */
 async function piecesFrom(
   kv: KeyValues,
   keys: readonly string[],
@@ -62,12 +62,12 @@ async function piecesFrom(
 ): Promise<{ pieces: Piece[]; seq: number; driven: boolean } | undefined> {
   const { starts, slots } = layoutOf(keys);
   const needed = starts.filter((_, at) => (starts[at + 1] ?? Number.POSITIVE_INFINITY) > first);
-  // How many records there are, and who drives, stands at the end: it is read with each page.
+  // The last piece tells the record count and whether the session is driven: it is read with each page.
   const last = needed.pop();
   const end = [...(last === undefined ? [] : [chunkKey(last)]), ...slots];
   let batch = needed.splice(0, firstChunks);
   const texts = await kv.get([...batch.map(chunkKey), ...end]);
-  // It was deleted since its keys were read.
+  // It was deleted after its keys were read.
   if (texts.includes(null)) return undefined;
   const pieces = texts.slice(0, batch.length).map(pieceOf);
   const atEnd = texts.slice(batch.length);
@@ -76,7 +76,7 @@ async function piecesFrom(
   const ending = [...lastChunk, ...tail];
   while (needed.length > 0) {
     const size = pieces.reduce((sum, { lines }) => sum + lines.length, 0);
-    // What the first piece holds of before the page fills none of it.
+    // Records before the page in the first piece do not count against its size.
     const room = most - size + (pieces[0]?.lines.length ?? 0);
     if (room <= 0) break;
     const likely = Math.ceil(room / Math.max(1, size / pieces.length));
@@ -88,12 +88,12 @@ async function piecesFrom(
   const next = needed[0];
   const wanted = next === undefined ? [...pieces, ...ending] : pieces;
   if (!isWhole(wanted, first)) return undefined;
-  // Between what was read and the end may be more; that they are there is known by their keys.
+  // Pieces between those read and the last one were not read: their keys alone show that they exist.
   if (next !== undefined && !(endOf(pieces.at(-1)) === next && isWhole(ending, last ?? 0))) return undefined;
   const newest = ending.at(-1);
   return { pieces: wanted, seq: endOf(newest), driven: newest?.driven === true };
 }
 
-/** Whether each piece begins where the one before it ends, and the first not after the first that is wanted. */
+/** Whether the pieces are contiguous, and the first begins at or before the first wanted record. */
 const isWhole = (pieces: readonly Piece[], first: number): boolean =>
   pieces.every((piece, at) => (at === 0 ? piece.from <= first : piece.from === endOf(pieces[at - 1])));

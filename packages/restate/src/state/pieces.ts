@@ -1,23 +1,23 @@
-// The room of pieces: what a value of the state holds, and what the keys alone tell of a session.
+// The room of pieces: what a value of the state contains, and what the keys alone tell of a session.
 //
-// A piece is a group of records as lines, behind a line of JSON about it. Chunks have a key by their first record, pieces of the
-// tail a key by their slot, which is used again: those that are in a chunk already are stale.
+// A piece is a group of records as lines, after a head line of JSON. A chunk's key is its first record's seq; a tail
+// piece's key is its slot, which is reused: slots whose records are already in a chunk are stale.
 
 import type { LogRecord } from "@rondo/core";
 
-/** The state of an object, as far as records need it. */
+/** An object's state, as far as records need it. */
 export interface KeyValues {
-  /** The values of these keys, at once. */
+  /** The values of these keys, read together. */
   get(keys: readonly string[]): Promise<(string | null)[]>;
   keys(): Promise<string[]>;
   set(key: string, value: string): void;
 }
 
-/** What stands in the first line of a piece. */
+/** The first line of a piece. */
 interface Head {
   from: number;
   count: number;
-  /** Somebody drives the session. */
+  /** The session is being driven. */
   driven?: true;
 }
 
@@ -31,7 +31,7 @@ export interface TailPiece extends Piece {
 
 /** What the keys tell. */
 export interface Layout {
-  /** The first record of each chunk, in order. */
+  /** First seq of each chunk, in order. */
   readonly starts: readonly number[];
   /** The keys of the tail. */
   readonly slots: readonly string[];
@@ -45,7 +45,7 @@ export const layoutOf = (keys: readonly string[]): Layout => ({
   slots: keys.filter((key) => /^t\d+$/.test(key)).sort(),
 });
 
-/** The pieces of the tail that are in no chunk, in order. A stale one says nothing of who drives either. @param texts the values of the slots */
+/** The tail pieces that are in no chunk, in order. A stale piece must not tell who drives either. @param texts the values of the slots */
 export function freshTail(
   slots: readonly string[],
   texts: readonly (string | null)[],
@@ -58,11 +58,11 @@ export function freshTail(
     .sort((a, b) => a.from - b.from || a.count - b.count);
 }
 
-/** The number of the record behind a piece. */
+/** The seq that follows a piece. */
 export const endOf = (piece: Piece | undefined): number =>
   piece === undefined ? 0 : piece.from + piece.count;
 
-/** @param value of a key that was listed a moment ago */
+/** @param value of a key that was just listed */
 export function pieceOf(value: string | null): Piece {
   const text = value ?? "";
   const end = text.indexOf("\n");
@@ -75,5 +75,5 @@ export const written = ({ from, count, driven, lines }: Piece): string =>
 
 export const chunkKey = (from: number): string => `c${String(from).padStart(12, "0")}`;
 
-/** A record as its line. Whatever is in it, the line has no line break. */
+/** A record as a line of JSON, which never contains a line break. */
 export const lineOf = (record: LogRecord): string => JSON.stringify(record);

@@ -60,7 +60,7 @@ export async function append(
   const last = records.at(-1);
   if (first === undefined || last === undefined) return store.seq;
   store.append(records.map(lineOf), false);
-  // Awaited: whoever lists after this must find it.
+  // Awaited, so that a later listing finds it.
   await ctx.genericCall({
     service: index,
     method: "note",
@@ -94,8 +94,8 @@ export async function lease(
 }
 
 /**
- * Deletes the session. Two numbers stay: up to which mails were taken, for the inbox counts on, and which token was given last.
- * @returns whether there was anything of it
+ * Deletes the session. Two numbers stay: the highest mail taken, as the inbox's count continues, and the last lease token.
+ * @returns whether it had anything to delete
  */
 export async function erase(
   ctx: restate.ObjectContext,
@@ -124,7 +124,7 @@ export async function erase(
   for (const key of keys) if (key !== "mail" && key !== "lease") ctx.clear(key);
   if (held !== null) ctx.set("lease", afterDeleted(held.token));
   ctx.genericSend({ service: inbox, method: "forget", key: ctx.key, parameter: null, inputSerde: jsonOf() });
-  // Awaited: whoever lists after this must not find it.
+  // Awaited, so that a later listing does not find it.
   await ctx.genericCall({
     service: index,
     method: "forget",
@@ -136,7 +136,7 @@ export async function erase(
   return isThere;
 }
 
-/** A refusal is an answer: Restate would try an error again, for ever. */
+/** Returns a refusal as an answer: an error would be retried by Restate forever. */
 export async function refusable<T>(deed: () => Promise<T>): Promise<Refusable<T>> {
   try {
     return { ok: await deed() };

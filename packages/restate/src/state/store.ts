@@ -1,10 +1,9 @@
 // The room of the store: a session's records in its object's key-value state.
 //
-// What is appended goes to a few small keys, the tail, one after the other; when they are full, they go into a chunk
-// together and are used again. So an append writes what is new, a record is written about three times in all, and a session
-// has few keys however often it was appended to. Who appends need not know the rest: only the last chunk and the tail are
-// read. Keys of the tail that are in a chunk already are stale, and known by their first record's number. Values are text:
-// a line of JSON about the piece, then a line a record.
+// Appends go to a few small keys in turn, the tail; when it is full, its records move into one chunk, and its keys are
+// reused. So an append writes only what is new, each record is written about three times in total, and a session has few
+// keys however many appends it had. An append reads only the last chunk and the tail. Tail keys whose records are in a
+// chunk are stale, which their first seq shows. Values are text: a head line of JSON, then one line per record.
 
 import {
   chunkKey,
@@ -19,10 +18,10 @@ import {
 } from "./pieces.ts";
 
 const tailSlots = 8;
-/** A chunk that is smaller, in characters, is written again with what comes next. */
+/** A last chunk smaller than this many characters is rewritten together with what follows. */
 const smallChunk = 8 * 1024;
 
-/** A group from here on, in characters, is a chunk by itself. */
+/** A group of at least this many characters is a chunk of its own. */
 const wholeSize = 16 * 1024;
 
 const sizeOf = (lines: readonly string[]): number => lines.reduce((sum, { length }) => sum + length, 0);
@@ -42,7 +41,7 @@ export class RecordStore {
     this.#seq = endOf(tail.at(-1) ?? chunk);
   }
 
-  /** Reads all there is. @returns the store, and the records as lines */
+  /** Reads everything. @returns the store, and the records as lines */
   static async load(
     kv: KeyValues,
     keys: readonly string[],
@@ -53,7 +52,7 @@ export class RecordStore {
     return { store: new RecordStore(kv, chunks.at(-1), tail), lines };
   }
 
-  /** Reads the end alone: an append to a long session costs what one to a short one does. */
+  /** Reads only the end: an append costs the same however long the session is. */
   static async open(kv: KeyValues, keys: readonly string[]): Promise<RecordStore> {
     const { starts, slots } = layoutOf(keys);
     const { chunks, tail } = await piecesOf(kv, starts.slice(-1), slots);
@@ -64,12 +63,12 @@ export class RecordStore {
     return this.#seq;
   }
 
-  /** Whether the last piece says that somebody drives. */
+  /** Whether the last piece says that the session is being driven. */
   get driven(): boolean {
     return (this.#tail.at(-1) ?? this.#chunk)?.driven === true;
   }
 
-  /** Appends records as lines, which were numbered before. Without any it only says whether somebody drives. */
+  /** Appends records as lines, already numbered. Without lines it only stores whether the session is driven. */
   append(lines: readonly string[], driven: boolean): void {
     if (this.#slot >= tailSlots) this.#merge();
     if (sizeOf(lines) >= wholeSize) {
@@ -89,7 +88,7 @@ export class RecordStore {
     this.#seq += lines.length;
   }
 
-  /** A large group is a chunk by itself, with what was in the tail: it is written once. */
+  /** A large group becomes a chunk at once, together with the tail, so that it is written only once. */
   #appendChunk(lines: readonly string[], driven: boolean): void {
     const pieces = this.#tail.filter(({ count }) => count > 0);
     const chunk: Piece = {

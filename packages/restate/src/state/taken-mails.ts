@@ -1,6 +1,6 @@
-// The room of taken mails: which a session knows, so that each is taken once.
+// The room of taken mails: lets a session take each mail once.
 //
-// A mail comes by two ways, to whoever drives and to the session itself, and may come twice and out of order.
+// A mail reaches both the driver and the session itself, so it may come twice and out of order.
 
 import type { TakenData } from "../wire.ts";
 
@@ -18,7 +18,7 @@ export class Taken {
     return n <= this.#upTo || this.#beyond.has(n);
   }
 
-  /** Takes one. @returns false when it was taken before */
+  /** Takes a mail. @returns false when it was taken before */
   take(n: number): boolean {
     if (this.has(n)) return false;
     this.#beyond.add(n);
@@ -31,7 +31,7 @@ export class Taken {
     return { upTo: this.#upTo, beyond: [...this.#beyond] };
   }
 
-  /** What is to be stored, if anything was taken since. */
+  /** What to store, if anything was taken since. */
   news(): TakenData | undefined {
     if (!this.#changed) return undefined;
     this.#changed = false;

@@ -1,7 +1,7 @@
-// The room of arithmetic: what operators and functions make of numbers.
+// The room of arithmetic: operators and functions on numbers.
 //
-// Numbers stay exact fractions as long as they can be; a function that has no exact answer makes them doubles, and
-// from there on the result is said to be rounded, until it is rounded to places that a double of its size has.
+// Numbers stay exact fractions as long as possible. A function without an exact answer returns a double, and from there
+// on the result is marked as rounded, unless it is rounded to places that a double of its size can hold.
 
 import {
   add,
@@ -24,7 +24,7 @@ import {
   truncate,
 } from "./rational.ts";
 
-/** An exact fraction, or a double that was rounded. */
+/** An exact fraction, or a rounded double. */
 export type Value = Rational | number;
 
 export const constants: Readonly<Record<string, number>> = {
@@ -37,17 +37,17 @@ export const constants: Readonly<Record<string, number>> = {
 
 const numberOf = (value: Value): number => (typeof value === "number" ? value : toNumber(value));
 const isZero = (value: Value): boolean => (typeof value === "number" ? value === 0 : value.top === 0n);
-/** A double so large has no places: it is whole, and rounded nevertheless. */
+/** A double so large has no decimal places: it is a whole number, but still rounded. */
 const isCoarse = (value: Value): boolean =>
   typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
-/** Larger or smaller than doubles are, or than they are to all their digits. */
+/** Outside the range of doubles, or of those with full precision. */
 const isBeyond = (value: Value): value is Rational => {
   if (typeof value === "number" || value.top === 0n) return false;
   const size = Math.abs(toNumber(value));
   return size > 1e300 || size < 1e-300;
 };
 
-/** What an operator makes of two values. @throws RangeError, TooLarge */
+/** Applies an operator. @throws RangeError, TooLarge */
 export function operated(sign: string, a: Value, b: Value): Value {
   if ((sign === "/" || sign === "%") && isZero(b)) throw new RangeError("division by zero");
   if (sign === "^") return raise(a, b);
@@ -88,7 +88,7 @@ const exactly = (run: (x: Rational) => Rational): Func => ({
   run: ([x]) => (isCoarse(x!) ? x! : run(exactOf(x!))),
 });
 const exactOf = (value: Value): Rational => (typeof value === "number" ? fromDecimal(String(value)) : value);
-/** Of a number that is exact where it is: `0` for `sin(0)`, not a rounded zero. */
+/** A function that is exact at one point: `sin(0)` is `0`, not a rounded zero. */
 const exactAt = (point: bigint, value: bigint, run: (x: number) => number): Func => ({
   least: 1,
   most: 1,
@@ -106,7 +106,7 @@ const half = rational(1n, 2n);
 const rounded = (x: Rational): Rational =>
   x.top < 0n ? negate(floor(add(negate(x), half))) : floor(add(x, half));
 
-/** What an expression may call. They throw RangeError and TooLarge. */
+/** The functions an expression may call. They throw RangeError and TooLarge. */
 export const functions: Readonly<Record<string, Func>> = {
   sqrt: {
     least: 1,
@@ -183,14 +183,14 @@ function root(value: Value, degree: number, run: (x: number) => number): number 
   return run(lead * 2 ** (exponent - whole * degree)) * 2 ** whole;
 }
 
-/** The logarithm where it is a whole number. */
+/** The logarithm if it is a whole number. */
 function exactLog(value: Value, base: bigint): Rational | undefined {
   if (typeof value === "number" || base < 2n || value.top <= 0n) return undefined;
   const [large, sign] =
     value.bottom === 1n ? [value.top, 1n] : value.top === 1n ? [value.bottom, -1n] : [0n, 0n];
   if (large === 0n) return undefined;
   if (base > large) return large === 1n ? rational(0n) : undefined;
-  // Guessed from the lengths, then tried: dividing again and again would take a second for a long number.
+  // Estimated from the lengths, then tried: repeated division would take a second for a long number.
   const bits = (whole: bigint): number => whole.toString(2).length;
   const lead = (whole: bigint): number => {
     const extra = Math.max(0, bits(whole) - 53);
@@ -200,7 +200,7 @@ function exactLog(value: Value, base: bigint): Rational | undefined {
   return base ** guess === large ? rational(sign * guess) : undefined;
 }
 
-/** A value in words: `0.3`, `0.333... (rounded; exactly 1/3)`, `1.414... (rounded)`; a fraction that no double comes near to as itself. */
+/** A value for the model: `0.3`, `0.333... (rounded; exactly 1/3)`, `1.414... (rounded)`; a fraction outside the range of doubles as itself. */
 export function say(value: Value): string {
   if (typeof value === "number") return `${Object.is(value, -0) ? 0 : value} (rounded)`;
   const decimal = decimalOf(value);

@@ -9,7 +9,7 @@
 import { constants, functions, operated, type Value } from "./arithmetic.ts";
 import { fromDecimal, negate, TooLarge } from "./rational.ts";
 
-/** What is wrong with an expression. `at`: the 1-based character. */
+/** An error in an expression. `at`: the 1-based character. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
   readonly at: number;
@@ -85,14 +85,14 @@ class Parser {
     return value;
   }
 
-  /** What a comma between digits was meant for. */
+  /** A hint for a comma between digits. */
   get #comma(): string {
     const [before, comma, behind] = this.#tokens.slice(Math.max(0, this.#next - 1));
     const parts = before?.kind === "number" && comma?.text === "," && behind?.kind === "number";
     return parts ? "; a number has no commas in it" : "";
   }
 
-  /** What a % was meant for that stands before this token, which is no number. */
+  /** A hint for a % before this token, when the token is not a number. */
   #percent(token: Token): string {
     const before = this.#tokens[this.#tokens.indexOf(token) - 1];
     return before?.text === "%" ? "; % is the remainder, and 5 percent are 5 / 100" : "";
@@ -213,7 +213,7 @@ class Parser {
   }
 }
 
-/** Names the place of what goes wrong inside, and lets no NaN or infinity out. */
+/** Adds the position to errors from inside, and lets no NaN or infinity out. */
 function guarded(at: number, run: () => Value): Value {
   try {
     const value = run();

@@ -1,6 +1,6 @@
-// The room of exact numbers: fractions of whole numbers, with a bound on their size.
+// The room of exact numbers: fractions of whole numbers, limited in size.
 //
-// The bound keeps one expression from taking seconds: a number may have about 2,400 digits, a fraction's parts fewer.
+// The limit keeps one expression from taking seconds: a number may have about 2,400 digits, a fraction's parts fewer.
 
 /** A fraction in lowest terms; `bottom` is positive. */
 export interface Rational {
@@ -60,17 +60,17 @@ export function floor(a: Rational): Rational {
 /** Toward zero. */
 export const truncate = (a: Rational): Rational => rational(a.top / a.bottom);
 
-/** What is left of `a` when `b` is taken from it as often as it goes, with the sign of `a`. */
+/** The remainder of `a / b`, with the sign of `a`. */
 export const remainder = (a: Rational, b: Rational): Rational =>
   subtract(a, multiply(b, truncate(divide(a, b))));
 
-/** `a` to a whole power. @param power not negative where `a` is zero */
+/** `a` to a whole power. @param exponent not negative when `a` is zero */
 export function power(a: Rational, exponent: bigint): Rational {
   const count = exponent < 0n ? -exponent : exponent;
   const one = (value: bigint): boolean => value === 1n || value === -1n || value === 0n;
   if (!(one(a.top) && a.bottom === 1n)) {
     const largest = Math.max(bitsOf(a.top), bitsOf(a.bottom));
-    // One hexadecimal digit may be half empty: judged leniently here, exactly by the bound below.
+    // The top hexadecimal digit may be partly empty: this check is lenient, the limit below is exact.
     if (count > BigInt(maxBits) || (largest - 4) * Number(count) > maxBits)
       throw new TooLarge("the power has more than 2,400 digits");
     const [top, bottom] = [a.top ** count, a.bottom ** count];
@@ -79,7 +79,7 @@ export function power(a: Rational, exponent: bigint): Rational {
   return rational(a.top === -1n && count % 2n === 0n ? 1n : count === 0n ? 1n : a.top);
 }
 
-/** The square root where it is exact. */
+/** The square root if it is exact. */
 export function exactRoot(a: Rational): Rational | undefined {
   const top = wholeRoot(a.top);
   const bottom = wholeRoot(a.bottom);
@@ -88,7 +88,7 @@ export function exactRoot(a: Rational): Rational | undefined {
 
 function wholeRoot(value: bigint): bigint | undefined {
   if (value < 2n) return value;
-  // Newton from above.
+  // Newton's method, from above.
   let guess = 1n << BigInt(Math.ceil(bitsOf(value) / 2));
   for (;;) {
     const better = (guess + value / guess) >> 1n;
@@ -102,15 +102,15 @@ export function toNumber(a: Rational): number {
   const top = a.top < 0n ? -a.top : a.top;
   if (top <= 9007199254740991n && a.bottom <= 9007199254740991n) return Number(a.top) / Number(a.bottom);
   const { lead, exponent } = scaled(a);
-  // In two steps: one power of two may be out of a double's reach while the product is not.
+  // In two steps: a power of two may exceed the range of doubles while the product does not.
   const half = Math.trunc(exponent / 2);
   return lead * 2 ** half * 2 ** (exponent - half);
 }
 
-/** A fraction as `lead * 2 ** exponent`, for one that is larger or smaller than any double. @param a not zero */
+/** A fraction as `lead * 2 ** exponent`, for one outside the range of doubles. @param a not zero */
 export function scaled(a: Rational): { lead: number; exponent: number } {
   const top = a.top < 0n ? -a.top : a.top;
-  // As many bits as decide the rounding, and one that says whether more follow.
+  // As many bits as decide the rounding, and one that tells whether more follow.
   const shift = BigInt(66 - (top.toString(2).length - a.bottom.toString(2).length));
   const over = shift >= 0n ? top << shift : top;
   const by = shift >= 0n ? a.bottom : a.bottom << -shift;
@@ -118,7 +118,7 @@ export function scaled(a: Rational): { lead: number; exponent: number } {
   return { lead: a.top < 0n ? -lead : lead, exponent: Number(-shift) };
 }
 
-/** A double as the fraction its shortest decimal form names. */
+/** A decimal text as an exact fraction. */
 export function fromDecimal(text: string): Rational {
   const match = /^(-?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text);
   if (match === null) throw new RangeError(`not a number: ${text}`);
@@ -130,7 +130,7 @@ export function fromDecimal(text: string): Rational {
   return places >= 0 ? rational(digits * 10n ** BigInt(places)) : rational(digits, 10n ** BigInt(-places));
 }
 
-/** The decimal form where it ends within 60 places, else `undefined`. */
+/** The decimal form if it ends within 60 places, else `undefined`. */
 export function decimalOf(a: Rational): string | undefined {
   let places = 0;
   let rest = a.bottom;

@@ -1,4 +1,4 @@
-// The room of the classic execute_command: a shell command with a time limit, told in four short texts.
+// The room of the classic execute_command: a shell command with a time limit, reported in four short texts.
 
 import { constants } from "node:os";
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
@@ -53,7 +53,7 @@ export function executeCommand(
 }
 
 function told({ stdout, stderr, code, signal }: Outcome): string {
-  // A shell that a signal ended has that signal's number, below 0.
+  // A shell killed by a signal gets that signal's number, negated.
   const exit = code ?? (signal === null ? 0 : -constants.signals[signal]);
   const pieces = [
     ...(stdout === "" ? [] : [`[stdout]\n${stdout.replace(/\n$/, "")}`]),

@@ -1,4 +1,4 @@
-// The room of the classic list_files: names, sorted; below folders as a tree. Links are names, and are not followed.
+// The room of the classic list_files: sorted names, with subfolders as a tree. Symlinks are listed, and not followed.
 
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
@@ -42,14 +42,14 @@ export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {
   });
 }
 
-/** What holds for a whole listing. */
+/** State shared by the whole listing. */
 interface Listing {
   root: Root;
   recursive: boolean;
   signal: AbortSignal;
 }
 
-/** @param indent what stands before the lines of a tree below its first level; undefined: this is the first */
+/** @param indent prefix of lines below the first level of the tree; undefined on the first level */
 async function* linesBelow(
   listing: Listing,
   place: Place,
@@ -77,7 +77,7 @@ async function* linesBelow(
   }
 }
 
-/** Sorted by name, as code points. A folder below that vanished, or cannot be read, has nothing to show. */
+/** Sorted by code points. A subfolder that vanished, or cannot be read, lists as empty. */
 async function entriesOf(root: Root, place: Place, below: boolean): Promise<Dirent[]> {
   try {
     const folder = await root.folder(place);

@@ -1,4 +1,4 @@
-// The room of the classic read_file: the whole text of a file, and nothing beside it.
+// The room of the classic read_file: the whole text of a file, and nothing else.
 
 import { stat } from "node:fs/promises";
 import { type Tool, tool, toolResult } from "@rondo/core";

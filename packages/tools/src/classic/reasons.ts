@@ -1,10 +1,10 @@
-// The room of the classic reasons: what went wrong, in the few words these tools have for it.
+// The room of the classic reasons: the short error texts of these tools.
 
 import type { ToolContext, ToolResult } from "@rondo/core";
 import { answering } from "../answering.ts";
 import { codeOf, Refusal, shown } from "../reasons.ts";
 
-/** Runs a tool's work about `path`; what the file system refuses becomes `Error: <reason>: <path>`. */
+/** Runs a tool's work about `path`; a file system error becomes `Error: <reason>: <path>`. */
 export function answeringAbout(
   what: "File" | "Directory",
   path: string,
@@ -20,13 +20,13 @@ export function answeringAbout(
   });
 }
 
-/** Something that is not there, or not what it should be. */
+/** Something is missing, or is not what it should be. */
 export const refusal = (reason: string, path: string): Refusal => new Refusal(`${reason}: ${shown(path)}`);
 
 function inWords(thrown: unknown, what: "File" | "Directory", path: string): unknown {
   switch (codeOf(thrown)) {
     case "ENOENT":
-    // Below a file there is nothing.
+    // Nothing exists below a file.
     case "ENOTDIR":
       return refusal(`${what} not found`, path);
     case "EACCES":

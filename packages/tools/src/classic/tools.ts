@@ -1,7 +1,7 @@
-// The room of the classic tools: the four tools of the plain loop, in its words.
+// The room of the classic tools: the four tools of the plain loop, with its texts.
 //
-// What a model reads of them is short and fixed; how they do it is this package's own: the paths stay under the root,
-// a file changes in one step, and a command ends with everything it started.
+// What a model reads of them is short and fixed. The implementation is this package's own: paths stay under the root,
+// a file changes atomically, and a command ends with everything it started.
 
 import type { Permission, Tool } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
@@ -17,11 +17,11 @@ export interface ClassicToolsOptions {
   writePermission?: Permission;
   /** For `execute_command`. Default: `ask`. */
   commandPermission?: Permission;
-  /** Sandbox, network, environment and bounds of commands, as for `runCommand`. */
+  /** Sandbox, network, environment and limits of commands, as for `runCommand`. */
   command?: Omit<RunCommandOptions, "root" | "permission" | "timeoutMs" | "maxTimeoutMs">;
   /** Largest file read or written, in bytes. Default: 32 MiB. */
   maxBytes?: number;
-  /** Entries listed at most. Default: 10,000. */
+  /** Maximum number of entries listed. Default: 10,000. */
   maxEntries?: number;
 }
 
@@ -35,7 +35,7 @@ const optionChecks = membersOf<ClassicToolsOptions>({
 
 /**
  * `read_file`, `write_file`, `list_files` and `execute_command` over one root.
- * @throws RondoError `invalid_request` when the root is no folder; `capability` on Windows, which has no POSIX shell
+ * @throws RondoError `invalid_request` when the root is not a folder; `capability` on Windows, which has no POSIX shell
  */
 export function classicTools(root: string | FileToolSet, options: ClassicToolsOptions = {}): Tool[] {
   checkGiven(optionChecks, options, "classicTools");

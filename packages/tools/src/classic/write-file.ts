@@ -1,4 +1,4 @@
-// The room of the classic write_file: a whole file, written over whatever is there.
+// The room of the classic write_file: writes a whole file, overwriting whatever is there.
 
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
 import { bytesOf, change } from "../files/atomic-write.ts";

@@ -1,28 +1,28 @@
-// The room of a command's environment: ours, without what is secret, set up for nobody sitting there.
+// The room of a command's environment: ours without secrets, and set up for unattended use.
 
 import { textRedaction } from "@rondo/core";
 import { markName } from "./processes.ts";
 
 const secret =
   /key|token|secret|pass(?:w|phrase|code|$)|pwd$|credential|auth|cookie|session|private|signature|webhook|dsn|bearer|conn(?:ection)?_?str|(?:^|_)(?:pass|pat|pw|otp|creds?|jwt)(?:_|$)|^(ld|dyld)_/i;
-/** Names that the pattern above meets by chance. */
+/** Harmless names that the pattern above matches by chance. */
 const harmless: ReadonlySet<string> = new Set(["PWD", "OLDPWD", "LD_LIBRARY_PATH"]);
 /**
- * A password in an address (`postgres://user:password@host`), a user too long for a name (`https://token@host`), or among the words of a connection (`AccountKey=…;`). Of the
- * scheme only its end is looked at: to look for its beginning at each place of a long value would take the square of its length.
+ * A password in a URL (`postgres://user:password@host`), a token as a user name (`https://token@host`), or one in a connection string
+ * (`AccountKey=…;`). Only the end of the scheme is matched: searching for its beginning at each place of a long value is quadratic.
  */
 const secretValue =
   /[a-z0-9+.-]:\/\/(?:[^/\s:@]*:[^/\s@]+|[^/\s:@]{20,})@|(?:^|;)\s*(?:account ?key|shared ?access ?(?:key|signature)|password|pwd)=[^;\s]/i;
-/** Whatever it is called, a value in a form that providers give their secrets. */
+/** A value in a known secret format of a provider, whatever the variable's name. */
 const inKnownForm = (value: string): boolean => textRedaction({ names: [] })(value) !== value;
 
-/** A git hook that started us would have every git command work in its repository, whatever folder it is run in. */
+/** Set when a git hook started us: every git command would work in the hook's repository, whatever its folder. */
 const ofGitHooks =
   /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|GRAFT_FILE|SHALLOW_FILE|CONFIG_PARAMETERS|INTERNAL_SUPER_PREFIX)$/;
-/** Files and ports that this process of Node's was started with, a debugger's say: not there, or taken, for another one. */
+/** Options for this Node process alone: preloaded files or a debugger's port, which may be missing, or in use, for another one. */
 const ofThisNode = /(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader|inspect[a-z-]*))(?:[\s=]|$)/;
 
-/** Nothing asks, nothing pages, nothing opens an editor. */
+/** No prompts, no pagers, no editors. */
 const unattended: Record<string, string> = {
   CI: "1",
   TERM: "dumb",
@@ -40,7 +40,7 @@ const unattended: Record<string, string> = {
   PYTHONUNBUFFERED: "1",
 };
 
-/** The environment of one command. `own` wins over everything but the mark. */
+/** The environment of one command. `own` overrides everything but the mark. */
 export function commandEnv(
   ours: Readonly<Record<string, string | undefined>>,
   mark: string,

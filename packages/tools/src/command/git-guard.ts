@@ -1,9 +1,8 @@
-// The room of git's guard: what a command in the sandbox may not leave in a repository.
+// The room of git's guard: keeps a sandboxed command from leaving programs in a repository.
 //
-// Git runs what a repository's hooks and settings name, later and outside of the sandbox. They are read-only; and so that
-// nobody puts others in their place, every folder on the way to them stays where it is (it is mounted onto itself: what is
-// mounted cannot be renamed), a `.git` that is a file is read-only, and what would lead git to other settings and was not
-// there before is taken away once the command has ended.
+// Git later runs, outside the sandbox, what hooks and settings name. So these are read-only, and cannot be swapped: every
+// folder on the way to them is bind-mounted onto itself (a mount point cannot be renamed), and a `.git` that is a file is
+// read-only. New files that would make git use other settings are removed once the command has ended.
 
 import { chmodSync, existsSync, lstatSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,26 +11,26 @@ import { isUnder } from "../paths/root.ts";
 export interface GitGuard {
   /** Arguments for bubblewrap. */
   mounts: string[];
-  /** The folders that stay where they are, those above first. */
+  /** The folders that cannot be moved, parents first. */
   folders: string[];
-  /** Paths where nothing may be once the command has ended. */
+  /** Paths that must not exist once the command has ended. */
   forbidden: string[];
 }
 
-/** What came into being where nothing may be. */
+/** What was found at forbidden paths. */
 export interface Cleared {
   taken: string[];
-  /** What could not be taken away. */
+  /** What could not be removed. */
   left: string[];
 }
 
-/** Of these git takes programs to run, or learns where else to look for such. */
+/** Git runs programs named in these, or finds more such settings through them. */
 const acting = ["hooks", "config", "config.worktree", "commondir"];
 
 const maxModules = 100;
 const maxModuleDepth = 4;
 
-/** What guards the repository whose working tree is `root`; nothing where it is none. */
+/** Guards the repository whose working tree is `root`; guards nothing when it is none. */
 export function gitGuard(root: string): GitGuard {
   const git = join(root, ".git");
   const found = lstatSync(git, { throwIfNoEntry: false });
@@ -58,7 +57,7 @@ export function gitGuard(root: string): GitGuard {
 const wayTo = (folder: string, from: string): string[] =>
   folder === from ? [from] : [...wayTo(dirname(folder), from), folder];
 
-/** The repositories of submodules, whose names may have slashes, or of linked worktrees. */
+/** The repositories of submodules (whose names may contain slashes) or of linked worktrees. */
 function modulesIn(folder: string, depth: number): string[] {
   const found: string[] = [];
   if (depth === 0 || !existsSync(folder)) return found;
@@ -71,12 +70,12 @@ function modulesIn(folder: string, depth: number): string[] {
   return found.slice(0, maxModules);
 }
 
-/** By its settings too: they cannot be taken from it, and without its HEAD it would be left unguarded the next time. */
+/** Recognized by its config too, which a command cannot remove: without its HEAD it would be unguarded the next time. */
 const isRepository = (folder: string): boolean =>
   existsSync(join(folder, "HEAD")) ||
   lstatSync(join(folder, "config"), { throwIfNoEntry: false })?.isFile() === true;
 
-/** Takes away what came into being where nothing may be. */
+/** Removes whatever was created at the forbidden paths. */
 export function cleared({ folders, forbidden }: GitGuard): Cleared {
   const taken: string[] = [];
   const left: string[] = [];
@@ -93,7 +92,7 @@ function isTakenAway(path: string, folders: readonly string[]): boolean {
   try {
     return remove(path);
   } catch {
-    // It was made read-only, or what leads there: whoever may make it so may undo it, and here is the same user.
+    // It, or a folder on the way, was made read-only. We are the same user, and may undo that.
     for (const folder of folders) if (isUnder(folder, path)) unlock(folder);
     unlockAll(path);
     return remove(path);
@@ -102,7 +101,7 @@ function isTakenAway(path: string, folders: readonly string[]): boolean {
 
 function remove(path: string): boolean {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
-  // Whoever put a link on the way would have something taken away elsewhere.
+  // A symlink on the way would make us remove something elsewhere.
   if (realpathSync.native(dirname(path)) !== dirname(path)) throw new Error("it lies elsewhere");
   rmSync(path, { recursive: true, force: true });
   return true;
@@ -114,7 +113,7 @@ function unlockAll(path: string): void {
   for (const name of readdirSync(path)) unlockAll(join(path, name));
 }
 
-/** Gives a folder's owner all leave of it. */
+/** Gives the owner full permission on a folder. */
 function unlock(folder: string): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory() && (found.mode & 0o700) !== 0o700) chmodSync(folder, found.mode | 0o700);

@@ -1,9 +1,9 @@
-// The room of the given command: what can be handed to a shell, and where there is one.
+// The room of the given command: which commands a shell can take, and on which systems there is one.
 
 import { RondoError } from "@rondo/core";
 import { counted, Refusal } from "../reasons.ts";
 
-/** The longest command, in bytes. */
+/** Longest command, in bytes. */
 const maxCommandBytes = 100_000;
 
 /** @throws RondoError `capability` on Windows, which has no POSIX shell */
@@ -12,7 +12,7 @@ export function mustHaveShell(tool: string): void {
     throw new RondoError("capability", `${tool} needs a POSIX shell; on Windows run it in WSL`);
 }
 
-/** @throws Refusal when no shell could be given the command */
+/** @throws Refusal when no shell could run the command */
 export function mustBeCommand(command: string): void {
   if (command.includes("\0")) throw new Refusal("the command holds a NUL character");
   if (Buffer.byteLength(command) > maxCommandBytes)

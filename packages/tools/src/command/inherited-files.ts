@@ -1,28 +1,28 @@
-// The room of inherited files: those that whoever started this process left open for it are not a command's.
+// The room of inherited files: keeps file descriptors that this process inherited from reaching commands.
 //
-// A lock, a log, a folder: a child is given them with its start, and a sandbox shuts only paths. Node closes those with low
-// numbers to its children; in the place of the others a command is given /dev/null.
+// A child inherits open locks, logs and folders at its start, and a sandbox only blocks paths. Node closes the low
+// numbers in its children; in place of the others a command gets /dev/null.
 
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 
-/** As the system writes it of a file that no child is given. */
+/** The close-on-exec flag, as /proc/PID/fdinfo shows it. */
 const closedOnExec = 0o2000000;
 
-/** Behind so many nobody leaves anything open, and a list so long would take its time. */
+/** Nobody leaves descriptors open above this, and a longer list would be slow. */
 const highest = 10_000;
 
-/** The numbers of the files that a child would be given, behind its first three. */
+/** The descriptors above 2 that a child would inherit. */
 function leftOpen(): number[] {
   if (process.platform !== "linux") return [];
   const found = readdirSync("/proc/self/fdinfo")
     .map(Number)
     .filter((fd) => fd > 2 && fd < highest && isHandedOn(fd));
-  // In the child they are set in two moves, by way of numbers above all of them, and there may be none.
+  // The child sets them up in two moves, through numbers above all of them, which may not exist.
   const room = mostFiles() - found.length - 4;
   return found.filter((fd) => fd <= room);
 }
 
-/** How many files this process may have open; they are numbered from 0. */
+/** The limit of open files of this process; descriptors count from 0. */
 function mostFiles(): number {
   const [, soft = ""] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
   return soft === "" ? Number.POSITIVE_INFINITY : Number(soft);
@@ -33,20 +33,20 @@ function isHandedOn(fd: number): boolean {
     const [, flags = ""] = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
     return (Number.parseInt(flags, 8) & closedOnExec) === 0;
   } catch {
-    // The folder that was read here: it is closed again.
+    // The descriptor with which the folder was read: closed by now.
     return false;
   }
 }
 
-/** Looked for once: what Node opens later it opens for itself alone. */
+/** Determined once: what Node opens later is close-on-exec. */
 let files: readonly number[] | undefined;
 
-/** What stands in a child's `stdio` behind the first three, so that it is given none of them. `close` it once the child has begun. */
+/** Entries for a child's `stdio` after the first three, so that it inherits none of them. Call `close` once the child has started. */
 export function withheld(): { stdio: (number | "ignore")[]; close(): void } {
   try {
     files ??= leftOpen();
   } catch {
-    // Nothing tells of them; or no more files can be opened, and then the command cannot begin either.
+    // There is no list; or no more files can be opened, and then the command cannot start either.
     return { stdio: [], close: () => {} };
   }
   const known = files;

@@ -1,4 +1,4 @@
-// The room of the options of commands: what may be said of one, whoever runs it.
+// The room of command options: their types and checks, for all tools that run commands.
 
 import type { Permission } from "@rondo/core";
 import {
@@ -18,31 +18,31 @@ import { type FileToolSet, fileToolChecks } from "../options.ts";
 import type { SandboxMode } from "./sandbox.ts";
 
 export interface RunCommandOptions {
-  /** The folder commands run in; in the sandbox the one place they can write. Must exist. */
+  /** The folder commands run in, and in the sandbox the only one they can write. Must exist. */
   root: string | FileToolSet;
   /** Default: `ask`. */
   permission?: Permission;
-  /** Default: `auto`: bubblewrap where it works; each result says whether it did. */
+  /** Default: `auto`: bubblewrap if it works; each result says whether it was used. */
   sandbox?: SandboxMode;
-  /** Let commands in the sandbox use the network. Without the sandbox they always can. Default: false. */
+  /** Allows network access in the sandbox. Without the sandbox commands always have it. Default: false. */
   network?: boolean;
   /** More paths that can be read in the sandbox. */
   readable?: readonly string[];
-  /** Keep git's hooks and settings as they are in the sandbox, those of submodules and linked worktrees too: they act outside of it later. Default: true. */
+  /** In the sandbox, protects git's hooks and settings (also of submodules and linked worktrees), which git later uses outside it. Default: true. */
   protectGit?: boolean;
-  /** Milliseconds when the call asks for none. Default: 120,000, or `maxTimeoutMs` where that is less. */
+  /** Time limit in milliseconds when the call sets none. Default: 120,000, or `maxTimeoutMs` if that is less. */
   timeoutMs?: number;
-  /** The longest a call may ask for, at least `timeoutMs`. Default: 600,000. */
+  /** The longest time limit a call may set, in milliseconds; at least `timeoutMs`. Default: 600,000. */
   maxTimeoutMs?: number;
-  /** Milliseconds between TERM and KILL. Default: 500. */
+  /** Milliseconds between SIGTERM and SIGKILL. Default: 500. */
   graceMs?: number;
-  /** Bytes kept of each of stdout and stderr, from both ends. Default: 24,576. */
+  /** Bytes kept of each of stdout and stderr, from the beginning and the end. Default: 24,576. */
   maxOutputBytes?: number;
-  /** Set for commands, whatever their names: the one way to give a command a secret. */
+  /** Environment variables for commands, whatever their names: the only way to give a command a secret. */
   env?: Readonly<Record<string, string>>;
 }
 
-/** What the options of commands must be, wherever they run. */
+/** Checks of the options that all tools that run commands share. */
 export const commandChecks: ChecksOf<Omit<RunCommandOptions, "root" | "permission">> = {
   sandbox: oneOf("auto", "require", "off"),
   network: flag,
@@ -55,7 +55,7 @@ export const commandChecks: ChecksOf<Omit<RunCommandOptions, "root" | "permissio
   env: recordOf(text),
 };
 
-/** What the options of `runCommand` must be. */
+/** The check of `runCommand`'s options. */
 export const runCommandOptions: Check = membersOf<RunCommandOptions>(
   { ...fileToolChecks, ...commandChecks },
   ["root"],

@@ -1,4 +1,4 @@
-// The room of a command's outcome: how it ended, and what the model is told of that.
+// The room of a command's outcome: how it ended, and how the model is told.
 
 import { counted, shown } from "../reasons.ts";
 import type { ProcessEntry } from "./processes.ts";
@@ -10,19 +10,19 @@ export interface Outcome {
   stderr: string;
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** The limit, when it was reached. */
+  /** The time limit in milliseconds, if it was reached. */
   timedOutMs: number | undefined;
   durationMs: number;
-  /** Processes the command left running; they were ended. */
+  /** Processes that the command left running; they were ended. */
   leftovers: ProcessEntry[];
   survivors: ProcessEntry[];
-  /** What it put where git takes programs to run, relative to the root; it was taken away. */
+  /** Files it created where git finds programs to run, relative to the root; they were removed. */
   taken: string[];
-  /** What of it could not be taken away. */
+  /** Those that could not be removed. */
   left: string[];
 }
 
-/** The outcome in words: the output first, and behind it, each in brackets, what else is to be known. */
+/** The outcome for the model: the output first, then notes in brackets. */
 export function told(outcome: Outcome): string {
   const { stdout, stderr } = outcome;
   const pieces: string[] = [];

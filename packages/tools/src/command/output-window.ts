@@ -1,6 +1,6 @@
-// The room of the output window: of an endless output, its beginning and its end.
+// The room of the output window: keeps the beginning and the end of any amount of output.
 //
-// Memory is bounded whatever is written: the first bytes are kept, and a moving window over the last ones.
+// Memory is bounded: the first bytes are kept, and a sliding window over the last ones.
 
 import { cleanOutput } from "@rondo/core";
 import { counted } from "../reasons.ts";
@@ -12,7 +12,7 @@ export class OutputWindow {
   #headSize = 0;
   #tail: Buffer[] = [];
   #tailSize = 0;
-  /** Bytes written in all. */
+  /** Bytes written in total. */
   total = 0;
 
   /** @param maxBytes kept of the output, a third of them from its beginning */
@@ -31,7 +31,7 @@ export class OutputWindow {
       rest = rest.subarray(part.length);
     }
     if (rest.length === 0) return;
-    // Copied: a slice would keep the whole chunk it was read into.
+    // Copied: a slice would keep its whole chunk in memory.
     this.#tail.push(Buffer.from(rest.subarray(-this.#maxTail)));
     this.#tailSize += this.#tail.at(-1)!.length;
     while (this.#tailSize - this.#tail[0]!.length >= this.#maxTail)
@@ -39,7 +39,7 @@ export class OutputWindow {
     if (this.#tail.length > 512) this.#tail = [Buffer.concat(this.#tail)];
   }
 
-  /** The end of the output, for a line of progress. */
+  /** The last line of the output, for progress. */
   lastLine(): string {
     const bytes = this.#tail.at(-1) ?? this.#head.at(-1);
     if (bytes === undefined) return "";
@@ -48,7 +48,7 @@ export class OutputWindow {
     return lines.findLast((line) => line.trim() !== "")?.trim() ?? "";
   }
 
-  /** The output as plain text, cut between lines where it can be and never inside a character. */
+  /** The output as plain text, cut between lines if possible, and never inside a character. */
   text(): string {
     const head = Buffer.concat(this.#head);
     const all = Buffer.concat(this.#tail);
@@ -67,15 +67,15 @@ export class OutputWindow {
   }
 }
 
-/** What ends names (`git ls-files -z`, `find -print0`) is shown: without it they would run into one another. */
+/** NUL as a separator (`git ls-files -z`, `find -print0`) is made visible: names would run together without it. */
 const plainText = (bytes: Buffer): string => cleanOutput(bytes.toString("utf8").replaceAll("\0", "\u2400"));
 
 const binaryNote = (bytes: number): string => `[binary output, ${counted(bytes, "byte")}, not shown]`;
 
-/** So few bytes are a letter or two of an older encoding, however short the output. */
+/** So few invalid bytes are a letter or two of an older encoding, however short the output. */
 const maxOdd = 4;
 
-/** More than a tenth of it is NUL or no UTF-8. */
+/** More than a tenth of it is NUL or invalid UTF-8. */
 function isBinary(bytes: Buffer): boolean {
   if (bytes.length === 0) return false;
   const sample = bytes.subarray(0, 65_536);
@@ -84,7 +84,7 @@ function isBinary(bytes: Buffer): boolean {
   return odd > maxOdd && odd * 10 > sample.length;
 }
 
-/** Without the piece of a line at its end, or where the line is too long, without the piece of a character. */
+/** Drops the partial line at the end, or, if the line is too long, the partial character. */
 function cutEnd(bytes: Buffer): Buffer {
   const newline = bytes.lastIndexOf(10);
   const cut = newline >= 0 && bytes.length - newline < bytes.length / 2;
@@ -96,7 +96,7 @@ function cutStart(bytes: Buffer): Buffer {
   return newline >= 0 && newline < bytes.length / 2 ? bytes.subarray(newline + 1) : wholeStart(bytes);
 }
 
-/** Without the piece of a character at its end. */
+/** Drops a partial character at the end. */
 function wholeEnd(bytes: Buffer): Buffer {
   let end = bytes.length;
   let start = end;
@@ -109,7 +109,7 @@ function wholeEnd(bytes: Buffer): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** Without the piece of a character at its start. */
+/** Drops a partial character at the start. */
 function wholeStart(bytes: Buffer): Buffer {
   let start = 0;
   while (start < 4 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;

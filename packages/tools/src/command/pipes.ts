@@ -1,8 +1,8 @@
-// The room of pipes: what a command writes to is a pipe, as a shell would have given it.
+// The room of pipes: gives a command real pipes for its output, as a shell would.
 //
-// Node gives a child sockets, and no program can open these by name: `echo … > /dev/stderr`, `tee /dev/stderr` and
-// `curl -o /dev/stdout` fail on Linux. So two named pipes are made and opened at both ends; their names are gone again
-// before the command starts. Where none can be made, sockets must do.
+// Node gives a child sockets, which no program can reopen by name: `echo … > /dev/stderr`, `tee /dev/stderr` and
+// `curl -o /dev/stdout` fail on Linux. So two named pipes are made and opened at both ends; their names are removed
+// before the command starts. If none can be made, sockets must do.
 
 import { execFile } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
@@ -18,11 +18,11 @@ export interface Pipes {
   ends: readonly [stdout: number, stderr: number];
   stdout: Socket;
   stderr: Socket;
-  /** The child has its ends, or there is none: they are closed here, or nobody would see the end of the output. */
+  /** Closes our copies of the child's ends; otherwise the output would never reach its end. */
   letGo(): void;
 }
 
-/** Two pipes; undefined where none are needed, or none can be made. */
+/** Two pipes; undefined if none are needed, or none can be made. */
 export async function openPipes(): Promise<Pipes | undefined> {
   if (process.platform !== "linux") return undefined;
   const open: number[] = [];
@@ -32,7 +32,7 @@ export async function openPipes(): Promise<Pipes | undefined> {
     folder = mkdtempSync(join(tmpdir(), "rondo-pipes-"));
     const names = [join(folder, "stdout"), join(folder, "stderr")] as const;
     await promisify(execFile)("mkfifo", ["-m", "600", ...names]);
-    // The reader first, and it waits for nobody: a writer without one would wait.
+    // Reader first, non-blocking: opening a writer without a reader would block.
     const [out, outEnd] = [opened(names[0], O_RDONLY | O_NONBLOCK), opened(names[0], O_WRONLY)];
     const [err, errEnd] = [opened(names[1], O_RDONLY | O_NONBLOCK), opened(names[1], O_WRONLY)];
     const [stdout, stderr] = [reader(out), reader(err)];

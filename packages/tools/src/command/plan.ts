@@ -1,4 +1,4 @@
-// The room of the plan: which program runs a command, with which arguments and environment, and what confines it.
+// The room of the plan: which program runs a command, with which arguments, environment and confinement.
 
 import { randomUUID } from "node:crypto";
 import { delimiter, dirname } from "node:path";
@@ -11,7 +11,7 @@ import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome, usualPath }
 
 export type CommandOptions = Omit<RunCommandOptions, "root">;
 
-/** A command, and where it is to run. */
+/** A command, and the folder to run it in. */
 interface Placed {
   command: string;
   root: Root;
@@ -24,7 +24,7 @@ export interface Plan {
   args: string[];
   cwd: string;
   env: Record<string, string>;
-  /** What the environment of all that it starts is known by. */
+  /** The marker in the environment of everything it starts. */
   mark: string;
   /** How it is confined, for the result. */
   confined: string;
@@ -74,7 +74,7 @@ export async function planOf({ command, root, folder: cwd }: Placed, options: Co
   };
 }
 
-/** A PATH among the options decides where bubblewrap is looked for. */
+/** A PATH in the `env` option decides where bubblewrap is looked for. */
 function sandboxFor(options: CommandOptions): Promise<Sandbox> {
   const path = options.env?.PATH;
   return path === undefined ? findSandbox() : probe(path);

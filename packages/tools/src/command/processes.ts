@@ -1,16 +1,16 @@
-// The room of processes: a command ends with everything it started.
+// The room of processes: ends a command with everything it started.
 //
-// A process group is not enough: `setsid` leaves the group, a double fork leaves the parent. So what belongs to a
-// command is found by its group, its session, its ancestry, and by a mark in its environment, which children inherit.
-// What clears its environment and leaves both group and parent is beyond this; in the sandbox the kernel ends it. Where
-// the system does not tell of its processes, the group is what is known, and is ended.
+// A process group is not enough: `setsid` leaves the group, a double fork leaves the parent. So a command's processes are
+// found by group, session, ancestry, and a marker in the environment, which children inherit. A process that clears
+// its environment and leaves both group and parent escapes this; in the sandbox the kernel ends it. Where the system
+// does not list its processes, only the group is known, and is ended.
 
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { codeOf } from "../reasons.ts";
 
-/** The environment variable that marks what a command started. */
+/** The environment variable that marks a command's processes. */
 export const markName = "RONDO_COMMAND";
 
 export interface ProcessEntry {
@@ -19,20 +19,20 @@ export interface ProcessEntry {
   group: number;
   session: number;
   name: string;
-  /** When it started, in ticks since the system did; 0 where it is not known. */
+  /** Start time in clock ticks since boot; 0 if unknown. */
   started: number;
 }
 
 export interface Family {
-  /** The process that was started, leader of its group and session. */
+  /** The process that was started: leader of its group and session. */
   leader: number;
   /** Its value of `RONDO_COMMAND`. */
   mark: string;
-  /** When it started, in ticks: who is older is none of it. */
+  /** Start time in ticks; older processes do not belong to the family. */
   since: number;
 }
 
-/** What came of ending a family. */
+/** The result of ending a family. */
 export interface Ended {
   ended: ProcessEntry[];
   survivors: ProcessEntry[];
@@ -47,13 +47,13 @@ function startOf(leader: number): number {
   try {
     return statOf(leader)?.started ?? 0;
   } catch {
-    // It cannot be looked at now: then whoever bears its mark is one of it, however old.
+    // It cannot be examined now: then every process with the marker counts, however old.
     return 0;
   }
 }
 
 /**
- * The living processes of a family. `known`: members of an earlier look, whose children count too.
+ * The living processes of a family. `known`: members found earlier, whose children count too.
  */
 async function membersOf(family: Family, known: ReadonlySet<number> = new Set()): Promise<ProcessEntry[]> {
   const all = await allProcesses();
@@ -61,7 +61,7 @@ async function membersOf(family: Family, known: ReadonlySet<number> = new Set())
   const found: ProcessEntry[] = [];
   const marked =
     process.platform === "linux" ? await markedProcesses(all, family) : (new Set() as ReadonlySet<number>);
-  // Children may stand before their parents in the list: go round until nobody joins.
+  // Children may come before their parents in the list: repeat until nothing is added.
   for (let joined = true, rest = all; joined; ) {
     joined = false;
     const others: ProcessEntry[] = [];
@@ -84,10 +84,10 @@ async function membersOf(family: Family, known: ReadonlySet<number> = new Set())
 }
 
 /**
- * Ends a family: TERM, a while of grace, then KILL until nobody is left.
- * @param graceMs between TERM and KILL; 0: KILL at once
- * @returns who was there, and who would not die
- * @throws what the system says where nobody can be looked for; the group, which is known without looking, is ended
+ * Ends a family: SIGTERM, the grace period, then SIGKILL until none is left.
+ * @param graceMs between SIGTERM and SIGKILL; 0: SIGKILL at once
+ * @returns the processes found, and those that survived
+ * @throws the system's error when processes cannot be listed; the group was killed then
  */
 export async function endFamily(family: Family, graceMs: number): Promise<Ended> {
   try {
@@ -98,7 +98,7 @@ export async function endFamily(family: Family, graceMs: number): Promise<Ended>
   }
 }
 
-/** Whether /proc tells of the processes that can be signalled here: a host may have none, or that of another name space. */
+/** Whether /proc shows the processes that we can signal: there may be none, or another namespace's. */
 function isTold(): boolean {
   if (process.platform !== "linux") return true;
   try {
@@ -128,7 +128,7 @@ async function endedOf(family: Family, graceMs: number): Promise<Ended> {
   };
   let living = await look();
   if (graceMs > 0 && living.length > 0) {
-    // bwrap passes no TERM on and would take its children with it at once: let them hear it first.
+    // bwrap does not pass SIGTERM on, and would take its children down at once: signal them first, without it.
     const polite = living.filter((one) => one.name !== "bwrap");
     for (const one of polite) send(one.pid, "SIGTERM");
     const until = Date.now() + graceMs;
@@ -138,7 +138,7 @@ async function endedOf(family: Family, graceMs: number): Promise<Ended> {
     }
   }
   for (let round = 0; living.length > 0 && round < 20; round++) {
-    // Stopped first, all of them, so that none can fork while the others are killed.
+    // Stop all of them first, so that none can fork while the others are killed.
     for (const one of living) send(one.pid, "SIGSTOP");
     for (const one of living) send(one.pid, "SIGKILL");
     await pause(round < 5 ? 10 : 50);
@@ -147,12 +147,12 @@ async function endedOf(family: Family, graceMs: number): Promise<Ended> {
   return { ended: [...seen.values()], survivors: living };
 }
 
-/** @returns whether anybody was there to hear it */
+/** @returns whether the signal reached a process */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch {
-    // Gone already, or not ours to signal: the next look tells.
+    // Already gone, or not ours to signal: the next scan shows.
     return false;
   }
 }
@@ -160,7 +160,7 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 async function allProcesses(): Promise<ProcessEntry[]> {
   if (process.platform !== "linux") return listedByPs();
   const found: ProcessEntry[] = [];
-  // Read without waiting: /proc is memory, and a thread pool costs ten times as much as the reading.
+  // Read synchronously: /proc is memory, and the thread pool would cost ten times the read itself.
   for (const name of readdirSync("/proc")) {
     const entry = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
     if (entry !== undefined) found.push(entry);
@@ -168,10 +168,10 @@ async function allProcesses(): Promise<ProcessEntry[]> {
   return found;
 }
 
-/** No file can be opened now, of whomever: who cannot be looked at for that reason is not gone. */
+/** No more files can be opened: a process that cannot be examined for this reason is not gone. */
 const noFiles: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE"]);
 
-/** What /proc/PID/stat says; nothing of who is gone, and nothing of a zombie, who is dead. The name may hold spaces and parentheses. */
+/** From /proc/PID/stat; undefined for a process that is gone and for a zombie. The name may contain spaces and parentheses. */
 function statOf(pid: number): ProcessEntry | undefined {
   let stat: string;
   try {

@@ -1,6 +1,6 @@
-// The room of the running command: from the shell's start to the last of what it started.
+// The room of the running command: from starting the shell until everything it started has ended.
 //
-// Loaded with the first command: Node's own process module is slow to load, and most agents start without one.
+// Loaded with the first command: node:child_process is slow to load, and most agents start without one.
 
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
@@ -19,11 +19,11 @@ import { openPipes, type Pipes } from "./pipes.ts";
 import { type CommandOptions, type Plan, planOf } from "./plan.ts";
 import { type Ended, endFamily, type Family, familyOf } from "./processes.ts";
 
-/** One command, and where and how long it may run. */
+/** One command, its folder and its time limit. */
 export interface CommandCall {
   command: string;
   root: Root;
-  /** The folder to run in, as it was given, under the root. */
+  /** The folder to run in, as given, under the root. */
   cwd: string;
   timeoutMs: number;
 }
@@ -45,7 +45,7 @@ export async function runIn(
   });
 }
 
-/** As `runIn`, for those who tell of it in other words. */
+/** Like `runIn`, for tools that word the result differently. */
 export async function outcomeIn(
   { command, root, cwd, timeoutMs }: CommandCall,
   options: CommandOptions,
@@ -95,10 +95,10 @@ async function ran(
     await output.exited;
     clearTimeout(timer);
     const durationMs = performance.now() - started;
-    // Who is left holds the output open, and has nobody to answer to.
+    // Processes left over keep the output open, and serve nobody.
     const wasAsked = family.isAsked;
     const { ended, survivors } = await family.end();
-    // What it wrote is in the pipe: read it, but wait for nobody.
+    // Its last output is still in the pipe: read that, but do not wait for other writers.
     await Promise.race([output.closed, after(drainMs)]);
     return {
       confined: plan.confined,
@@ -128,12 +128,12 @@ function begun(
 ): ChildProcess {
   let close = (): void => {};
   try {
-    // It may have come while the pipes were made.
+    // The abort may have come while the pipes were made.
     signal.throwIfAborted();
     const others = withheld();
     close = others.close;
     const stdio = ["ignore", ...(pipes?.ends ?? (["pipe", "pipe"] as const)), ...others.stdio];
-    // A session of its own: no controlling terminal, and a group that is not ours.
+    // A session of its own: no controlling terminal, and a process group separate from ours.
     return spawn(program, args, { cwd, env, stdio: stdio as StdioOptions, detached: true });
   } catch (thrown) {
     pipes?.stdout.destroy();
@@ -145,7 +145,7 @@ function begun(
   }
 }
 
-/** Ends what a command started, once, whoever asks for it. */
+/** Ends a command's processes, once, no matter how many ask. */
 class Ending {
   readonly #family: Family | undefined;
   readonly #graceMs: number;
@@ -164,7 +164,7 @@ class Ending {
   end(): Promise<Ended> {
     if (this.#family === undefined) return Promise.resolve({ ended: [], survivors: [] });
     this.#ended ??= endFamily(this.#family, this.#graceMs);
-    // Whoever waits for it hears what went wrong; a clock and a signal do not wait.
+    // Whoever awaits it gets the error; a timer or an abort does not await it.
     this.#ended.catch(() => {});
     return this.#ended;
   }
@@ -173,21 +173,21 @@ class Ending {
 interface Output {
   stdout: OutputWindow;
   stderr: OutputWindow;
-  /** Rejects where nothing was started. */
+  /** Rejects when nothing was started. */
   exited: Promise<void>;
-  /** Nobody holds the output any more. */
+  /** No process holds the output open any more. */
   closed: Promise<void>;
-  /** Tells no more progress. */
+  /** Stops reporting progress. */
   stop(): void;
 }
 
-/** Where a child's output is read. One that could not be started for want of files has no streams, and says so a moment later. */
+/** Where to read a child's output. A child that could not start for lack of file descriptors has no streams, and reports it a moment later. */
 interface Streams {
   stdout: Readable | null | undefined;
   stderr: Readable | null | undefined;
 }
 
-/** Hears a child. */
+/** Listens to a child. */
 function outputOf(child: ChildProcess, streams: Streams, maxBytes: number, context: ToolContext): Output {
   const { promise: exited, resolve: exit, reject } = Promise.withResolvers<void>();
   child.once("error", reject);
@@ -200,7 +200,7 @@ function outputOf(child: ChildProcess, streams: Streams, maxBytes: number, conte
     const { promise, resolve } = Promise.withResolvers<void>();
     closing.push(promise);
     stream.once("close", resolve);
-    // What cannot be read any more is at its end.
+    // An unreadable stream counts as ended.
     stream.on("error", () => {});
     stream.on("data", (bytes: Buffer) => {
       window.push(bytes);
@@ -224,14 +224,14 @@ function notStarted(thrown: unknown): unknown {
   return code === undefined ? thrown : new Refusal(`the command could not be started (${code})`);
 }
 
-/** Lets go of a child: nothing of it keeps this process alive. */
+/** Detaches from a child, so that nothing of it keeps this process alive. */
 function release(child: ChildProcess, { stdout, stderr }: Streams): void {
   stdout?.destroy();
   stderr?.destroy();
   child.unref();
 }
 
-/** Tells the last line of the output, at most four times a second. */
+/** Reports the last line of output, at most four times a second. */
 function progressOf(context: ToolContext): { see(output: OutputWindow): void; stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let newest: OutputWindow | undefined;

@@ -1,8 +1,8 @@
 // The room of the sandbox: a command sees the root, the system's programs, and nothing else.
 //
-// bubblewrap gives it name spaces of its own: no network unless allowed, no other processes, the system read-only, an
-// empty /tmp and home. What is written anywhere else fails, and is not lost with the sandbox in silence. Whether it works here is found out once, by running it: some containers forbid it. What runs
-// without it is said to.
+// bubblewrap gives it its own namespaces: no network unless allowed, no other processes, a read-only system, an
+// empty /tmp and home. Writes anywhere else fail, rather than vanish silently with the sandbox. Whether bubblewrap works
+// is tested once by running it, as some containers forbid it; a command without it is reported as such.
 
 import { execFile } from "node:child_process";
 import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
@@ -11,42 +11,42 @@ import { isUnder } from "../paths/root.ts";
 import { codeOf, Refusal } from "../reasons.ts";
 import type { GitGuard } from "./git-guard.ts";
 
-/** `auto`: where there is one; `require`: refuse to run without; `off`: never. */
+/** `auto`: use it if there is one; `require`: refuse to run without; `off`: never. */
 export type SandboxMode = "auto" | "require" | "off";
 
 export interface SandboxSettings {
-  /** The real path of the root: the one place that can be written. */
+  /** The real path of the root: the only place that can be written. */
   root: string;
   network: boolean;
   /** More paths that can be read. */
   readable: readonly string[];
-  /** What keeps the repository's hooks and settings as they are. */
+  /** Protects the repository's hooks and settings. */
   git: GitGuard | undefined;
 }
 
-/** Where the system looks for programs in an environment without a PATH. */
+/** Where the system looks for programs when the environment has no PATH. */
 export const usualPath: string = "/usr/bin:/bin";
 
 const homes = ["/tmp/home", "/var/tmp/home"] as const;
 
-/** The home of a command in the sandbox: empty, gone afterwards, and not hidden by the root. */
+/** The home of a command in the sandbox: empty, temporary, and at a path that the root does not cover. */
 export const sandboxHome = (root: string): string => (isUnder(root, homes[0]) ? homes[1] : homes[0]);
 
 export type Sandbox = { program: string; hard: readonly string[] } | { missing: string };
 
 let probed: Promise<Sandbox> | undefined;
 
-/** Finds bubblewrap and tries it, once for the process. `missing` says why there is none. @throws as {@link probe} */
+/** Finds bubblewrap and tests it, once per process. `missing` says why there is none. @throws like {@link probe} */
 export function findSandbox(): Promise<Sandbox> {
   probed ??= probe().catch((thrown: unknown) => {
-    // What it lacks now it may have the next time.
+    // What this process lacks now it may have the next time.
     probed = undefined;
     throw thrown;
   });
   return probed;
 }
 
-/** Looks for bubblewrap along a PATH and tries it. @throws Refusal where this process has not what it takes to try it */
+/** Looks for bubblewrap along a PATH and tests it. @throws Refusal when this process lacks the resources to test it */
 export async function probe(path: string = process.env.PATH ?? usualPath): Promise<Sandbox> {
   if (process.platform !== "linux") return { missing: `there is no bubblewrap on ${process.platform}` };
   const program = path
@@ -55,7 +55,7 @@ export async function probe(path: string = process.env.PATH ?? usualPath): Promi
     .map((folder) => join(folder, "bwrap"))
     .find((file) => existsSync(file));
   if (program === undefined) return { missing: "bubblewrap not found" };
-  // `--disable-userns` (0.8 and later) keeps the command from making name spaces of its own.
+  // `--disable-userns` (0.8 and later) keeps the command from creating namespaces itself.
   let reason = "";
   for (const hard of [["--disable-userns"], []]) {
     const failed = await tried(program, [
@@ -74,10 +74,10 @@ export async function probe(path: string = process.env.PATH ?? usualPath): Promi
   return { missing: `bubblewrap does not work here: ${reason}` };
 }
 
-/** What a process lacks that cannot start another one now. */
+/** Lack of resources that keeps a process from starting another one. */
 const lacks: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 
-/** Why it does not work; undefined where it does. */
+/** Why it does not work; undefined if it does. */
 function tried(program: string, args: string[]): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   execFile(program, args, { timeout: 10_000, env: {} }, (error, _stdout, stderr) => {
@@ -99,7 +99,7 @@ function walls(network: boolean): string[] {
     "--unshare-all",
     "--unshare-user",
     ...(network ? ["--share-net"] : []),
-    // Root outside is an ordinary user inside, without any capability.
+    // Root outside becomes an ordinary user inside, without capabilities.
     ...(process.getuid?.() === 0 ? ["--uid", "1000", "--gid", "1000"] : []),
     "--hostname",
     "sandbox",
@@ -134,10 +134,10 @@ const etc = [
   "timezone",
 ];
 
-/** Where the keys of the machine lie in them. Who runs as root can read these, in the sandbox too. */
+/** Private keys of the machine in those parts. A process run by root could read them, even in the sandbox. */
 const keys = ["ssl/private", "pki/tls/private", "pki/CA/private", "pki/entitlement", "pki/consumer"];
 
-/** Whether a folder is there, by no link: on one nothing can be mounted. */
+/** Whether a folder exists and is no symlink: nothing can be mounted on a symlink. */
 const isPlainFolder = (path: string): boolean => existsSync(path) && realpathSync.native(path) === path;
 
 function system(): string[] {
@@ -156,10 +156,10 @@ function system(): string[] {
   return args;
 }
 
-/** Behind all that is mounted: the folders around it, which bubblewrap made for that, take nothing. */
+/** After all mounts: makes read-only the parent folders that bubblewrap created for them. */
 const shut = ["--remount-ro", "/"];
 
-/** The arguments that put `command` into the sandbox. */
+/** The bubblewrap arguments that run `command` in the sandbox. */
 export function sandboxArgs(
   sandbox: { hard: readonly string[] },
   settings: SandboxSettings,
@@ -168,7 +168,7 @@ export function sandboxArgs(
 ): string[] {
   const { root } = settings;
   const args = [...walls(settings.network), ...sandbox.hard, ...system()];
-  // The running Node with its npm, which its folder of programs only has links to, where it is outside of the system's folders.
+  // The running Node and its npm, when outside the system's folders; its bin folder has only links to npm.
   const node = dirname(process.execPath);
   const own = isUnder("/usr", node) ? [] : [node, join(dirname(node), "lib", "node_modules")];
   for (const path of [...own, ...settings.readable]) args.push("--ro-bind-try", path, path);

@@ -1,8 +1,8 @@
-// The room of the atomic write: a file's new content takes the old one's place in one step, or not at all.
+// The room of the atomic write: a file's new content replaces the old one completely, or not at all.
 //
-// Under the lock of the real path: look at what is there, compare it with what the model saw, write beside it, rename.
-// A reader sees the old content or the new one, never half of it; a crash leaves at worst a file named `.rondo-….tmp`.
-// A file that is a mount of its own is the exception: nothing can take its place.
+// Under the lock of the real path: read the file, compare it with what the model saw, write a temporary file, rename it.
+// A reader sees the old content or the new one, never a mixture; a crash leaves at worst a file named `.rondo-….tmp`.
+// A file that is itself a mount point is the exception: it cannot be replaced.
 
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
@@ -16,20 +16,20 @@ import { contentIdOf, locked } from "../stale-writes.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 
-/** What is there before a change. */
+/** The file before a change. */
 export interface Before {
   bytes: Buffer;
   mode: number;
   uid: number;
   gid: number;
-  /** Identity, size and time: looked at again just before the new content takes its place. */
+  /** Identity, size and time: checked again just before the replacement. */
   version: string;
 }
 
 export interface Change {
-  /** The new content; `undefined`: nothing is to be done. */
+  /** The new content; `undefined`: leave the file as it is. */
   bytes: Buffer | undefined;
-  /** It is the content that was there with a part of it changed: so many lines. */
+  /** The number of changed lines, when the new content is the old one with a part changed. */
   partOf?: number;
 }
 
@@ -40,8 +40,8 @@ export interface ChangeBounds {
 }
 
 /**
- * Changes one file. `decide` gets what is there (`undefined`: nothing) and gives what shall be there; it may refuse.
- * @returns how many parent folders were made
+ * Changes one file. `decide` gets the current content (`undefined`: no file) and returns the new one; it may refuse.
+ * @returns how many parent folders were created
  */
 export async function change(
   set: FileToolSet,
@@ -53,13 +53,13 @@ export async function change(
   const wanted = meant(set.root, path);
   return locked(wanted.real, async () => {
     signal.throwIfAborted();
-    // Looked at again: while this call waited, the one before it may have made the file.
+    // Resolved under the lock: while this call waited, the one before it may have created the file.
     const place = meant(set.root, path);
     if (place.real !== wanted.real) throw new Refusal(`${shown(path)} was moved while it was to be changed`);
     if (!bounds.writeGit && place.shown.split("/").some((part) => part.toLowerCase() === ".git"))
       throw new Refusal(`${shown(place.shown)} belongs to git's own data, which file tools do not change`);
     if (place.shown === ".") throw new Refusal("Path is not a file: . (it is the root)");
-    // Made into a file, it would stand in the way of all that is to go there.
+    // A path with a trailing slash means a folder: a file there would be in the way of everything meant to go into it.
     if (!place.exists && /[\\/]\s*$/.test(path))
       throw new Refusal(
         `Path is not a file: ${shown(path)} (it names a folder; folders are made with the files in them)`,
@@ -81,7 +81,7 @@ export async function change(
   });
 }
 
-/** @throws Refusal when a content has more bytes than may be written */
+/** @throws Refusal when a content is larger than may be written */
 export function mustNotExceed(maxBytes: number, bytes: number): void {
   if (bytes > maxBytes)
     throw new Refusal(
@@ -94,7 +94,7 @@ async function beforeOf(set: FileToolSet, place: Place, maxBytes: number): Promi
   try {
     const { size, mode, uid, gid } = await handle.stat();
     const version = versionOf(await handle.stat({ bigint: true }));
-    // A rename would replace a file that must not be written: its folder is asked for that, not the file.
+    // Renaming asks for permission on the folder only, and would replace even a read-only file.
     await access(place.real, constants.W_OK);
     if (size > maxBytes)
       throw new Refusal(
@@ -114,14 +114,14 @@ async function replace(
 ): Promise<void> {
   const target = join(folder.path, name);
   const beside = join(folder.path, `.rondo-${randomBytes(9).toString("base64url")}.tmp`);
-  // In the place of another it is nobody else's until it is as that one was.
+  // Private until it has the mode and owner of the file it replaces.
   const mode = before === undefined ? 0o666 : 0o600;
   const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {
     try {
       await handle.writeFile(bytes);
       if (before !== undefined) {
-        // The owner first: changing it takes the set-id bits away. Not being allowed to is no reason to fail.
+        // The owner first: changing it clears the set-id bits. Not being allowed to is no reason to fail.
         const own = await handle.stat();
         if (own.uid !== before.uid || own.gid !== before.gid)
           await handle.chown(before.uid, before.gid).catch(() => undefined);
@@ -148,8 +148,8 @@ async function replace(
 }
 
 /**
- * Writes into the file itself: one that is a mount of its own, as containers are given single files, cannot be replaced.
- * This alone is not done in one step: a crash in its midst leaves the new content beside it.
+ * Writes into the file itself: one that is a mount point (containers mount single files) cannot be replaced.
+ * This is the only write that is not atomic: a crash in the middle leaves the new content in a file beside it.
  */
 async function overwrite(target: string, name: string, bytes: Buffer, before: Before): Promise<void> {
   const handle = await open(target, O_WRONLY | O_NOFOLLOW);
@@ -174,7 +174,7 @@ async function fill(handle: FileHandle, bytes: Buffer): Promise<void> {
 const changedMeanwhile = (name: string): Refusal =>
   new Refusal(`${shown(name)} was changed by somebody else while it was written; it was left as it is`);
 
-/** Gives a new file its name, never the name of one that came into being meanwhile. */
+/** Gives a new file its name, without replacing a file created meanwhile. */
 async function create(beside: string, target: string, name: string): Promise<void> {
   try {
     await link(beside, target);
@@ -207,7 +207,7 @@ export function bytesOf(text: string, what: string): Buffer {
   return Buffer.from(text, "utf8");
 }
 
-/** Lines in a content: its newlines, and one more when it does not end with one. */
+/** Lines in a content: its newlines, plus one if it does not end with a newline. */
 export function linesIn(bytes: Uint8Array): number {
   let lines = 0;
   for (const byte of bytes) if (byte === 10) lines++;

@@ -1,7 +1,7 @@
-// The room of edit_file: one passage replaced by another, exactly.
+// The room of edit_file: replaces a passage by another, exactly.
 //
-// It works on bytes, so that what it does not replace stays as it was, also where it is no valid UTF-8. A file in UTF-16
-// is edited as the text it is.
+// It works on bytes, so that everything else stays as it was, even invalid UTF-8. A file in UTF-16 is edited as
+// decoded text.
 
 import { isUtf8 } from "node:buffer";
 import { type Tool, tool, toolResult } from "@rondo/core";
@@ -26,9 +26,9 @@ import { inUtf16, textOf, utf16Of } from "../text/text-form.ts";
 import { bytesOf, change, linesIn, mustBeAsSeen, mustNotExceed } from "./atomic-write.ts";
 
 export interface EditFileOptions extends FileToolOptions {
-  /** Allow changes in `.git`, whose hooks and settings run as programs. Default: false. */
+  /** Allow changes in `.git`, whose hooks and settings run programs. Default: false. */
   writeGit?: boolean;
-  /** Default: 32 MiB. */
+  /** Largest file, in bytes. Default: 32 MiB. */
   maxBytes?: number;
 }
 
@@ -109,7 +109,7 @@ export function editFile(options: EditFileOptions): Tool {
   });
 }
 
-/** What is asked for, its texts as bytes as well. */
+/** The call's arguments, with the texts as bytes too. */
 interface Edit extends Args {
   old: Buffer;
   fresh: Buffer;
@@ -117,7 +117,7 @@ interface Edit extends Args {
 
 interface Edited {
   bytes: Buffer;
-  /** How many it has now. */
+  /** How many lines the file has now. */
   lines: number;
   /** The lines in which something was replaced. */
   places: number[];
@@ -133,7 +133,7 @@ function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edi
   let instead = fresh;
   let found = stretchesOf(file, old, replaceAll);
   if (found.length === 0 && old.includes("\r\n")) {
-    // Given with CRLF where the file has none.
+    // The new text has CRLF where the file has none.
     instead = withoutReturns(fresh);
     found = stretchesOf(file, withoutReturns(old), replaceAll);
   }
@@ -150,14 +150,14 @@ function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edi
     );
   mustNotBeShown(newText, file, "the new text");
   if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
-  // Judged before it is made: a passage of one letter stands in a file a million times. UTF-16 has two bytes for three.
+  // Checked before it is built: a passage of one letter may occur a million times. UTF-16 may need two bytes for three of UTF-8.
   const least = leastSize(file, found, instead);
   mustNotExceed(maxBytes, utf16 === undefined ? least : Math.ceil(least / 1.5));
   const text = replaced(file, found, instead);
   return { bytes: utf16 === undefined ? text : inUtf16(text, utf16), lines: linesIn(text), places };
 }
 
-/** Each line once, however often something stands in it. */
+/** Line numbers without repetition. */
 function listed(places: readonly number[]): string {
   const lines = [...new Set(places)];
   const first = lines.slice(0, 10).join(", ");
@@ -165,7 +165,7 @@ function listed(places: readonly number[]): string {
   return `${lines.length === 1 ? "line" : "lines"} ${first}${more}`;
 }
 
-/** The text of a file in UTF-16, which must come out as it went in. */
+/** The decoded text of a file in UTF-16; it must encode back to the same bytes. */
 function decoded(bytes: Buffer, encoding: "utf-16le" | "utf-16be", path: string): Buffer {
   const text = textOf(bytes, encoding);
   if (!inUtf16(text, encoding).equals(bytes))
@@ -173,13 +173,13 @@ function decoded(bytes: Buffer, encoding: "utf-16le" | "utf-16be", path: string)
   return text;
 }
 
-/** Larger files are not gone through once more: it would hold everything up for seconds. */
+/** In larger files no near match is searched for: it would block everything for seconds. */
 const maxNear = 2 * 1024 * 1024;
 
-/** Why a passage was not found, with what comes near to it. */
+/** Why a passage was not found, with the nearest match. */
 function missing(file: Buffer, oldText: string, path: string): string {
   if (file.length === 0) return `${shown(path)} is empty; nothing was changed. Write it with write_file`;
-  // Decoded, the file has U+FFFD where it has bytes that are no UTF-8: it would be found there.
+  // Invalid bytes decode to U+FFFD, so a passage with U+FFFD would be found in the decoded file.
   const isShown = oldText.includes("\ufffd") && !isUtf8(file);
   const near = isShown || file.length > maxNear ? undefined : nearPassage(file.toString("utf8"), oldText);
   const hint = near ?? (shownHint(oldText) || readHint);

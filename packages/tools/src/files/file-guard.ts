@@ -1,8 +1,8 @@
 // The room of the file guard: which local files of a tool's output may reach the user.
 //
-// A tool names a path, and the path is not to be trusted: it must begin with the root, lead to a file under the root
-// once its links are followed, and be no larger than the bound. What is refused is refused without naming a path, for
-// the words may reach somebody who must not learn what lies where.
+// A path named by a tool is not trusted: it must begin with the root, lead to a file under the root after following
+// symlinks, and the file must not be too large. Refusals name no path, because they may reach somebody who must not
+// learn about the file system.
 
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
@@ -21,7 +21,7 @@ export interface FileGuardOptions {
 /** A file that may be shown. */
 export interface GuardedFile {
   data: Uint8Array;
-  /** Its name without the way to it. */
+  /** Its name without the folder. */
   name: string;
 }
 
@@ -32,8 +32,8 @@ const optionChecks = membersOf<FileGuardOptions>({
 
 /**
  * Reads the local files that tools hand to the user.
- * @returns a function of a path: the file, or undefined when there is none. It rejects, without naming a path, when
- *   the path leads out of the root or to no file, when the file is too large, and when it cannot be read.
+ * @returns a function from a path to the file, or to undefined when there is none. It rejects, without naming a path, when
+ *   the path leads out of the root or to something other than a file, when the file is too large, and when it cannot be read.
  */
 export function fileGuard(
   options: FileGuardOptions = {},
@@ -59,14 +59,14 @@ const tooLarge = Symbol("too large");
 async function readUnder(given: string, path: string, maxBytes: number): Promise<GuardedFile | undefined> {
   if (!existsSync(given)) return undefined;
   const root = new Root(given);
-  // It begins with the root as that was given, which may be relative to where the process stands.
+  // It begins with the root as given, which may be relative to the working directory.
   const place = root.locate(resolve(path));
   if (!place.exists) return undefined;
   const handle = await root.open(place, "file");
   try {
     const { size } = await handle.stat();
     if (size > maxBytes) throw tooLarge;
-    // A byte more than there should be is asked for: a file that grew meanwhile is not what was looked at.
+    // One byte more than expected: a file that grew meanwhile is not the one that was checked.
     const bytes = await readAtMost(handle, size + 1);
     if (bytes.length > size) throw new Refusal("the file grew while it was read");
     return { data: new Uint8Array(bytes), name: basename(path) };

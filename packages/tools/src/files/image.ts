@@ -1,7 +1,7 @@
-// The room of images: whether what calls itself one is one that a model can be shown.
+// The room of images: whether a file is an image that a model can be shown.
 //
-// A provider refuses a request with a picture it cannot read, and every later one too, for the picture stays in the
-// history. So a picture is looked through before it goes there: it must be whole, and no larger than providers take.
+// A provider refuses a request with an image it cannot read, and every later request too, since the image stays in the
+// history. So an image is checked before it goes there: it must be complete, and no larger than providers accept.
 
 import { crc32 } from "node:zlib";
 
@@ -13,7 +13,7 @@ interface Size {
   height: number;
 }
 
-/** Why a picture is not shown; `undefined` where it can be. */
+/** Why an image is not shown; `undefined` if it can be. */
 export function imageFault(bytes: Buffer, mediaType: string): string | undefined {
   const size = sizeOf(bytes, mediaType);
   if (size === undefined || size.width === 0 || size.height === 0) return "damaged or cut off";
@@ -24,7 +24,7 @@ export function imageFault(bytes: Buffer, mediaType: string): string | undefined
     : undefined;
 }
 
-/** The size of a whole picture. */
+/** The size of a complete image. */
 function sizeOf(bytes: Buffer, mediaType: string): Size | undefined {
   try {
     if (mediaType === "image/png") return sizeOfPng(bytes);
@@ -57,12 +57,12 @@ function sizeOfJpeg(bytes: Buffer): Size | undefined {
   for (let at = 2; ; ) {
     if (bytes.readUInt8(at) !== 0xff) return undefined;
     const marker = bytes.readUInt8(at + 1);
-    // Filling, and markers without a length.
+    // Fill bytes, and markers without a length.
     if (marker === 0xff || marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
       at += marker === 0xff ? 1 : 2;
       continue;
     }
-    // Behind the start of a scan come its data, up to the end of the picture.
+    // After the start of a scan come its data, up to the end of the image.
     if (marker === 0xda) return bytes.lastIndexOf(Buffer.from([0xff, 0xd9])) > at ? size : undefined;
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) size = { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };

@@ -1,29 +1,29 @@
-// The room of lines: of a text that comes in pieces, all lines counted, and those of a range kept within bounds.
+// The room of lines: counts all lines of a text that comes in pieces, and keeps a range of them within limits.
 
 import { counted } from "../reasons.ts";
 import { clip, clipBytes, visible } from "../text/text-file.ts";
 import { utf8Mark } from "../text/text-form.ts";
 
 export interface LineBounds {
-  /** Bytes of UTF-8 kept in all. */
+  /** Bytes of UTF-8 kept in total. */
   maxBytes: number;
-  /** Characters of a line. */
+  /** Characters kept per line. */
   maxLineLength: number;
 }
 
-/** Counts lines and keeps those of a range, within bounds. */
+/** Counts lines and keeps those of a range, within limits. */
 export class Lines {
   readonly #from: number;
   readonly #limit: number;
   readonly #maxLineLength: number;
-  /** Bytes of the line that is being read, at most what may be shown of it. */
+  /** The current line so far, at most what may be shown of it. */
   #line: Buffer[] = [];
   #kept = 0;
   #length = 0;
   #last = 0;
   #room: number;
   readonly texts: string[] = [];
-  /** Lines ended so far, and at the end all of them. */
+  /** Lines ended so far; at the end, all lines. */
   total = 0;
   crlf = 0;
   /** Lines of the range of which only the beginning is kept, counted from 1. */
@@ -63,7 +63,7 @@ export class Lines {
     return !this.full && this.total + 1 >= this.#from && this.texts.length < this.#limit;
   }
 
-  /** A byte order mark is no line. */
+  /** A byte order mark alone is no line. */
   get #isOnlyMark(): boolean {
     return this.total === 0 && this.#length === 3 && Buffer.concat(this.#line).equals(utf8Mark);
   }
@@ -74,7 +74,7 @@ export class Lines {
     if (!this.#wanted) return;
     const room = this.#maxLineLength * 4 + 8 - this.#kept;
     if (room <= 0) return;
-    // The piece is reused for the next read: what is kept is copied.
+    // The read buffer is reused: what is kept must be copied.
     const part = Buffer.from(bytes.subarray(0, room));
     this.#line.push(part);
     this.#kept += part.length;
@@ -100,7 +100,7 @@ export class Lines {
     let text = visible(decoded);
     let clipped = false;
     if (text !== decoded) this.odd++;
-    // The first line is given whatever room it takes, but for what may be given at all.
+    // The first line is clipped to the total limit; a later line that does not fit ends the range.
     const most = this.texts.length === 0 ? this.#room : Number.POSITIVE_INFINITY;
     const fits = clipBytes(clip(text, this.#maxLineLength), most);
     if (!whole || fits.length < text.length) {

@@ -1,4 +1,4 @@
-// The room of list_files: what is in a folder, counted exactly.
+// The room of list_files: what is in a folder, with exact counts.
 
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, membersOf } from "@rondo/core/checks";
@@ -11,7 +11,7 @@ import { type EntryKind, type LeftOut, walk } from "../paths/walk.ts";
 import { counted, shown } from "../reasons.ts";
 
 export interface ListFilesOptions extends FileToolOptions {
-  /** Entries shown at most; all are counted. Default: 1,000. */
+  /** Maximum number of entries shown; all are counted. Default: 1,000. */
   maxEntries?: number;
 }
 
@@ -92,7 +92,7 @@ async function listed(root: Root, args: Args, maxEntries: number, signal: AbortS
 
 interface Found {
   counts: Record<EntryKind, number>;
-  /** Of the first ones. */
+  /** Only the first ones. */
   lines: string[];
 }
 
@@ -131,10 +131,10 @@ function line(path: string, kind: EntryKind): string {
   return kind === "link" ? `${name} (link)` : kind === "other" ? `${name} (no plain file)` : name;
 }
 
-/** Whether an entry is asked for. Without a pattern everything is. */
+/** Whether an entry matches. Without a pattern everything does. */
 function matcher(pattern: string | undefined): (path: string, kind: EntryKind) => boolean {
   if (pattern === undefined) return () => true;
-  // Behind a `!` it is a folder that is left out.
+  // After a `!` the trailing slash marks a folder to leave out.
   const folders = /\/$/.test(pattern) && !/(?:^|,)\s*![^,]*$/.test(pattern);
   const test = compiled(folders ? pattern.slice(0, -1) : pattern);
   return (path, kind) => (kind === "folder") === folders && test(path);

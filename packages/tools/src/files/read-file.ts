@@ -1,6 +1,6 @@
-// The room of read_file: lines of a text file, a picture, or what a file is when it is neither.
+// The room of read_file: lines of a text file, an image, or a description of a file that is neither.
 //
-// A file is read once from end to end in pieces, whatever its size: the lines asked for are kept, the rest is only
+// A file of any size is read once from beginning to end, in pieces: the requested lines are kept, the rest is only
 // counted and hashed, so that a later write can tell whether the file is still what the model saw.
 
 import { createHash } from "node:crypto";
@@ -19,15 +19,15 @@ import { imageFault } from "./image.ts";
 import { type LineBounds, Lines } from "./lines.ts";
 
 export interface ReadFileOptions extends FileToolOptions {
-  /** Lines given when no limit is asked for. Default: 2,000. */
+  /** Lines returned when the call sets no limit. Default: 2,000. */
   maxLines?: number;
-  /** Text given at most, in bytes of UTF-8. Default: 49,152. */
+  /** Maximum text returned, in bytes of UTF-8. Default: 49,152. */
   maxBytes?: number;
-  /** A line is clipped after so many characters. Default: 2,000. */
+  /** Lines are clipped after this many characters. Default: 2,000. */
   maxLineLength?: number;
-  /** Larger files are not counted to their end. Default: 256 MiB. */
+  /** Larger files are not read to the end. Default: 256 MiB. */
   maxScanBytes?: number;
-  /** PNG, JPEG, GIF and WebP up to this size are given as files; 0: never. Default: 3.75 MiB, in base64 5 MiB: Anthropic's limit. */
+  /** PNG, JPEG, GIF and WebP up to this many bytes are returned as images; 0: never. Default: 3.75 MiB (5 MiB in base64, Anthropic's limit). */
   maxImageBytes?: number;
 }
 
@@ -117,7 +117,7 @@ async function read(
   }
 }
 
-/** The result with its entry for the ledger; one that says that nothing was read has none. */
+/** Adds the ledger entry to a result; there is none when nothing was read. */
 function noted(result: ToolResult, place: Place, content: ContentId | undefined): ToolResult {
   if (result.isError) return result;
   return toolResult(result.content, { ledger: [fileEntry("file_read", place.shown, content)] });
@@ -148,7 +148,7 @@ async function binary(
   return { result: toolResult(parts), content: contentIdOf(data) };
 }
 
-/** The id of what is not shown, unless it is too large to be written over anyway. */
+/** The content id of a file that is not shown, unless it is too large to be overwritten anyway. */
 async function hashOf(handle: FileHandle, size: number): Promise<ContentId | undefined> {
   if (size > 64 * 1024 * 1024) return undefined;
   return contentIdOf(await readAtMost(handle, size));
@@ -158,13 +158,13 @@ interface Scan {
   utf16: boolean;
   /** Bytes read. */
   bytes: number;
-  /** False: the file is longer than was read. */
+  /** False: the file is longer than what was read. */
   whole: boolean;
-  /** Of a file read whole. Longer ones are also too large to be written over. */
+  /** Only for a file that was read whole. Longer ones are too large to be overwritten anyway. */
   content: ContentId | undefined;
 }
 
-/** Reads a file in pieces into `lines`. Binary content after the head is shown as it comes: replaced and counted. */
+/** Reads a file in pieces into `lines`. Binary content after the head is passed on: it is replaced and counted. */
 async function scanned(
   handle: FileHandle,
   lines: Lines,
@@ -200,7 +200,7 @@ function shownLines(lines: Lines, scan: Scan, offset: number, place: Place): Too
   const { texts, total } = lines;
   const least = scan.whole ? "" : "at least ";
   const size = `${least}${counted(total, "line")}, ${counted(scan.bytes, "byte")}`;
-  // One of nothing but a byte order mark is empty too.
+  // A file with only a byte order mark is empty too.
   if (total === 0) return toolResult(`[${name} is empty: ${size}]`);
   if (texts.length === 0)
     return toolResult(`Error: Line ${offset} is past the end of ${name} (${size})`, { isError: true });
@@ -219,7 +219,7 @@ function shownLines(lines: Lines, scan: Scan, offset: number, place: Place): Too
   if (lines.invalid > 0) notes.push(`${counted(lines.invalid, "line")} with invalid UTF-8, shown as \ufffd`);
   if (lines.odd > 0) notes.push(`${counted(lines.odd, "line")} with control characters, shown as symbols`);
   const ended = last < total || lines.endsWithNewline;
-  // Two parts, so that a reader of the parts has the text as it is, without the note.
+  // Two parts, so that code that reads the parts gets the text without the note.
   return toolResult([
     { type: "text", text: texts.join("\n") + (ended ? "\n" : "") },
     { type: "text", text: `${ended ? "" : "\n"}[${notes.join("; ")}]` },

@@ -1,4 +1,4 @@
-// The room of write_file: a whole file, written only over what the model knows.
+// The room of write_file: writes a whole file, but overwrites only what the model knows.
 
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
@@ -13,11 +13,11 @@ import { formOf, inForm, type TextForm, textOf } from "../text/text-form.ts";
 import { type Before, bytesOf, type ChangeBounds, change, linesIn, mustBeAsSeen } from "./atomic-write.ts";
 
 export interface WriteFileOptions extends FileToolOptions {
-  /** Write over a file the model has not read, or not all of. Default: false. */
+  /** Allow overwriting a file that the model has not read, or not completely. Default: false. */
   overwriteUnread?: boolean;
-  /** Allow changes in `.git`, whose hooks and settings run as programs. Default: false. */
+  /** Allow changes in `.git`, whose hooks and settings run programs. Default: false. */
   writeGit?: boolean;
-  /** Default: 32 MiB. */
+  /** Largest content, in bytes. Default: 32 MiB. */
   maxBytes?: number;
 }
 
@@ -85,7 +85,7 @@ async function written(
     const form = formOf(before.bytes);
     bytes = inForm(given, form);
     kept = keptWords(form, given, bytes);
-    // The same once more, as after a crash: there is nothing to lose.
+    // The same content again, for example when a call is repeated after a crash: nothing can be lost.
     if (before.bytes.equals(bytes) || before.bytes.equals(given)) {
       did = "Unchanged";
       bytes = before.bytes;
@@ -101,14 +101,14 @@ async function written(
   const size = `${counted(linesIn(given), "line")}, ${counted(bytes.length, "byte")}${kept}`;
   const name = shown(place.shown);
   const folders = made > 0 ? `; made ${counted(made, "folder")}` : "";
-  // Unchanged is written too: a call made again after a crash did what the first one did.
+  // Also when unchanged: a call repeated after a crash did what the first one did.
   const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
   return did === "Unchanged"
     ? toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger })
     : toolResult(`${did} ${name} (${size}${folders})`, { ledger });
 }
 
-/** @throws Refusal when a part of the file was never shown: it would be lost unseen */
+/** @throws Refusal when a part of the file was never shown to the model, and would be lost */
 function mustBeSeen(set: FileToolSet, before: Before, place: Place): void {
   const name = shown(place.shown);
   if (set.seen.get(place.real) === undefined)
@@ -130,7 +130,7 @@ function mustBeSeen(set: FileToolSet, before: Before, place: Place): void {
     );
 }
 
-/** What of the old file's form the new content took on. */
+/** A note on what the new content took over from the old file's form. */
 function keptWords(form: TextForm, given: Buffer, bytes: Buffer): string {
   const kept = [
     ...(form.encoding === "utf-8" ? [] : ["UTF-16"]),

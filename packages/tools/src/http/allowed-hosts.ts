@@ -9,17 +9,17 @@ import { hostOf, type Place, type Places, portOf } from "./urls.ts";
 
 /** Which hosts may be asked. */
 export interface Reach {
-  /** The only ones. Absent: all that are public. */
+  /** The only hosts allowed. Absent: all public ones. */
   only?: readonly Places[];
-  /** Those that may be private. */
+  /** Hosts that may be private. */
   allowed: readonly Place[];
   denied: readonly Place[];
   lookup: HttpToolsOptions["lookup"];
 }
 
 /**
- * The addresses a URL's host may be reached at.
- * @throws Refusal when one of them is not public, or the host is denied, or none of those that may be asked
+ * The addresses at which a URL's host may be reached.
+ * @throws Refusal when one of them is not public, the host is denied, or it is not among the allowed hosts
  */
 export async function addressesOf(
   url: URL,
@@ -29,7 +29,7 @@ export async function addressesOf(
   const host = hostOf(url);
   const port = portOf(url);
   if (isCovered(denied, host, port)) throw new Refusal(`${url.host} is not to be asked`);
-  // Before anybody hears of it: a name that is looked up is told to whoever answers for it.
+  // Before the lookup: looking a name up tells it to whoever runs its name server.
   if (only?.some((places) => isAmong(places, host, port)) === false)
     throw new Refusal(`${url.host} is none of the hosts that can be asked`);
   const addresses = isIP(host) > 0 ? [host] : await unlessAborted(looked(host, lookup), signal);
@@ -57,7 +57,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);
   signal.addEventListener("abort", stop, { once: true });
-  // It may have come while the work began.
+  // The abort may have come before the listener was added.
   if (signal.aborted) stop();
   try {
     return await Promise.race([work, promise]);
@@ -70,11 +70,11 @@ const isAmong = ({ beneath, ...place }: Places, host: string, port: string): boo
   (place.port === undefined || place.port === port) &&
   (beneath ? host.endsWith(`.${place.host}`) : host === place.host);
 
-/** Whether one of the places is this very host. */
+/** Whether one of the places is exactly this host. */
 const isNamed = (places: readonly Place[], host: string, port: string): boolean =>
   places.some((place) => place.host === host && (place.port === undefined || place.port === port));
 
-/** Whether one of the places is this host, one above it, or its address in another form. */
+/** Whether one of the places is this host, a parent domain, or its address in another form. */
 const isCovered = (places: readonly Place[], host: string, port: string): boolean =>
   places.some(
     (place) =>

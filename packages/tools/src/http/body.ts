@@ -1,4 +1,4 @@
-// The room of bodies: what came, decompressed, as text, and no more of it than there is room for.
+// The room of bodies: decompresses a response and decodes it as text, up to a limit.
 
 import type { IncomingMessage } from "node:http";
 import { pipeline, type Readable, type Transform } from "node:stream";
@@ -15,15 +15,15 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** What is asked for. Not `deflate`: of its two forms servers send either, and do not say which. */
+/** For `accept-encoding`. Not `deflate`: servers send either of its two formats, and do not say which. */
 export const encodings = "gzip, br, zstd";
 /** Nobody compresses more often. */
 const maxEncodings = 2;
 
-/** The codes of the decoders' errors. */
+/** Error codes of the decoders. */
 const ofDecoders = /^(?:Z_|ZSTD_|ERR_)/;
 
-/** The body of a response, in words for the model. The connection is closed behind it. */
+/** The body of a response as text for the model. Beyond the limit the connection is closed. */
 export async function bodyText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const type = response.headers["content-type"] ?? "";
   const applied = (response.headers["content-encoding"] ?? "")
@@ -43,13 +43,13 @@ export async function bodyText(response: IncomingMessage, maxBytes: number): Pro
   if (kind !== undefined)
     return `[${kind}, ${more ? `more than ${sized(maxBytes)}${whole}` : sized(bytes.length)}, not shown]`;
   const decoder = decoderFor(type, bytes);
-  // Half a character at the end stays in the decoder.
+  // An incomplete character at the end stays in the decoder.
   const text = inLines(decoder.decode(bytes, { stream: more }));
   if (!more) return text;
   return `${text}\n[... cut after ${sized(maxBytes)}${whole}: the body is larger, and the rest was not read ...]`;
 }
 
-/** A carriage return alone ends a line here as well; in a result it would be one that was written over, and be gone. */
+/** A lone carriage return ends a line too; shown raw in a result, it would make the line overwrite itself. */
 const inLines = (text: string): string => text.replace(/\r(?!\n)/g, "\n");
 
 function decoded(response: IncomingMessage, applied: readonly string[]): Readable {
@@ -79,12 +79,12 @@ const textual =
   /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|sql|graphql|x-www-form-urlencoded)$)|\+(?:json|xml|yaml)$/;
 const never = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|wasm)$/;
 
-/** What the bytes are when they are no text. */
+/** A description of the bytes if they are not text. */
 function kindOf(type: string, bytes: Buffer): string | undefined {
   const media = mediaOf(type);
   const isText = textual.test(media);
   if (!isText && never.test(media)) return media;
-  // UTF-16 is full of zeros.
+  // UTF-16 is full of zero bytes, and still text.
   if ((isText || media === "") && decoderFor(type, bytes).encoding !== "utf-8") return undefined;
   const kind = binaryKind(bytes);
   return kind === undefined || media === "" || isText ? kind : media;

@@ -1,6 +1,6 @@
-// The room of one call over HTTP: from the arguments of the model to the text it reads.
+// The room of one HTTP call: from the model's arguments to the text it reads.
 //
-// Loaded with the first call: Node's own HTTP modules are slow to load, and most agents start without them.
+// Loaded with the first call: Node's HTTP modules are slow to load, and most agents start without them.
 
 import { messageOf, type ToolContext, type ToolResult, textRedaction, toolResult } from "@rondo/core";
 import { codeOf, Refusal, shown } from "../reasons.ts";
@@ -11,7 +11,7 @@ import { type Followed, follow } from "./follow.ts";
 import { headerFault } from "./options.ts";
 import { urlOf } from "./urls.ts";
 
-/** What holds for all calls. */
+/** The rules for all calls. */
 export interface HttpRules {
   reach: Reach;
   /** The host application's own headers, by origin. */
@@ -28,10 +28,10 @@ export interface HttpArgs {
   body?: string;
 }
 
-/** Headers that are the connection's, not the caller's. */
+/** Headers that belong to the connection, not to the caller. */
 const ofConnection =
   /^(?:host|content-length|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|http2-settings|proxy-.*)$/;
-/** What is told of a response's headers. */
+/** The response headers that are reported. */
 const telling = [
   "content-type",
   "content-language",
@@ -45,14 +45,14 @@ const telling = [
 ];
 
 /**
- * Sends what a model asks for, and tells it what came.
- * @throws Refusal when it may not be sent, or nothing came; the signal's reason when it was aborted
+ * Sends what a model asks for, and reports the response.
+ * @throws Refusal when it may not be sent, or no response came; the signal's reason when it was aborted
  */
 export async function called(args: HttpArgs, rules: HttpRules, context: ToolContext): Promise<ToolResult> {
   context.signal.throwIfAborted();
   const { method = "GET" } = args;
   const url = urlOf(args.url);
-  // Models fill in what may be left out.
+  // Models fill in optional arguments.
   const body = args.body === "" && (method === "GET" || method === "HEAD") ? undefined : args.body;
   if (body !== undefined && (method === "GET" || method === "HEAD"))
     throw new Refusal(`a ${method} request has no body`);
@@ -114,14 +114,14 @@ async function tell({ response, url, method }: Followed, maxBytes: number): Prom
   return `${lines.join("\n")}\n\n${text === "" ? "(no body)" : text}`;
 }
 
-/** What is no secret of an own header: its value is in many a text. */
+/** Own headers that are not secret: their values occur in many texts. */
 const plain = /^(?:accept|user-agent|content-)/;
-/** Shorter values are words that stand in many a text. */
+/** Shorter values are ordinary words, which occur in many texts. */
 const minSecret = 12;
 
-/** Servers that echo what they were sent would show the model what it must not see. */
+/** A server that echoes the request would show the model our secrets. */
 function withoutSecrets(text: string, own: Readonly<Record<string, string>>): string {
-  // Of "Bearer …" the second word is the secret.
+  // In "Bearer …" the second word is the secret.
   const secrets = Object.entries(own)
     .filter(([name]) => !plain.test(name))
     .flatMap(([, value]) => [value, ...value.split(/\s+/)])
@@ -129,12 +129,12 @@ function withoutSecrets(text: string, own: Readonly<Record<string, string>>): st
   return textRedaction({ secrets, knownForms: false, names: [] })(text);
 }
 
-/** Of several addresses that were tried, the first one's error says it. */
+/** If several addresses were tried, the first one's error. */
 function reasonOf(thrown: unknown): string {
   const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
-  // Node calls it "aborted".
+  // Node's message is just "aborted".
   if (codeOf(inner) === "ECONNRESET") return "the connection was closed before all of it had come";
-  // OpenSSL's own words, with an address in its memory.
+  // OpenSSL's own message contains a memory address.
   if (codeOf(inner) === "EPROTO")
     return "no TLS connection could be made: the server may speak plain http at this port, or no TLS that is known here";
   return messageOf(inner) || (codeOf(thrown) ?? "unknown");

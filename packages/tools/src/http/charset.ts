@@ -1,11 +1,11 @@
-// The room of charsets: in which encoding a body is text, by what its first bytes, its header and its own words say.
+// The room of charsets: finds the encoding of a body from its byte order mark, its header, and its own declaration.
 //
-// In that order, as browsers have it: a byte order mark is never meant otherwise, and a page speaks for itself where its
-// server does not. Only its beginning is looked at, for so much is all that a page may need to say it.
+// In that order, as browsers do it: a byte order mark is never ambiguous, and a page's own declaration counts where the
+// server gives none. Only the beginning is searched, where a page must declare it.
 
 import { TextDecoder } from "node:util";
 
-/** How much of a page is looked at, in bytes. */
+/** How much of a page is searched, in bytes. */
 const prescanned = 1024;
 
 const marks: readonly (readonly [label: string, mark: Buffer])[] = [
@@ -14,7 +14,7 @@ const marks: readonly (readonly [label: string, mark: Buffer])[] = [
   ["utf-16le", Buffer.from([0xff, 0xfe])],
 ];
 
-/** What reads a body. Where nobody says a charset that is known, it is UTF-8. */
+/** The decoder for a body. Without a known charset it is UTF-8. */
 export function decoderFor(type: string, bytes: Buffer): TextDecoder {
   const media = mediaOf(type);
   const labels = [
@@ -29,7 +29,7 @@ export function decoderFor(type: string, bytes: Buffer): TextDecoder {
   return new TextDecoder();
 }
 
-/** The media type of a `content-type`, without what stands behind it. */
+/** The media type of a `content-type`, without its parameters. */
 export const mediaOf = (type: string): string => (type.split(";")[0] ?? "").trim().toLowerCase();
 
 function decoderOf(label: string): TextDecoder | undefined {
@@ -43,7 +43,7 @@ function decoderOf(label: string): TextDecoder | undefined {
 const isHtml = (media: string): boolean => media === "text/html" || media === "application/xhtml+xml";
 const isXml = (media: string): boolean => /^(?:text|application)\/xml$|\+xml$/.test(media);
 
-/** The charsets that a page or a document of XML names itself. It could not say so in two bytes a character. */
+/** The charsets that an HTML page or XML document declares. A readable declaration cannot itself be in UTF-16. */
 function ownWords(media: string, head: string): string[] {
   const declared = isXml(media) ? [/^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"'>]+)/.exec(head)?.[1]] : [];
   const named = isHtml(media) ? metaCharsets(head) : [];
@@ -52,7 +52,7 @@ function ownWords(media: string, head: string): string[] {
   );
 }
 
-/** A comment, or a tag with its attributes; `>` may stand between quotes. A name is whole, or a page could have each way to cut it tried. */
+/** A comment, or a tag with its attributes; `>` may occur in quotes. Names match whole, or a hostile page could force backtracking. */
 const tags = /<!--.*?(?:-->|$)|<([a-z][^\s/>]*)(?=[\s/>])((?:"[^"]*"|'[^']*'|[^'">])*)>/gis;
 const attributes = /([^\s=/>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
 

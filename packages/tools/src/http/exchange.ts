@@ -1,7 +1,7 @@
-// The room of one exchange: a request goes out, and the head of its response comes back.
+// The room of one exchange: sends a request, and returns when the head of the response has arrived.
 //
-// The addresses that were checked are handed to the socket: nobody looks the name up again in between. No agent
-// of the process's is used, so neither its proxies nor its open connections.
+// The socket gets the addresses that were checked, so the name is not looked up again. No shared HTTP agent is used,
+// and so neither its proxies nor its open connections.
 
 import { type IncomingMessage, request as overHttp } from "node:http";
 import { request as overHttps } from "node:https";
@@ -18,8 +18,8 @@ export interface Asked {
 }
 
 /**
- * Sends a request. Whoever gets the response ends it, by reading or by destroying.
- * @throws Refusal when the host is not to be reached; the socket's error
+ * Sends a request. Whoever gets the response must read it to the end or destroy it.
+ * @throws Refusal when the host must not be reached; the socket's error
  */
 export async function exchange(asked: Asked, reach: Reach, signal: AbortSignal): Promise<IncomingMessage> {
   signal.throwIfAborted();
@@ -45,7 +45,7 @@ export async function exchange(asked: Asked, reach: Reach, signal: AbortSignal):
       signal,
     });
     request.on("error", reject);
-    // Nobody asked for another protocol. Where nobody hears of it, Node closes the connection and says nothing at all.
+    // An upgrade was not requested. Without a listener Node closes the connection without any error.
     request.on("upgrade", (_response, socket) => {
       socket.destroy();
       reject(new Refusal("no answer: the server switched to another protocol"));

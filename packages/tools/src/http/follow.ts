@@ -1,6 +1,6 @@
-// The room of redirects: they are followed by hand, and each hop is checked as if it were the first.
+// The room of redirects: follows them by hand, and checks each hop like the first URL.
 //
-// What a call says goes to the origin it names. Elsewhere no credentials follow it, nor anything but a request that reads.
+// A call's headers and body are for the origin it names. To another origin no credentials go, and only reading requests.
 
 import type { IncomingMessage } from "node:http";
 import { counted, Refusal } from "../reasons.ts";
@@ -14,16 +14,16 @@ export interface Followed {
   method: string;
 }
 
-/** What of a call's headers goes to another origin. */
+/** The call's headers that may go to another origin. */
 const harmless: ReadonlySet<string> = new Set(["accept", "accept-encoding", "accept-language", "user-agent"]);
-/** What is about a body that is no longer there. */
+/** Headers about a body, dropped with it. */
 const ofBody = /^content-/;
 
 const without = (asked: Asked["headers"], drop: (name: string) => boolean): Record<string, string> =>
   Object.fromEntries(Object.entries(asked).filter(([name]) => !drop(name)));
 
 /**
- * Sends a request and goes where redirects lead.
+ * Sends a request and follows redirects.
  * @throws Refusal when one leads where no request may go
  */
 export async function follow(
@@ -40,9 +40,9 @@ export async function follow(
     const { statusCode = 0, headers } = response;
     const redirects = [301, 302, 303, 307, 308].includes(statusCode) && headers.location !== undefined;
     if (!redirects) return { response, url: asked.url, method: asked.method };
-    // Its body is of no use to anybody.
+    // Nobody needs the body of a redirect.
     response.destroy();
-    // Node reads headers as Latin-1; servers write UTF-8.
+    // Node decodes headers as Latin-1; servers write UTF-8.
     const location = Buffer.from(headers.location ?? "", "latin1").toString("utf8");
     const next = urlBehind(location, asked.url.href);
     if (hops === maxRedirects)
@@ -59,11 +59,11 @@ function urlBehind(location: string, base: string): URL {
   }
 }
 
-/** Whoever asked for something else must not think that it was at fault. */
+/** Marks an error after a redirect, so that the model does not blame the URL it gave. */
 const behind = (thrown: unknown): unknown =>
   thrown instanceof Refusal ? new Refusal(`behind a redirect: ${thrown.message}`) : thrown;
 
-/** @throws Refusal where a redirect leads where no request may go */
+/** @throws Refusal when a redirect leads where no request may go */
 export function redirected(asked: Asked, status: number, url: URL): Asked {
   if (asked.url.protocol === "https:" && url.protocol === "http:")
     throw new Refusal(`a redirect leads from https to ${url.href}, which is not safe`);

@@ -1,4 +1,4 @@
-// The room of the options of HTTP tools: what may be said of them.
+// The room of the HTTP tools' options: their types and checks.
 
 import type { Permission } from "@rondo/core";
 import {
@@ -18,20 +18,20 @@ import { originOf, placeOf, placesOf } from "./urls.ts";
 
 export interface HttpToolsOptions {
   /**
-   * The hosts that may be asked, and no others, at every redirect as well: `example.com`, `api.example.com:8443`, and with
-   * `*.example.com` all beneath it, not itself. What is private needs `privateHosts` too. Default: all that are public.
+   * The only hosts that may be asked, also by redirects: `example.com`, `api.example.com:8443`, or `*.example.com` for
+   * all its subdomains (not itself). Private ones must be in `privateHosts` too. Default: all public hosts.
    */
   hosts?: readonly string[];
   /**
-   * Hosts that may be private, as they stand in URLs, with a port or with all: `localhost:8080`, `10.0.0.5`. The one way to what
-   * is not public; public hosts need no permission.
+   * Hosts that may be private, written as in URLs, with one port or for all ports: `localhost:8080`, `10.0.0.5`. The only
+   * way to reach what is not public; public hosts do not need it.
    */
   privateHosts?: readonly string[];
-  /** Hosts that are never asked, and all beneath them: `example.com` is `www.example.com`, too. They win over `hosts` and `privateHosts`. */
+  /** Hosts that are never asked, with all subdomains: `example.com` includes `www.example.com`. Wins over `hosts` and `privateHosts`. */
   denyHosts?: readonly string[];
   /**
-   * Headers by origin, such as `{ "api.example.com": { authorization: "Bearer …" } }`; without a scheme it is one of https. The
-   * model does not see them, and they are sent only where a call asks for that very origin.
+   * Headers by origin, such as `{ "api.example.com": { authorization: "Bearer …" } }`; without a scheme it means https.
+   * The model does not see them, and they are sent only when a call asks for exactly that origin.
    */
   headers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Leave out `http_request`. Default: false. */
@@ -40,13 +40,13 @@ export interface HttpToolsOptions {
   permission?: Permission;
   /** For `http_request`. Default: `ask`. */
   writePermission?: Permission;
-  /** Bytes kept of a body, decompressed. Default: 1,000,000. */
+  /** Bytes kept of a decompressed body. Default: 1,000,000. */
   maxBytes?: number;
-  /** How many redirects are followed. Default: 5. */
+  /** Maximum number of redirects followed. Default: 5. */
   maxRedirects?: number;
-  /** Milliseconds until a call is over, redirects and body included. Default: 30,000. */
+  /** Time limit of a call in milliseconds, redirects and body included. Default: 30,000. */
   timeoutMs?: number;
-  /** The addresses of a host, where the system is not to be asked. They are checked like all others. */
+  /** Returns the addresses of a host, instead of the system's lookup. They are checked like all others. */
   lookup?: (host: string) => Promise<readonly string[]>;
 }
 
@@ -61,7 +61,7 @@ const places = needed(
 );
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What a line can hold: no control characters, and none that Latin-1 has no byte for. */
+/** What a header line can hold: no control characters, and nothing outside Latin-1. */
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** What is wrong with a header. */
@@ -85,7 +85,7 @@ const headers: Check = (value) => {
   return undefined;
 };
 
-/** What the options of `httpTools` must be. */
+/** The check of the options of `httpTools`. */
 export const httpToolsOptions: Check = membersOf<HttpToolsOptions>({
   hosts: listOf(places),
   privateHosts: listOf(place),

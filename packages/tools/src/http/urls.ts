@@ -1,28 +1,28 @@
-// The room of URLs and hosts: URLs as they are taken from a model, and hosts as they are written in options.
+// The room of URLs and hosts: parses URLs from a model, and hosts from options.
 //
-// A host has one form before anything is compared: URL's own (which knows 127.1, 0x7f.1 and 2130706433 for what they are),
-// without a dot at its end. No module of Node's here: this is loaded with the package, and node:net is slow to load.
+// Hosts are brought to one form before they are compared: URL's own (which knows what 127.1, 0x7f.1 and 2130706433 are),
+// without a trailing dot. Imports no Node module: this loads with the package, and node:net is slow to load.
 
 import { counted, Refusal, shown } from "../reasons.ts";
 
-/** A host, and its port where one is named. */
+/** A host, with a port if one is named. */
 export interface Place {
   host: string;
   port?: string;
 }
 
-/** Hosts that are meant together: one, or all beneath it. */
+/** One host, or all its subdomains. */
 export interface Places extends Place {
   beneath: boolean;
 }
 
-/** The longest URL, in characters. */
+/** Longest URL, in characters. */
 const maxUrlLength = 8192;
 
 /**
- * A URL that may be asked for.
- * @param base what it may be relative to
- * @throws Refusal when it is none
+ * A URL that may be requested.
+ * @param base the URL it may be relative to
+ * @throws Refusal when it is not valid
  */
 export function urlOf(given: string, base?: string): URL {
   if (given.length > maxUrlLength)
@@ -40,13 +40,13 @@ export function urlOf(given: string, base?: string): URL {
   return url;
 }
 
-/** The host of a URL as the system knows it: IPv6 without brackets. */
+/** The host of a URL as the system expects it: IPv6 without brackets. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 
 export const portOf = ({ port, protocol }: URL): string =>
   port === "" ? (protocol === "https:" ? "443" : "80") : port;
 
-/** `example.com`, `localhost:8080`, `10.0.0.5`, `::1`, `[::1]:8080`; `undefined` where it is nothing of the kind. */
+/** `example.com`, `localhost:8080`, `10.0.0.5`, `::1`, `[::1]:8080`; `undefined` for anything else. */
 export function placeOf(given: string): Place | undefined {
   const written = /^[\da-f:.]*:[\da-f.]*:[\da-f:.]*$/i.test(given) ? `[${given}]` : given;
   const [, name, port] = /^(\[[^\]]*\]|[^:/?#@\\\s*]+)(?::(\d{1,5}))?$/.exec(written) ?? [];
@@ -56,7 +56,7 @@ export function placeOf(given: string): Place | undefined {
   return port === undefined ? { host } : { host, port: String(Number(port)) };
 }
 
-/** As `placeOf`, or `*.example.com`: all beneath it, and not itself. An address has nothing beneath it. */
+/** Like `placeOf`, or `*.example.com`: its subdomains, not itself. An address has no subdomains. */
 export function placesOf(given: string): Places | undefined {
   const beneath = given.startsWith("*.");
   const place = placeOf(beneath ? given.slice(2) : given);
@@ -64,7 +64,7 @@ export function placesOf(given: string): Places | undefined {
   return { ...place, beneath };
 }
 
-/** `https://example.com` of `example.com`: an origin without a scheme is one of https. `undefined` where it is none. */
+/** `https://example.com` for `example.com`: without a scheme it means https. `undefined` if it is no origin. */
 export function originOf(given: string): string | undefined {
   const written = given.includes("://") ? given : `https://${given}`;
   try {

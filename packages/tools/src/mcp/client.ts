@@ -1,4 +1,4 @@
-// The room of MCP's client, as far as tools need one: by its shape, so that nothing of the SDK is imported.
+// The room of the MCP client, as far as tools need one: described by its shape, so that nothing of the SDK is imported.
 
 import type { JsonObject } from "@rondo/core";
 import { able } from "@rondo/core/checks";
@@ -11,7 +11,7 @@ export interface McpTool {
   annotations?: { readOnlyHint?: boolean | undefined; idempotentHint?: boolean | undefined } | undefined;
 }
 
-/** How a call is made: when it is given up, by whose clock, and who hears of its progress. */
+/** How a call is made: signal, time limit, and progress callback. */
 export interface McpCallOptions {
   signal: AbortSignal;
   /** Milliseconds. */
@@ -19,10 +19,10 @@ export interface McpCallOptions {
   onprogress(told: { progress: number; message?: string | undefined }): void;
 }
 
-/** A connected client: `Client` of `@modelcontextprotocol/sdk`, or whatever has these two functions. */
+/** A connected client: `Client` of `@modelcontextprotocol/sdk`, or anything with these two functions. */
 export interface McpClient {
   listTools(page?: { cursor: string }): Promise<{ tools: McpTool[]; nextCursor?: string | undefined }>;
-  /** One that takes two parameters (`Client` of `@modelcontextprotocol/client`) is given the options second. */
+  /** If it takes only two parameters (`Client` of `@modelcontextprotocol/client`), the options are passed second. */
   callTool(
     params: { name: string; arguments: JsonObject },
     resultSchema: undefined,
@@ -36,24 +36,24 @@ export const mcpClient: ReturnType<typeof able> = able(
   "callTool",
 );
 
-/** More pages than a server has that comes to an end. */
+/** More pages than any server needs. */
 const mostPages = 1_000;
 
-/** All tools that a server has, page by page. A server that never comes to an end is left where it is. */
+/** All tools of a server, page by page. Stops at the maximum for a server whose pages never end. */
 export async function toolsOf(client: McpClient): Promise<McpTool[]> {
   const tools: McpTool[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
     const listed = await (cursor === undefined ? client.listTools() : client.listTools({ cursor }));
     tools.push(...listed.tools);
-    // One that is given again leads in a circle.
+    // A repeated cursor would loop forever.
     if (listed.nextCursor === undefined || listed.nextCursor === cursor) break;
     cursor = listed.nextCursor;
   }
   return tools;
 }
 
-/** Calls a tool. @returns what the server answered, unread */
+/** Calls a tool. @returns the server's answer, unchecked */
 export function called(
   client: McpClient,
   name: string,

@@ -1,4 +1,4 @@
-// The room of what an MCP server answers, as outputs of a tool: it is another program's, and may be anything.
+// The room of an MCP server's answer: turns it into tool outputs, whatever it contains.
 
 import type { Json, ToolOutput } from "@rondo/core";
 
@@ -12,7 +12,7 @@ interface Block {
   resource?: { uri?: unknown; text?: unknown; blob?: unknown; mimeType?: unknown } | null;
 }
 
-/** What a model reads of it. Structured content is read where there is no other: servers say it as text as well. */
+/** What the model reads of it. Structured content is used only if there is nothing else: servers repeat it as text. */
 export function outputsOf({
   content,
   structuredContent,

@@ -1,25 +1,25 @@
-// The room of what git ignores: `.gitignore` files, nested and negated, as git reads them.
+// The room of what git ignores: `.gitignore` files, nested and negated, read as git reads them.
 //
-// Matching is this package's own, because the files are written by whoever wrote the repository (or by the model) and
-// must not be able to stop the process; see the room of globs. Global excludes of the user are not read.
+// These files come from the repository's authors (or the model) and must not be able to stall the process, so matching
+// is our own, in bounded time; see `glob.ts`. The user's global excludes are not read.
 
 import { matchPath, type Segment, segmentsOf } from "./glob.ts";
 
 interface IgnoreRule {
   negated: boolean;
   foldersOnly: boolean;
-  /** Matched against the whole path below the file's folder, else against the last part only. */
+  /** Matched against the whole path below the file's folder; otherwise against the last part only. */
   anchored: boolean;
   segments: Segment[];
 }
 
-/** The rules of one file. `base`: its folder, relative to the walk's origin, as parts. */
+/** The rules of one file. `base`: its folder relative to where the walk starts, as parts. */
 export interface IgnoreFile {
   base: readonly string[];
   rules: readonly IgnoreRule[];
 }
 
-/** Reads the text of an ignore file. */
+/** Parses an ignore file. */
 export function parseIgnore(text: string, base: readonly string[]): IgnoreFile {
   const rules: IgnoreRule[] = [];
   for (const raw of text.replace(/^\ufeff/, "").split("\n")) {
@@ -30,8 +30,8 @@ export function parseIgnore(text: string, base: readonly string[]): IgnoreFile {
 }
 
 /**
- * Whether the last matching rule ignores `parts`. The files go from the outermost to the innermost, and the parents
- * of `parts` must be known not to be ignored: nothing below an ignored folder can be taken back in.
+ * Whether the last matching rule ignores `parts`. The files go from the outermost to the innermost. The caller must know
+ * that no parent of `parts` is ignored: nothing below an ignored folder can be re-included.
  */
 export function isIgnored(files: readonly IgnoreFile[], parts: readonly string[], folder: boolean): boolean {
   for (let one = files.length - 1; one >= 0; one--) {
@@ -60,12 +60,12 @@ function ruleOf(line: string): IgnoreRule | undefined {
   const segments = segmentsOf(text);
   // `a/**` means everything inside a, not a itself.
   if (segments.length > 1 && segments.at(-1) === "**") segments.push([{ kind: "star" }]);
-  // A backslash at the very end escapes nothing: git matches nothing by it.
+  // A trailing backslash escapes nothing: for git such a pattern matches nothing.
   if (/(^|[^\\])(\\\\)*\\$/.test(text)) return undefined;
   return { negated, foldersOnly, anchored, segments };
 }
 
-/** Without the spaces at its end, except one that is escaped. */
+/** Without trailing spaces, except an escaped one. */
 function trimmed(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === " ") {

@@ -1,4 +1,4 @@
-// The room of given globs: what a model means by a glob as it writes one.
+// The room of given globs: interprets a glob as a model writes it.
 
 import { Refusal, shown } from "../reasons.ts";
 import { glob } from "./glob.ts";
@@ -15,9 +15,9 @@ export function compiled(pattern: string): (path: string) => boolean {
 }
 
 /**
- * A glob relative to the folder that is looked through, also where it was given as an absolute path. An empty one is none:
- * models fill in what may be left out.
- * @throws Refusal when what it names is not in that folder
+ * A glob relative to the searched folder, even if given as an absolute path. An empty one counts as none: models fill in
+ * optional arguments.
+ * @throws Refusal when it names something outside that folder
  */
 export function relativeGlob(pattern: string | undefined, root: Root, place: Place): string | undefined {
   if (pattern === undefined || pattern.trim() === "") return undefined;
@@ -30,7 +30,7 @@ export function relativeGlob(pattern: string | undefined, root: Root, place: Pla
   throw new Refusal(`the glob names nothing in ${shown(place.shown)}: ${shown(pattern)}`);
 }
 
-/** Why a glob may have matched nothing. */
+/** A hint on why a glob may have matched nothing. */
 export function globNote(option: string, pattern: string, folder: string): string {
   const path = pattern.replace(/^(?:\.?\/)+/, "");
   if (option === "glob" && /^[^!]*\/$/.test(path))

@@ -1,8 +1,8 @@
-// The room of given paths: what a model means by a path as it writes one.
+// The room of given paths: interprets a path as a model writes it.
 //
-// A shell would have made a home of `~`, an editor a path of `file:///…`, and nobody means the quotes, the space or the
-// newline around a name. Taken word for word they make folders called `~` and files nobody finds. What is there under the
-// very name that is given always comes first; whatever a path becomes, the room of the root judges it.
+// A shell would expand `~`, an editor would open `file:///…`, and quotes, spaces or newlines around a name are never
+// meant. Taken literally they create folders called `~` and files that nobody finds. A file with exactly the given name
+// always comes first, and every resulting path is checked by the room of the root.
 
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, sep } from "node:path";
@@ -12,8 +12,8 @@ import { lookAlike } from "./near-names.ts";
 import type { Place, Root } from "./root.ts";
 
 /**
- * Where a path leads that a model gave.
- * @throws Refusal when it leaves the root; file system errors other than "not there"
+ * The place that a path from a model means.
+ * @throws Refusal when it leaves the root; file system errors other than "not found"
  */
 export function meant(root: Root, given: string): Place {
   const place = located(root, given);
@@ -26,13 +26,13 @@ export function meant(root: Root, given: string): Place {
   if (slashed?.exists) return slashed;
   const alike = lookAlike(spoken.real);
   if (alike !== undefined) return root.locate(alike);
-  // To be made there, where its folder is: else it is a name with backslashes in it.
+  // A new file goes there if its folder exists; otherwise the backslashes belong to the name.
   return slashed !== undefined && root.locate(dirname(slashed.real)).exists && slashed.real !== spoken.real
     ? slashed
     : spoken;
 }
 
-/** What a call that touches `given` locks: its real path. Never throws. */
+/** The lock key of a call that touches `given`: its real path. Never throws. */
 export function keyOf(root: Root, given: string): string {
   try {
     return `file:${meant(root, given).real}`;
@@ -41,7 +41,7 @@ export function keyOf(root: Root, given: string): string {
   }
 }
 
-/** `undefined`: it lies in a home folder, and there is none. */
+/** `undefined`: the path begins with `~`, and there is no home folder. */
 function located(root: Root, given: string): Place | undefined {
   const path = /^file:\/\//i.test(given) ? fromUrl(given) : given;
   if (path === "~" || path.startsWith("~/")) {
@@ -56,7 +56,7 @@ function located(root: Root, given: string): Place | undefined {
   }
 }
 
-/** Path separators of Windows. Not with `..`: what was allowed for `notes/*` must not lead out of there. */
+/** Windows separators. Not with `..`: a grant for `notes/*` must not lead out of that folder. */
 const hasBackslashes = (path: string): boolean =>
   sep === "/" && path.includes("\\") && !path.split(/[\\/]/).includes("..");
 
@@ -73,7 +73,7 @@ function inHome(root: Root, path: string): Place | undefined {
   }
 }
 
-/** A path from `/` as a model writes it that takes the root for the whole file system. */
+/** The relative path behind an absolute one from a model that takes the root for `/`. */
 function relativeMeant(root: Root, path: string): Refusal | undefined {
   const below = path.replace(/^\/+/, "");
   if (!isAbsolute(path) || below === "") return undefined;
@@ -90,7 +90,7 @@ function relativeMeant(root: Root, path: string): Refusal | undefined {
   }
 }
 
-/** Without white space and one pair of quotes around it. */
+/** Without surrounding whitespace and one pair of quotes. */
 function unwrapped(given: string): string {
   const trimmed = given.trim();
   const inner = /^(["'`])(.+)\1$/su.exec(trimmed)?.[2]?.trim() ?? trimmed;

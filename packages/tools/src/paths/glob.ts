@@ -1,8 +1,8 @@
 // The room of globs: file name patterns, matched in bounded time.
 //
-// Patterns come from a model or from a repository nobody trusts, so they never become regular expressions: a few stars
-// too many would stop the process. A part without `/` is matched with one step back to its last star (at worst its
-// length times the name's), parts with `**` by a table.
+// Patterns come from a model or an untrusted repository, so they never become regular expressions, which a few
+// stars too many can stall. A part without `/` is matched with backtracking to its last star only (at worst pattern
+// length times name length), parts with `**` by dynamic programming.
 
 type Piece = { kind: "char"; char: string } | { kind: "any" } | { kind: "star" } | CharSet;
 interface CharSet {
@@ -11,7 +11,7 @@ interface CharSet {
   ranges: [number, number][];
 }
 
-/** One part of a pattern between slashes; a plain name as itself, which is compared a hundred times as fast. */
+/** One part of a pattern between slashes. A plain name stays a string, which compares a hundred times as fast. */
 export type Segment = "**" | { name: string } | Piece[];
 
 const maxAlternatives = 256;
@@ -19,14 +19,14 @@ const maxAlternatives = 256;
 /**
  * Compiles a glob over `/`-separated paths: `*`, `?`, `[a-z]`, `[!a]`, `**`, `{a,b}`, `\` escapes. A pattern without
  * a slash is matched against the last part of the path. `*` and `**` also match names that begin with a dot. Several
- * patterns are parted by commas; what one with a `!` before it matches is left out, with all that is below it.
- * @throws RangeError when the braces stand for more than 256 patterns
+ * patterns are separated by commas; a pattern with a leading `!` excludes its matches, with everything below them.
+ * @throws RangeError when the braces expand to more than 256 patterns
  */
 export function glob(pattern: string): (path: string) => boolean {
   const listed = partedByCommas(pattern);
   const wanted = listed.filter((one) => !one.startsWith("!"));
   const unwanted = listed.filter((one) => one.startsWith("!")).map((one) => one.slice(1).replace(/\/+$/, ""));
-  // A name may have a comma in it.
+  // A name may contain a comma.
   if (unwanted.length === 0 && wanted.length > 1) wanted.push(pattern);
   const isWanted = anyOf(wanted);
   const isUnwanted = anyOf(unwanted);
@@ -49,7 +49,7 @@ function anyOf(patterns: readonly string[]): (parts: readonly string[]) => boole
   };
 }
 
-/** A set of characters, and a name with brackets in it: `app/[slug]/page.tsx` is a path in many a repository. */
+/** The pattern with its brackets as a set, and as plain characters: `app/[slug]/page.tsx` is a path in many repositories. */
 function withItsBrackets(pattern: string): string[] {
   const plain = pattern.replace(/\\.|\[/gs, (found) => (found === "[" ? "\\[" : found));
   return plain === pattern ? [pattern] : [pattern, plain];
@@ -58,7 +58,7 @@ function withItsBrackets(pattern: string): string[] {
 const tooMany = (): RangeError =>
   new RangeError(`the braces stand for more than ${maxAlternatives} patterns`);
 
-/** The patterns of a list: commas in braces and in sets part nothing. */
+/** Splits a list of patterns at commas, but not inside braces or sets. */
 function partedByCommas(pattern: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -96,7 +96,7 @@ function plainName(pieces: Piece[]): Segment {
   return { name };
 }
 
-/** Whether parts of a path match; `**` stands for any number of parts, none among them. */
+/** Whether the parts of a path match; `**` stands for any number of parts, including none. */
 export function matchPath(segments: readonly Segment[], parts: readonly string[]): boolean {
   const [first, second] = segments;
   if (first !== undefined && first !== "**" && second === undefined)
@@ -172,7 +172,7 @@ function piecesOf(part: string): Piece[] {
   return pieces;
 }
 
-/** Named sets of POSIX, as git knows them. */
+/** POSIX character classes, as git knows them. */
 const named: Record<string, [number, number][]> = {
   alpha: [
     [65, 90],
@@ -230,7 +230,7 @@ function setOf(chars: readonly string[], start: number): { set: CharSet; end: nu
   return undefined;
 }
 
-/** The patterns that `{a,b}` stands for. */
+/** Expands `{a,b}` into all its patterns. */
 function braces(pattern: string): string[] {
   let done: string[] = [];
   let open = [pattern];

@@ -1,23 +1,23 @@
-// The room of near names: what somebody may have meant by a name that is not there.
+// The room of near names: what may have been meant by a name that does not exist.
 //
-// Names that look the same are the same to a model: a tool of macOS writes a narrow space before "PM" and splits an é in
-// two, and no model can write these again as they were. Names that are merely like one another are told, never taken.
+// Names that look the same are the same to a model: macOS writes a narrow space before "PM" and decomposes é, and no
+// model can reproduce these. A unique name that looks the same is used; names that are merely similar are only suggested.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
-/** Folders with more in them are not gone through. */
+/** Larger folders are not searched. */
 const maxEntries = 5000;
 const maxTold = 3;
 
-/** A name as it looks: composed, each kind of space one, each kind of apostrophe one. */
+/** A name as it looks: in composed form (NFC), with one kind of space and one of apostrophe. */
 const looks = (name: string): string =>
   name
     .normalize("NFC")
     .replace(/[\p{Zs}\u200b\u2060]/gu, " ")
     .replace(/[\u2018\u2019\u02bc]/g, "'");
 
-/** The path that looks like `real`, which is not there; `undefined` where there is none, or more than one. */
+/** The existing path that looks like the missing `real`; `undefined` if there is none, or more than one. */
 export function lookAlike(real: string): string | undefined {
   const [at, missing] = splitAt(real);
   let found = at;
@@ -29,7 +29,7 @@ export function lookAlike(real: string): string | undefined {
   return found;
 }
 
-/** Paths like `real`, which is not there: in another case, with another ending, with more or less of a name. */
+/** Existing paths similar to the missing `real`: another case, another extension, a part of the name more or less. */
 export function nearPaths(real: string): string[] {
   const [at, [name = "", ...behind]] = splitAt(real);
   const names = namesIn(at);
@@ -47,12 +47,12 @@ export function nearPaths(real: string): string[] {
   });
 }
 
-/** Whether anything has this path, a link to nothing too. */
+/** Whether anything exists at the path, even a dangling symlink. */
 export const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 const includesOther = (one: string, other: string): boolean => one.includes(other) || other.includes(one);
 
-/** What of a path is there, and the names behind it that are not. */
+/** The existing part of a path, and the missing names after it. */
 function splitAt(real: string): [string, string[]] {
   let at = dirname(real);
   while (!isThere(at) && at !== dirname(at)) at = dirname(at);
@@ -62,7 +62,7 @@ function splitAt(real: string): [string, string[]] {
 function namesIn(folder: string): string[] {
   try {
     const names = readdirSync(folder);
-    // A name that is no UTF-8 cannot be said again.
+    // A name that is not valid UTF-8 cannot be given by a model.
     return names.length > maxEntries ? [] : names.filter((name) => !name.includes("\ufffd")).sort();
   } catch {
     return [];

@@ -1,10 +1,10 @@
-// The room of the root: no file tool reaches a path that is not under it.
+// The room of the root: no file tool reaches a path outside it. A path is checked three times:
 //
-// A path is judged three times. In words: `..` and absolute paths that leave the root are refused before anything is
-// touched. By its real path: links are followed in thought and the nearest part that exists must lie under the real
-// root. And after opening: what was really opened is asked for its own path, because between the second look and the
-// opening somebody may have put a link there. What is created or renamed goes through an open folder (on Linux by
-// /proc/self/fd, which names the folder itself and not a path to it), so that a swapped parent changes nothing.
+// 1. As text: `..` and absolute paths that leave the root are refused before the file system is touched.
+// 2. By its real path: symlinks are resolved, and the nearest existing part must lie under the real root.
+// 3. After opening: the real path of what was opened is checked, as a symlink may have been put there after 2.
+// Files are created and renamed through an open folder (on Linux by /proc/self/fd, which names the folder itself and
+// not a path to it), so that swapping a parent folder changes nothing.
 
 import {
   type BigIntStats,
@@ -24,19 +24,19 @@ import { codeOf, Refusal, shown } from "../reasons.ts";
 import { isThere, nearPaths } from "./near-names.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
-/** Not every Linux has a /proc: a folder that was made another process's root may hold none. */
+/** Some Linux environments have no /proc, a chroot for example. */
 const viaProc = process.platform === "linux" && existsSync("/proc/self/fd");
 
 /** Where a path leads. */
 export interface Place {
   /** Relative to the root, with `/`; `.` for the root itself. */
   shown: string;
-  /** Absolute, links resolved, for as much of it as exists. */
+  /** Absolute, with symlinks resolved as far as the path exists. */
   real: string;
   exists: boolean;
 }
 
-/** An open folder. `path` names it (on Linux: the very folder, wherever it is moved). */
+/** An open folder. `path` names it (on Linux: that very folder, even after it is moved). */
 export interface Folder {
   path: string;
   real: string;
@@ -53,7 +53,7 @@ export class Root {
   readonly given: string;
   readonly real: string;
 
-  /** @throws Refusal when `path` is no folder */
+  /** @throws Refusal when `path` is not a folder */
   constructor(path: string) {
     this.given = resolve(path);
     try {
@@ -67,7 +67,7 @@ export class Root {
 
   /**
    * Where `path` leads, relative to the root or absolute.
-   * @throws Refusal when it leaves the root; file system errors other than "not there"
+   * @throws Refusal when it leaves the root; file system errors other than "not found"
    */
   locate(path: string): Place {
     if (path.includes("\0")) throw new Refusal(`the path holds a NUL character: ${shown(path)}`);
@@ -77,7 +77,7 @@ export class Root {
       real = realpathSync.native(wanted);
     } catch (thrown) {
       if (codeOf(thrown) !== "ENOENT") {
-        // Whether a file outside is readable, a folder or a loop is nobody's business: judge the way to it first.
+        // Errors for a path outside would tell what exists there: a symlink is refused before they show.
         if (isLink(wanted)) throw astray(path);
         if (wanted !== this.real) this.locate(dirname(wanted));
         throw thrown;
@@ -96,12 +96,12 @@ export class Root {
   }
 
   /**
-   * Opens what `place` names and checks that it is where it was. Never follows a link, never waits for a pipe.
-   * @param kind what it must be; a device, pipe or socket is refused
+   * Opens `place` and checks that it is still where it was. Follows no symlink, and does not block on a pipe.
+   * @param kind what it must be; devices, pipes and sockets are refused
    */
   async open(place: Place, kind: "file" | "folder"): Promise<FileHandle> {
     if (!place.exists) throw this.notThere(kind, place);
-    // Looked at before it is opened: opening alone can act on a device.
+    // Checked before it is opened: opening a device can have effects.
     this.#mustBe(kind, await stat(place.real), place);
     const handle = await open(
       place.real,
@@ -120,8 +120,8 @@ export class Root {
   }
 
   /**
-   * As `open` for a file, without waiting: for a thread of its own, where it is many times as fast.
-   * @returns a file descriptor, the caller's to close, and the file's size in bytes
+   * Like `open` for a file, but synchronous: for a thread of its own, where that is many times as fast.
+   * @returns a file descriptor, which the caller must close, and the file's size in bytes
    */
   openSync(place: Place): { fd: number; size: number } {
     if (!place.exists) throw this.notThere("file", place);
@@ -143,7 +143,7 @@ export class Root {
     }
   }
 
-  /** That nothing is at `place`, and what is there under a name like it. */
+  /** Says that nothing is at `place`, and which similar names exist. */
   notThere(kind: "file" | "folder", place: Place): Refusal {
     const near = nearPaths(place.real).map((path) => shown(this.name(path)));
     const hint = near.length > 0 ? ` (there is ${near.join(", ")})` : isNoUtf8(place.shown) ? noUtf8Hint : "";
@@ -160,7 +160,7 @@ export class Root {
     };
   }
 
-  /** Opens the folder that `place` is in, and makes it and its parents where they are missing. `made` counts them. */
+  /** Opens the parent folder of `place`, creating it and its parents if missing. `made` counts them. */
   async parent(place: Place): Promise<Folder & { made: number }> {
     const steps: string[] = [];
     let at = this.locate(dirname(place.real));
@@ -201,7 +201,7 @@ export class Root {
     return { path: viaProc ? `/proc/self/fd/${handle.fd}` : real, real, close: () => handle.close() };
   }
 
-  /** The path made absolute, `..` taken out. The root may be named as it was given or by its real path. */
+  /** The path made absolute, without `..`. It may begin with the root as given, or with its real path. */
   #inWords(path: string): string {
     const wanted = isAbsolute(path) ? resolve(path) : resolve(this.real, path);
     if (isUnder(this.real, wanted)) return wanted;
@@ -216,7 +216,7 @@ export class Root {
         const real = realpathSync.native(above);
         this.#mustHold(real, path);
         const whole = join(real, relative(above, wanted));
-        // What is named there but has no real path is a link to nothing; following it could create a file anywhere.
+        // An entry without a real path is a dangling symlink: following it could create a file anywhere.
         if (isLink(join(real, relative(above, wanted).split(sep)[0]!))) throw astray(path);
         return { shown: this.name(whole), real: whole, exists: false };
       } catch (thrown) {
@@ -249,7 +249,7 @@ export class Root {
   }
 }
 
-/** What a name is shown with that is no UTF-8: nothing can be opened by what it is shown as. */
+/** A name that is not valid UTF-8 is shown with U+FFFD, and cannot be opened under that name. */
 const isNoUtf8 = (name: string): boolean => name.includes("\ufffd");
 const noUtf8Hint =
   " (\ufffd is shown for bytes that are no UTF-8: rename it with a command, by a pattern such as caf?.txt)";
@@ -258,7 +258,7 @@ function outside(path: string): Refusal {
   return new Refusal(`Path is outside the root: ${shown(path)} (only paths under the root can be used)`);
 }
 
-/** One sentence for a link that leads out and a link to nothing: which of the two it is would tell what exists outside. */
+/** The same message for a symlink that leads out and for a dangling one: the difference would tell what exists outside. */
 function astray(path: string): Refusal {
   return new Refusal(
     `Path is outside the root: ${shown(path)} (it goes through a link that leads out of the root or to nothing)`,
@@ -285,7 +285,7 @@ function mustBeSame(opened: BigIntStats, named: BigIntStats): void {
     throw new Refusal("the path was changed while it was opened");
 }
 
-/** The path of what a handle really is, asked of the kernel; elsewhere of its path, compared by identity. */
+/** The real path of an open handle, from the kernel; without /proc, that of `path`, after comparing identities. */
 async function realOf(handle: FileHandle, path: string): Promise<string> {
   if (viaProc) return readlink(`/proc/self/fd/${handle.fd}`);
   const now = await realpath(path);

@@ -1,8 +1,8 @@
-// The room of the walk: every entry below a folder, sorted, without what git ignores and without following links.
+// The room of the walk: every entry below a folder, sorted, without what git ignores and without following symlinks.
 //
-// Each folder is opened and checked as the room of the root does it, so that a folder swapped for a link in mid-walk
-// does not lead out. Entries come in the order of their whole paths, folders with their `/`. Others have their turn on the
-// way: what git ignores is told by whoever wrote the repository, and can take long to compare.
+// Each folder is opened and checked as in the room of the root, so that a folder swapped for a symlink during the walk
+// does not lead out. Entries are sorted by whole path, folders with a trailing `/`. The walk yields to the event loop
+// regularly: ignore patterns come from the repository, and can take long to match.
 
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
@@ -15,14 +15,14 @@ import type { Place, Root } from "./root.ts";
 export type EntryKind = "file" | "folder" | "link" | "other";
 
 export interface Entry {
-  /** Relative to the root, with `/`, without one at the end. */
+  /** Relative to the root, with `/` between the parts and none at the end. */
   path: string;
   kind: EntryKind;
 }
 
 export interface WalkOptions {
   recursive: boolean;
-  /** Also what git ignores, and `node_modules`; never `.git`. */
+  /** Include what git ignores, and `node_modules`; never `.git`. */
   includeIgnored: boolean;
   signal?: AbortSignal;
 }
@@ -36,7 +36,7 @@ export interface LeftOut {
 
 const maxIgnoreBytes = 1024 * 1024;
 
-/** The entries below `start`, in order. `left` is filled on the way. */
+/** The entries below `start`, in order. `left` is filled during the walk. */
 export async function* walk(
   root: Root,
   start: Place,
@@ -48,29 +48,29 @@ export async function* walk(
   yield* below(walking, start, outer?.files ?? []);
 }
 
-/** What holds for a whole walk. */
+/** State shared by the whole walk. */
 interface Walk {
   root: Root;
   start: Place;
   options: WalkOptions;
   left: LeftOut;
-  /** The folder that what git ignores is told relative to. */
+  /** The folder that ignore rules are relative to. */
   top: string;
-  /** When others last had theirs. */
+  /** When the walk last yielded. */
   turn: number;
 }
 
-/** Milliseconds for which a walk holds everything else up. */
+/** How long a walk blocks the event loop at most, in milliseconds. */
 const turnMs = 20;
 
-/** Lets others have their turn, among them whoever ends this. */
+/** Yields to the event loop, so that an abort can arrive too. */
 async function takeTurns(walking: Walk): Promise<void> {
   await new Promise<void>((resolve) => void setImmediate(resolve));
   walking.options.signal?.throwIfAborted();
   walking.turn = performance.now();
 }
 
-/** @param files what git ignores by the folders above */
+/** @param files the ignore files of the folders above */
 async function* below(
   walking: Walk,
   place: Place,
@@ -91,7 +91,7 @@ async function* below(
     if (!options.includeIgnored && entries.some((one) => one.name === ".gitignore" && one.isFile()))
       own = await ignoreFileIn(root, place, here);
   } catch (thrown) {
-    // A folder that vanished or cannot be read is told, and does not hide its neighbours.
+    // A folder that vanished or cannot be read is reported, and does not hide its siblings.
     if (place === start || (codeOf(thrown) === undefined && !(thrown instanceof Refusal))) throw thrown;
     left.unreadable.push(place.shown);
     return;
@@ -124,8 +124,8 @@ async function* below(
 }
 
 /**
- * The ignore files that apply to `start` from above: those between the folder that holds `.git` (which may be above
- * the root), else the root, and `start`. `top` is that folder, which their rules are relative to.
+ * The ignore files above `start` that apply to it: from the folder that contains `.git` (it may be above the
+ * root), or else from the root. `top` is that folder, which their rules are relative to.
  */
 async function ignoreFilesAbove(root: Root, start: Place): Promise<{ files: IgnoreFile[]; top: string }> {
   let top = root.real;
@@ -150,19 +150,19 @@ async function ignoreFilesAbove(root: Root, start: Place): Promise<{ files: Igno
   return { files, top };
 }
 
-/** Where git keeps what it knows of a working tree: in `.git`, or, of a submodule and a linked worktree, where the file of that name leads. */
+/** Git's folder for a working tree: `.git`, or, for a submodule or linked worktree, where the file of that name points. */
 async function gitFolder(top: string): Promise<string> {
   const git = join(top, ".git");
   const told = await readWhole(git, maxIgnoreBytes).catch(() => "");
   const [, path] = /^gitdir: (.+)$/m.exec(told) ?? [];
   if (path === undefined) return git;
   const own = resolve(top, path.trim());
-  // A linked worktree shares its repository's.
+  // A linked worktree shares the folder of its repository.
   const shared = await readWhole(join(own, "commondir"), maxIgnoreBytes).catch(() => "");
   return resolve(own, shared.trim());
 }
 
-/** What a folder's own `.gitignore` says; undefined where it cannot be read, or says too much. */
+/** A folder's own `.gitignore`; undefined if it cannot be read, or is too large. */
 async function ignoreFileIn(
   root: Root,
   folder: Place,

@@ -1,7 +1,7 @@
-// The room of search patterns: what a model writes for a regular expression, and where it may have meant another one.
+// The room of search patterns: turns a model's pattern into a regular expression, and finds possible misunderstandings.
 //
-// Models have learnt the expressions of grep, of ripgrep and of Perl as well. What JavaScript refuses is refused with its
-// words; what it takes for something else finds nothing, and nobody knows why. So that is said where nothing was found.
+// Models also know the syntaxes of grep, ripgrep and Perl. What JavaScript rejects is refused with JavaScript's message.
+// What JavaScript reads as something else matches nothing, without a reason: so a search without matches says so.
 
 import { Refusal } from "../reasons.ts";
 
@@ -10,14 +10,14 @@ export interface Expression {
   flags: string;
 }
 
-/** The expression of a pattern. @throws Refusal when it is none */
+/** The expression for a pattern. @throws Refusal when it is invalid */
 export function expressionOf(pattern: string, literal: boolean, ignoreCase: boolean): Expression {
   const given = literal ? pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&") : pattern;
-  // Flags for the whole pattern, as other languages write them. Of one line neither `m` nor `s` changes anything.
+  // Inline flags for the whole pattern, as in other languages. Within a single line `m` and `s` have no effect.
   const inline = literal ? undefined : /^\(\?([imsu]+)\)/.exec(given);
   const source = given.slice(inline?.[0].length ?? 0);
   const needsUnicode = !literal && /(?:^|[^\\])(?:\\\\)*\\(?:[pP]\{|u\{)/.test(source);
-  // By characters, and not by the halves of some, wherever the grammar of that, which is stricter, takes the pattern.
+  // Unicode mode matches whole characters, not surrogates; used whenever its stricter grammar accepts the pattern.
   const isUnicode = needsUnicode || faultOf(source, "u") === undefined;
   const flags = `${ignoreCase || inline?.[1]?.includes("i") ? "i" : ""}${isUnicode ? "u" : ""}`;
   const fault = faultOf(source, flags);
@@ -34,7 +34,7 @@ function faultOf(source: string, flags: string): string | undefined {
   }
 }
 
-/** Behind backslashes that escape one another. */
+/** A position after an odd number of backslashes. */
 const escaped = String.raw`(?:^|[^\\])(?:\\\\)*\\`;
 
 const otherwise: readonly (readonly [found: RegExp, says: string])[] = [
@@ -46,7 +46,7 @@ const otherwise: readonly (readonly [found: RegExp, says: string])[] = [
   [/^\/.*\/[a-z]*$/s, "the slashes are a part of the pattern"],
 ];
 
-/** What a pattern that was not found may have meant, in words. */
+/** What a pattern without matches may have meant. */
 export function otherMeanings(pattern: string, literal: boolean): string[] {
   const newline = literal ? pattern.includes("\n") : new RegExp(`\n|${escaped}n`).test(pattern);
   return [

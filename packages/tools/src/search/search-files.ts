@@ -1,6 +1,6 @@
-// The room of search_files: lines that match a regular expression, within a hard time bound.
+// The room of search_files: lines that match a regular expression, within a strict time limit.
 //
-// The search has a thread of its own (`thread.ts`), which is ended when its time is up. What it had found until then is told.
+// The search runs in its own thread (`thread.ts`), which is terminated at the limit. The matches found until then are reported.
 
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
@@ -15,11 +15,11 @@ import { type Found, searched } from "./thread.ts";
 import type { SearchNews, SearchOrder } from "./thread-messages.ts";
 
 export interface SearchFilesOptions extends FileToolOptions {
-  /** Matching lines shown at most; all are counted. Default: 200. */
+  /** Maximum number of matching lines shown; all are counted. Default: 200. */
   maxMatches?: number;
   /** Larger files are not searched. Default: 10 MiB. */
   maxFileBytes?: number;
-  /** Milliseconds a search may take. Default: 10,000. */
+  /** Time limit of a search in milliseconds. Default: 10,000. */
   timeLimitMs?: number;
 }
 
@@ -92,7 +92,7 @@ export function searchFiles(options: SearchFilesOptions): Tool {
   });
 }
 
-/** @throws Refusal when there is nothing at the path, or the pattern or the glob is none */
+/** @throws Refusal when nothing exists at the path, or the pattern or the glob is invalid */
 function orderOf(
   root: Root,
   args: Args,
@@ -151,7 +151,7 @@ function told(
   );
 }
 
-/** What may have kept a search from finding anything. */
+/** Possible reasons why a search found nothing. */
 function whyNothing(news: SearchNews, order: SearchOrder, args: Args): string[] {
   if (news.matches > 0) return [];
   const notes = otherMeanings(args.pattern, args.literal ?? false);

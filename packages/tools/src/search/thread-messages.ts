@@ -1,6 +1,6 @@
-// The room of the search thread's messages: what the main thread and the search's thread say to each other.
+// The room of the search thread's messages: between the main thread and the search thread.
 
-/** What is to be searched. */
+/** What to search. */
 export interface SearchOrder {
   root: string;
   path: string;
@@ -10,7 +10,7 @@ export interface SearchOrder {
   includeIgnored: boolean;
   maxMatches: number;
   maxFileBytes: number;
-  /** Where the thread writes the file it is in: a length of 4 bytes, then UTF-8. */
+  /** Where the thread writes the name of the current file: 4 bytes of length, then UTF-8. */
   at: SharedArrayBuffer;
 }
 
@@ -20,7 +20,7 @@ export interface FoundLine {
   text: string;
 }
 
-/** What was found since the last news (`lines`) and in all (the numbers). */
+/** What was found since the last message (`lines`), and in total (the numbers). */
 export interface SearchNews {
   lines: FoundLine[];
   matches: number;
@@ -29,11 +29,11 @@ export interface SearchNews {
   binary: number;
   large: number;
   unreadable: number;
-  /** Entries that git ignores, without what is in them. */
+  /** Entries that git ignores; what is inside them is not counted. */
   ignored: number;
 }
 
-/** Before anything was looked at. */
+/** Before anything was searched. */
 export const noNews: SearchNews = {
   lines: [],
   matches: 0,

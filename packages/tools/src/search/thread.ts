@@ -1,6 +1,6 @@
-// The room of the search's thread, as it is seen from outside: it is started, heard, and ended.
+// The room of the search thread, seen from the main thread: starts it, listens to it, and terminates it.
 //
-// A regular expression can take longer than the universe lasts, and nothing in the same thread can stop it.
+// A regular expression can run practically forever, and nothing in the same thread can stop it.
 
 import { Refusal } from "../reasons.ts";
 import { afterMs } from "../timer.ts";
@@ -10,13 +10,13 @@ import { type FoundLine, noNews, type SearchNews, type SearchOrder } from "./thr
 export interface Found {
   lines: FoundLine[];
   news: SearchNews;
-  /** The file the search was in when its time was up. */
+  /** The file that was being searched when the time was up. */
   stoppedIn: string | undefined;
 }
 
 /**
- * Searches in a thread, and ends it when its time is up.
- * @throws Refusal for what the thread refuses, and where it has not memory enough; the signal's reason when it was aborted
+ * Searches in a thread, and terminates it at the time limit.
+ * @throws Refusal for what the thread refuses, and when it runs out of memory; the signal's reason when it was aborted
  */
 export async function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSignal): Promise<Found> {
   const { Worker } = await import("node:worker_threads");
@@ -24,12 +24,12 @@ export async function searched(order: SearchOrder, timeLimitMs: number, signal: 
   const { promise, resolve, reject } = Promise.withResolvers<Found>();
   const lines: FoundLine[] = [];
   let news: SearchNews = { ...noNews, lines: [] };
-  // Below this file as a source, and below the one file that all are in when they are compiled.
+  // Relative to this source file, or to the bundle that contains it once compiled.
   const file = import.meta.url.endsWith(".ts") ? "./worker/main.ts" : "./search/worker/main.js";
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: 512 },
-    // What this process was started with is not for the thread: `--input-type` alone would keep it from starting.
+    // This process's own flags are not for the thread: `--input-type` alone would keep it from starting.
     execArgv: [],
     env: {},
     stderr: true,
@@ -41,7 +41,7 @@ export async function searched(order: SearchOrder, timeLimitMs: number, signal: 
     settled = true;
     clearTimeout(timer);
     signal.removeEventListener("abort", aborted);
-    // The thread is gone before the call has its result: nothing of it runs on behind the model's back.
+    // The thread is gone before the result is returned: nothing runs on in the background.
     worker.terminate().then(act, act);
   };
   const aborted = (): void => settle(() => reject(signal.reason));
@@ -50,7 +50,7 @@ export async function searched(order: SearchOrder, timeLimitMs: number, signal: 
     const stoppedIn = new TextDecoder().decode(new Uint8Array(order.at, 4, length).slice());
     settle(() => resolve({ lines, news, stoppedIn }));
   };
-  // For the thread to begin; from then on the search has its time, however long a busy machine took to start a thread.
+  // Time to start the thread; once it reports, the search gets its full time limit, even on a busy machine.
   let timer = afterMs(timeLimitMs + startMs, stop);
   signal.addEventListener("abort", aborted, { once: true });
   worker.on("message", (message: SearchNews | "begun" | "done") => {
@@ -61,7 +61,7 @@ export async function searched(order: SearchOrder, timeLimitMs: number, signal: 
     } else if (message === "done") settle(() => resolve({ lines, news, stoppedIn: undefined }));
     else {
       news = message;
-      // One by one: of a single file there may be more than a call takes arguments.
+      // One by one: one file may have more lines than a call takes arguments.
       for (const line of message.lines) lines.push(line);
     }
   });
@@ -76,10 +76,10 @@ export async function searched(order: SearchOrder, timeLimitMs: number, signal: 
   return promise;
 }
 
-/** Milliseconds a thread may take to begin. */
+/** Time allowed for the thread to start, in milliseconds. */
 const startMs = 5_000;
 
-/** A refusal crosses a thread as a plain error with a name. */
+/** A refusal arrives from a thread as a plain error with a name. */
 function asRefusal(thrown: unknown): unknown {
   return thrown instanceof Error && thrown.name === "Refusal" ? new Refusal(thrown.message) : thrown;
 }

@@ -1,11 +1,11 @@
-// The room of near passages: where a passage stands that was not given as it stands there.
+// The room of near passages: finds a passage that was given not quite as it is in the file.
 //
-// A model writes straight quotes where a text has round ones, and composed letters where it has them in two pieces: both
-// look the same to it, so it is told. Nothing is changed on such a likeness.
+// A model writes straight quotes for curly ones, and composed letters for decomposed ones: both look the same to it. So
+// it is told where the passage is; nothing is changed on the strength of a likeness.
 
 import { occurrences } from "./occurrences.ts";
 
-/** Where something like a passage stands and what differs, in words that follow a sentence; undefined where there is nothing like it. */
+/** Where a similar passage is and what differs, as a continuation of a sentence; undefined if there is none. */
 export function nearPassage(text: string, passage: string): string | undefined {
   const spaced = lineOf(text, passage);
   if (spaced !== undefined)
@@ -17,7 +17,7 @@ export function nearPassage(text: string, passage: string): string | undefined {
         "give those of the file, or a passage without them";
 }
 
-/** A text as it looks: composed, each kind of quote and of dash one. It keeps its lines. */
+/** A text as it looks: in composed form (NFC), with one kind of quote and of dash. Line breaks stay. */
 const looks = (text: string): string =>
   text
     .normalize("NFC")
@@ -29,7 +29,7 @@ const looks = (text: string): string =>
 
 const squeeze = (text: string): string => text.replace(/\s+/g, " ");
 
-/** The line, from 1, in which a passage begins, whatever its white space. */
+/** The line, from 1, in which a passage begins, ignoring whitespace. */
 function lineOf(text: string, passage: string): number | undefined {
   const wanted = squeeze(passage);
   if (wanted.trim() === "") return undefined;

@@ -1,15 +1,15 @@
-// The room of occurrences: where some bytes stand in others, in time that grows with their lengths and not with the product.
+// The room of occurrences: finds bytes in bytes, in time linear in their lengths.
 //
-// Node's own search is fast, but for a passage that repeats itself in a file that repeats it: there it compares all of the
-// passage at every place, which takes minutes. So what could take long is gone through once, byte by byte.
+// Node's own search is fast, except for a repetitive passage in a file that repeats it: there it compares the whole
+// passage at every position, which takes minutes. So what could take long is searched with KMP, byte by byte.
 
-/** Up to so many comparisons Node's own search takes a part of a second, whatever it is given. */
+/** Up to this many comparisons Node's own search takes a fraction of a second, whatever the input. */
 const fewComparisons = 500_000_000;
 
 /**
  * Where `passage` begins in `file`, ascending.
- * @param apart only places that do not overlap, the first of them first
- * @param most so many are looked for
+ * @param apart only places that do not overlap, taken from the front
+ * @param most stop after this many
  */
 export function occurrences(file: Buffer, passage: Buffer, apart: boolean, most: number): number[] {
   const search = file.length * passage.length > fewComparisons ? inOneGo : searched;
@@ -24,7 +24,7 @@ export function searched(file: Buffer, passage: Buffer, apart: boolean, most: nu
   return found;
 }
 
-/** As Knuth, Morris and Pratt do it: what was compared is not compared again. */
+/** Knuth-Morris-Pratt: no byte of the file is compared twice. */
 export function inOneGo(file: Buffer, passage: Buffer, apart: boolean, most: number): number[] {
   const found: number[] = [];
   const borders = bordersOf(passage);
@@ -40,7 +40,7 @@ export function inOneGo(file: Buffer, passage: Buffer, apart: boolean, most: num
   return found;
 }
 
-/** For each beginning of a passage: how long a shorter beginning it ends with. */
+/** For each prefix of a passage: the length of its longest proper prefix that is also its suffix. */
 function bordersOf(passage: Buffer): Int32Array {
   const borders = new Int32Array(passage.length);
   let matched = 0;

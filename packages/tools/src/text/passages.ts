@@ -1,25 +1,25 @@
-// The room of passages: where a text stands in a file, and what takes its place.
+// The room of passages: finds a text in a file, and replaces it.
 //
-// A model never sees how a line ends. So a plain newline of a passage stands for the line's own end, whichever it is, also
-// in a file that has both; what takes the passage's place ends its lines as the passage did, and nothing else is touched.
+// A model never sees how a line ends. So a newline in a passage matches whatever ending the line has, even in a file
+// with both; the replacement takes over the endings of the passage, and nothing else is touched.
 
 import { occurrences } from "./occurrences.ts";
 
-/** A stretch of a file, in bytes. */
+/** A range of bytes in a file. */
 export interface Stretch {
   from: number;
   to: number;
 }
 
-/** More are not looked for: they would fill the memory. */
+/** The search stops at this many: more would fill the memory. */
 export const maxStretches = 1_000_000;
 
 const LF = 10;
 const CR = 13;
 
 /**
- * Where a passage stands.
- * @param apart only stretches that do not overlap, as they can all be replaced
+ * Where a passage occurs.
+ * @param apart only ranges that do not overlap, as they can all be replaced
  */
 export function stretchesOf(file: Buffer, passage: Buffer, apart: boolean): Stretch[] {
   if (passage.includes(CR) || !file.includes("\r\n"))
@@ -35,7 +35,7 @@ export function stretchesOf(file: Buffer, passage: Buffer, apart: boolean): Stre
 const placesOf = (file: Buffer, passage: Buffer, apart: boolean): number[] =>
   occurrences(file, passage, apart, maxStretches);
 
-/** A file with plain newlines, and where in it a carriage return was left out before one. */
+/** A file with LF only, and the offsets where a CR was dropped. */
 function plainLines(file: Buffer): { text: Buffer; cuts: number[] } {
   const text = Buffer.allocUnsafe(file.length);
   const cuts: number[] = [];
@@ -50,10 +50,10 @@ function plainLines(file: Buffer): { text: Buffer; cuts: number[] } {
   return { text: text.subarray(0, length), cuts };
 }
 
-/** A text with plain newlines. */
+/** A text with LF only. */
 export const withoutReturns = (text: Buffer): Buffer => plainLines(text).text;
 
-/** How many of ascending numbers are below a bound. */
+/** How many of the ascending numbers are below a bound. */
 function countBelow(numbers: readonly number[], bound: number): number {
   let low = 0;
   let high = numbers.length;
@@ -65,13 +65,13 @@ function countBelow(numbers: readonly number[], bound: number): number {
   return low;
 }
 
-/** How many bytes the file has at least with something else in these stretches: lines may end with a byte more. */
+/** The minimum size of the file after the replacement, in bytes: a line end may take one byte more. */
 export function leastSize(file: Buffer, stretches: readonly Stretch[], instead: Buffer): number {
   const out = stretches.reduce((sum, { from, to }) => sum + to - from, 0);
   return file.length - out + stretches.length * instead.length;
 }
 
-/** The file with something else in these stretches, which do not overlap. */
+/** The file with these ranges, which do not overlap, replaced. */
 export function replaced(file: Buffer, stretches: readonly Stretch[], instead: Buffer): Buffer {
   const fits = instead.includes(CR) || !instead.includes(LF) || !file.includes("\r\n");
   const pieces: Buffer[] = [];
@@ -84,7 +84,7 @@ export function replaced(file: Buffer, stretches: readonly Stretch[], instead: B
   return Buffer.concat(pieces);
 }
 
-/** Each line ends as the line in its place did, those behind as the last one did, or as the lines around it do. */
+/** Each line gets the ending of the line it replaces; further lines get the last one's, or that of the lines around. */
 function inItsLines(file: Buffer, { from, to }: Stretch, instead: Buffer): Buffer {
   const ends: boolean[] = [];
   for (let at = file.indexOf(LF, from); at >= 0 && at < to; at = file.indexOf(LF, at + 1))
@@ -102,14 +102,14 @@ function inItsLines(file: Buffer, { from, to }: Stretch, instead: Buffer): Buffe
   return Buffer.concat(pieces);
 }
 
-/** Whether the line that goes on at `at` ends with a carriage return, or the one before it where that one has no end. */
+/** Whether the line at `at` ends in CRLF; for a last line without an ending, whether the one before it does. */
 function endsWithReturn(file: Buffer, at: number): boolean {
   const next = file.indexOf(LF, at);
   const end = next >= 0 ? next : file.lastIndexOf(LF);
   return end > 0 && file[end - 1] === CR;
 }
 
-/** The 1-based lines that stretches begin in, which are in their order. */
+/** The 1-based lines in which ranges begin; the ranges must be in order. */
 export function lineNumbers(file: Buffer, found: readonly Stretch[]): number[] {
   const lines: number[] = [];
   let line = 1;

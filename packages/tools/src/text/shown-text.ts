@@ -1,16 +1,16 @@
-// The room of what was shown: read_file shows some things as what they are not, and these must not be written back.
+// The room of shown text: keeps the placeholders that read_file shows from being written back.
 //
-// Bytes that are no UTF-8 are shown as U+FFFD, control characters as their symbols, the rest of a long line as a count. A
-// model that gives back what it read would put these in the place of what was there.
+// It shows invalid UTF-8 as U+FFFD, control characters as their symbols, and the rest of a long line as a count. A
+// model that copies what it read would overwrite the real content with these.
 
 import { isUtf8 } from "node:buffer";
 import { Refusal } from "../reasons.ts";
 
 const clipped = /\[\.\.\. [\d,]+ more bytes? in this line\]$/m;
-/** Not those of tab and newline, which are shown as they are. */
+/** Symbols of control characters, except tab and newline, which are shown as they are. */
 const symbols = /[\u2400-\u2408\u240b-\u241f\u2421]/g;
 
-/** @throws Refusal when `text` holds what read_file showed in the place of something in `before` */
+/** @throws Refusal when `text` contains a placeholder that read_file showed for something in `before` */
 export function mustNotBeShown(text: string, before: Buffer, what: string): void {
   if (text.includes("\ufffd") && !isUtf8(before) && !before.includes("\ufffd"))
     throw lost(what, "\ufffd", "bytes that are no UTF-8: they");
@@ -18,7 +18,7 @@ export function mustNotBeShown(text: string, before: Buffer, what: string): void
   if (mark !== undefined && !before.includes(mark))
     throw lost(what, `"${mark}"`, "the rest of a long line: it");
   const raw = before.toString("latin1");
-  // Each of them once, or a text full of them would have the file looked through as often.
+  // Each symbol once, or a text full of them would search the file as many times.
   for (const symbol of new Set(text.match(symbols)))
     if (controlOf(symbol).test(raw) && !before.includes(symbol))
       throw lost(what, symbol, "a control character: that");
@@ -30,14 +30,14 @@ const lost = (what: string, held: string, meant: string): Refusal =>
       "Change other parts of the file with edit_file",
   );
 
-/** What is shown as a symbol: a carriage return only where no line ends with it. */
+/** Matches what is shown as a symbol: a carriage return only if it does not end a line. */
 function controlOf(symbol: string): RegExp {
   if (symbol === "\u240d") return /\r(?!\n|$)/;
   const code = symbol === "\u2421" ? 0x7f : symbol.charCodeAt(0) - 0x2400;
   return new RegExp(`\\x${code.toString(16).padStart(2, "0")}`);
 }
 
-/** Why a passage with such a thing in it is not found; empty where there is none. */
+/** Why a passage with a placeholder is not found; empty if it has none. */
 export function shownHint(passage: string): string {
   const found = /[\ufffd\u2400-\u241f\u2421]/.exec(passage)?.[0] ?? clipped.exec(passage)?.[0];
   return found === undefined
@@ -45,7 +45,7 @@ export function shownHint(passage: string): string {
     : `. ${found} is what read_file shows for something else: give a passage without it`;
 }
 
-/** Whether most of what is not ASCII in a file is no UTF-8: it is in an older encoding, and not merely damaged. */
+/** Whether most non-ASCII content of a file is invalid UTF-8: it has a legacy encoding, and is not merely damaged. */
 function isOtherEncoding(bytes: Buffer): boolean {
   if (isUtf8(bytes)) return false;
   let balance = 0;
@@ -54,7 +54,7 @@ function isOtherEncoding(bytes: Buffer): boolean {
   return balance > 0;
 }
 
-/** @throws Refusal when `text` would bring UTF-8 into a file in another encoding */
+/** @throws Refusal when `text` would put UTF-8 into a file in another encoding */
 export function mustFitEncoding(text: string, before: Buffer, what: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what this is about
   if (/^[\u0000-\u007f]*$/.test(text) || !isOtherEncoding(before)) return;

@@ -1,6 +1,6 @@
-// The room of text in files: what is text, what is binary, and how text is shown.
+// The room of text in files: tells text from binary, and makes text safe to show.
 //
-// Nothing here reads without a bound, and nothing waits: pipes and devices are refused before they are opened.
+// Every read is limited, and none blocks: pipes and devices are refused before they are opened.
 
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { Refusal } from "../reasons.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** A small text file, not through a link. Throws when it is no plain file or larger than `maxBytes`. */
+/** Reads a small text file; no symlink is followed. Throws when it is not a regular file or larger than `maxBytes`. */
 export async function readWhole(path: string, maxBytes: number): Promise<string> {
   if (!(await lstat(path)).isFile()) throw new Refusal("not a plain file");
   const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -21,7 +21,7 @@ export async function readWhole(path: string, maxBytes: number): Promise<string>
   }
 }
 
-/** The bytes of an open file from its beginning, up to `count`. One read may give fewer than there are. */
+/** Reads an open file from its beginning, up to `count` bytes. Loops, because one read may return fewer. */
 export async function readAtMost(handle: FileHandle, count: number): Promise<Buffer> {
   const bytes = Buffer.alloc(count);
   let length = 0;
@@ -33,7 +33,7 @@ export async function readAtMost(handle: FileHandle, count: number): Promise<Buf
   return bytes.subarray(0, length);
 }
 
-/** By so many of its first bytes a file is judged. */
+/** How many of its first bytes decide what a file is. */
 export const headLength = 8192;
 
 const signatures: [kind: string, bytes: number[], at?: number][] = [
@@ -55,18 +55,18 @@ const signatures: [kind: string, bytes: number[], at?: number][] = [
   ["UTF-16 text", [0xfe, 0xff]],
 ];
 
-/** What the bytes are, by the first of them, when they are no text; `undefined` for text in UTF-8 or close to it, and for none. */
+/** The kind of binary content, by its first bytes; `undefined` for text in (or close to) UTF-8, and for an empty file. */
 export function binaryKind(bytes: Uint8Array): string | undefined {
   const head = bytes.subarray(0, headLength);
   for (const [kind, signature, at = 0] of signatures) {
     if (!signature.every((byte, index) => head[at + index] === byte)) continue;
-    // Two or three bytes prove little: text may begin with them.
+    // A signature of two or three bytes proves little: text may begin with them.
     if (signature.length > 3 || !looksLikeText(head)) return kind;
   }
   return looksLikeText(head) ? undefined : "binary data";
 }
 
-/** No NUL in it, and few control characters. */
+/** No NUL, and few control characters. */
 export function looksLikeText(head: Uint8Array): boolean {
   let odd = 0;
   for (const byte of head) {
@@ -79,7 +79,7 @@ export function looksLikeText(head: Uint8Array): boolean {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** Text of a file with its control characters made visible (ESC as "␛"), so that no terminal obeys them. Tabs and newlines stay. */
+/** Text with control characters made visible (ESC as "␛"), so that no terminal obeys them. Tabs and newlines stay. */
 export function visible(text: string): string {
   return text.replace(controls, (char) => {
     const code = char.charCodeAt(0);
@@ -87,7 +87,7 @@ export function visible(text: string): string {
   });
 }
 
-/** At most `max` UTF-16 units from `start`, never half a character. */
+/** At most `max` UTF-16 units from `start`, never half a surrogate pair. */
 export function clip(text: string, max: number, start = 0): string {
   let from = start;
   if (isLow(text, from)) from++;
@@ -96,7 +96,7 @@ export function clip(text: string, max: number, start = 0): string {
   return text.slice(from, end);
 }
 
-/** As much of a text as has at most `max` bytes of UTF-8. */
+/** As much of a text as fits into `max` bytes of UTF-8. */
 export function clipBytes(text: string, max: number): string {
   if (text.length * 3 <= max) return text;
   return text.slice(

@@ -1,7 +1,7 @@
-// The room of a text's form: what of a file is not its text, and stays when its text changes.
+// The room of a text's form: what a file keeps when its text changes.
 //
-// A model is given lines, without the byte order mark, the carriage returns and the encoding they are in, and gives lines
-// back. A file keeps the form it had.
+// A model reads and writes lines, without the byte order mark, carriage returns and encoding of the file. The file keeps
+// all of these.
 
 import { headLength, looksLikeText } from "./text-file.ts";
 
@@ -15,7 +15,7 @@ export interface TextForm {
 
 export const utf8Mark: Buffer = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The encoding of a text that is told by its first bytes and is not UTF-8. */
+/** UTF-16, if the first bytes show it; undefined for anything else. */
 export function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   const head = bytes.subarray(0, headLength);
   const encoding =
@@ -25,7 +25,7 @@ export function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined 
         ? "utf-16be"
         : undefined;
   if (encoding === undefined) return undefined;
-  // Half a character at the end is not looked at; anything else that is none is no text.
+  // A half character at the end is ignored; anything else that is invalid means that it is not text.
   const text = new TextDecoder(encoding).decode(head.subarray(0, head.length & ~1), { stream: true });
   return looksLikeText(Buffer.from(text)) && !text.slice(0, -1).includes("\ufffd") ? encoding : undefined;
 }
@@ -41,18 +41,18 @@ export function formOf(bytes: Buffer): TextForm {
   };
 }
 
-/** The text of a file in UTF-16, as UTF-8 without its mark. */
+/** The content of a UTF-16 file, as UTF-8 without the byte order mark. */
 export function textOf(bytes: Buffer, encoding: "utf-16le" | "utf-16be"): Buffer {
   return Buffer.from(new TextDecoder(encoding).decode(bytes));
 }
 
-/** Text in UTF-8, without a mark, as bytes in UTF-16 with one. */
+/** UTF-8 text without a byte order mark, as UTF-16 with one. */
 export function inUtf16(text: Buffer, encoding: "utf-16le" | "utf-16be"): Buffer {
   const bytes = Buffer.from(`\ufeff${text.toString("utf8")}`, "utf16le");
   return encoding === "utf-16be" ? bytes.swap16() : bytes;
 }
 
-/** A whole new text, given in UTF-8, in the form that a file has. A mark or carriage returns of its own are what is meant. */
+/** A whole new text, given in UTF-8, in the form of the old file. A mark or CRs of its own are taken as intended. */
 export function inForm(given: Buffer, form: TextForm): Buffer {
   const isMarked = given.subarray(0, 3).equals(utf8Mark);
   const plain = isMarked ? given.subarray(3) : given;

@@ -1,7 +1,7 @@
-// The room of the search's thread: a regular expression from a model runs here, where it can be stopped.
+// The room of the search worker: runs a model's regular expression where it can be stopped.
 //
-// The thread tells what it found in batches, and writes the name of the file it is in to shared memory, so that the
-// main thread knows where it was when it had to be ended.
+// The thread reports matches in batches, and writes the name of the current file to shared memory, so that the main
+// thread knows where it was when it had to be terminated.
 
 import { closeSync, readFileSync, statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
@@ -21,9 +21,9 @@ const shownWidth = 300;
 
 const left: LeftOut = { ignored: 0, unreadable: [] };
 const news: SearchNews = { ...noNews, lines: [] };
-/** Lines that were told, or will be. */
+/** Lines reported so far, or about to be. */
 let shown = 0;
-/** When. */
+/** Time of the last report. */
 let told = Date.now();
 
 port.postMessage("begun");
@@ -46,7 +46,7 @@ async function search(): Promise<void> {
   port.postMessage("done");
 }
 
-/** Tells what was found since the last time. */
+/** Reports what was found since the last time. */
 function tell(): void {
   port.postMessage({
     ...news,
@@ -57,7 +57,7 @@ function tell(): void {
   told = Date.now();
 }
 
-/** @param alone it is the one file that was asked for: why it cannot be read is told */
+/** @param alone it is the only file asked for: the reason why it cannot be read is reported */
 function searchFile(path: string, alone: boolean): void {
   markFile(path);
   let bytes: Buffer | undefined;
@@ -83,7 +83,7 @@ function searchFile(path: string, alone: boolean): void {
   if (news.matches > before) news.files++;
 }
 
-/** What is in a file; undefined where that is too much. */
+/** The content of a file; undefined if it is too large. */
 function bytesOf(path: string): Buffer | undefined {
   const { fd, size } = root.openSync(root.locate(path));
   try {
@@ -113,7 +113,7 @@ function searchText(path: string, text: string): void {
   }
 }
 
-/** The line, or of a long line what stands around the match. */
+/** The line, or the part of a long line around the match. */
 function around(line: string, at: number): string {
   if (line.length <= shownWidth) return visible(line);
   const start = Math.max(0, Math.min(at - 80, line.length - shownWidth));
