@@ -42,7 +42,7 @@ export function* write(goal: Extract<Goal, { do: "write" }>): Asking<Finding> {
 /** Replaces one text by another, everywhere in a file. */
 export function* edit(goal: Extract<Goal, { do: "edit" }>): Asking<Finding> {
   const path = goal.place.path;
-  // Read first: tools refuse to change a file that was not read, and a missing text is noticed without asking anybody.
+  // Read first: tools refuse to change a file that was not read, and a missing file is noticed before anybody is asked.
   const [seen] = yield [readStep(path)];
   const unread = failureOf(seen, `reading ${code(path)}`);
   if (unread !== undefined) return notDone(path, "changed", unread);
