@@ -105,12 +105,12 @@ function reasoning(
   { version, warn }: PromptTarget,
 ): JsonObject {
   if (parallelToolCalls === false)
-    warn("unsupported_setting", "the AI SDK has no word for parallelToolCalls: say it in providerOptions");
+    warn("unsupported_setting", "the AI SDK has no parallelToolCalls: set it in providerOptions");
   if (asked === undefined) return {};
   if (typeof asked === "object" || version < 4) {
     warn(
       "unsupported_setting",
-      `reasoning ${JSON.stringify(asked)} has no word in version ${version} of the AI SDK's specification: say it in providerOptions`,
+      `version ${version} of the AI SDK's specification cannot express reasoning ${JSON.stringify(asked)}: set it in providerOptions`,
     );
     return {};
   }

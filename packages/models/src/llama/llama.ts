@@ -224,7 +224,7 @@ class LlamaFile implements Model {
     const grammar = await this.#grammar(loaded, request.outputSchema, io);
     const { reasoning } = request.settings;
     if (typeof reasoning === "string" && reasoning !== "off") {
-      const message = `${this.id} knows no levels of reasoning: ${reasoning} was left out; { budgetTokens } bounds it`;
+      const message = `${this.id} has no levels of reasoning: ${reasoning} was left out; { budgetTokens } limits it`;
       io.emit({ type: "warning", code: "unsupported_setting", message });
     }
     const answer = new Answer(this, io.emit);

@@ -40,7 +40,7 @@ export function anthropicTool(tool: ToolDefinition, strict: boolean, room: Schem
   const { schema, lost, told } = members;
   room.warn(
     "schema_members_undeclared",
-    `members of tool ${tool.name} have names that ${room.target.origin.provider} does not take and are told in its description: ${lost.map((name) => JSON.stringify(name)).join(", ")}`,
+    `members of tool ${tool.name} have names that ${room.target.origin.provider} does not take and are described in its description: ${lost.map((name) => JSON.stringify(name)).join(", ")}`,
   );
   const words = whole.description.trim() === "" ? [] : [whole.description];
   return { ...whole, schema, description: [...words, told].join("\n") };
@@ -128,6 +128,6 @@ function warnOf(what: string, removed: readonly Removed[], { target, warn }: Sch
   const more = removed.length > rules.length ? `, and ${removed.length - rules.length} more` : "";
   warn(
     "schema_rules_removed",
-    `${what} says more than ${target.origin.provider} can be told and was sent without ${rules.join(", ")}${more}; what comes is checked against it all the same`,
+    `${what} has rules that ${target.origin.provider} does not take and was sent without ${rules.join(", ")}${more}; what comes back is checked against all of them`,
   );
 }

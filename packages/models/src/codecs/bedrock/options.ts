@@ -80,7 +80,7 @@ function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObje
     const { thinking, effort } = thinkingOf(asked, limit);
     if (thinking !== undefined) extra.thinking = thinking;
     if (effort !== undefined) extra.output_config = { effort };
-    // Behind such a name the model's own limit applies, but a budget needs an explicit limit above it.
+    // If the name hides the model, its own default limit applies, but a thinking budget needs an explicit limit above it.
     if (isClaude || request.settings.maxOutputTokens !== undefined || thinks(thinking))
       inference.maxTokens = limit;
   } else {

@@ -58,7 +58,7 @@ export const suspected: NonNullable<Codec["suspected"]> = (answer, target) => {
   if (isUnsigned(answer))
     return needsSignatures ? undefined : { compat: { ...target.compat, needsSignatures: true } };
   if (!isSilent(answer) || !ownSignatures) return undefined;
-  const message = `${provider}/${model} said nothing to its own thought signatures, and answered without them: they are left out from now on`;
+  const message = `${provider}/${model} gave an empty answer to a history with its own thought signatures, and answered without them: they are left out from now on`;
   return {
     compat: { ...target.compat, ownSignatures: false },
     warning: { code: "thinking_dropped", message },

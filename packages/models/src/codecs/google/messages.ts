@@ -119,7 +119,7 @@ export class GoogleTurns {
     if (message.role === "tool") {
       this.#warn(
         "orphan_result",
-        `the result of call ${message.callId} stands without its call and was left out`,
+        `the result of call ${message.callId} has no call before it and was left out`,
       );
       return progress;
     }
@@ -227,7 +227,7 @@ export class GoogleTurns {
       if (result === undefined) {
         this.#warn(
           "missing_result",
-          `call ${call.id} of ${call.name} has no result; an error stands in for it`,
+          `call ${call.id} of ${call.name} has no result; an error result was added`,
         );
         return this.#response(call, own, { error: "no result was recorded for this call" }, []);
       }
@@ -237,10 +237,7 @@ export class GoogleTurns {
       return piece.response;
     });
     for (const one of left)
-      this.#warn(
-        "orphan_result",
-        `the result of call ${one.callId} stands without its call and was left out`,
-      );
+      this.#warn("orphan_result", `the result of call ${one.callId} has no call before it and was left out`);
     return media.length === 0 ? [userTurn(responses)] : [userTurn(responses), userTurn(media)];
   }
 

@@ -267,7 +267,7 @@ function thinking(settings: Settings, levels: boolean, warnings: Warning[]): Jso
   if (levels) return reasoning === "minimal" ? "low" : reasoning;
   warnings.push({
     code: "adjusted_setting",
-    message: `this model thinks or does not: it was asked to think, not for ${reasoning}`,
+    message: `this model has no levels of thinking: it was asked to think, without the level ${reasoning}`,
   });
   return true;
 }

@@ -96,7 +96,7 @@ export class ResponsesDecoder implements Decoder {
       throw this.#answer.failed(
         new RondoError(
           "stream_truncated",
-          `${speaker(this.#target)} answered with a response that is still ${status}: it must not be asked for in the background`,
+          `${speaker(this.#target)} answered with a response that is still ${status}: background mode is not supported`,
           { raw: cutRaw(response) },
         ),
       );
