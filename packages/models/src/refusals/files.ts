@@ -5,10 +5,10 @@ const file: RegExp =
   /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\bmedia(?= (?:exceeds|(?:file )?size|is too)\b)|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
 const refused: RegExp =
   /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required|modality is not enabled|no pages|not represent a valid|password protected|not meet the model restrictions|add-on is not loaded|input should be [`'"\\]*text\b|\bunknown content\b/i;
-/** A server that only accepts text complains about the list with the file in it. */
+/** A server that takes text alone says so of the list that holds a file. */
 const textOnly: RegExp =
   /\bvariant of untagged enum \w*Content\b|\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)|\bcontent\.type[^{}]{0,40}\['text'\]/i;
-/** Bytes that a local server could not read, whatever its status. */
+/** Bytes that a local server could not read, whatever status it says so with. */
 const unreadable: RegExp =
   /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b/i;
 /**

@@ -14,15 +14,15 @@ const ofTools: RegExp =
   /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
 /** A grammar that some servers fail to compile. If it was a tool's, the output is requested in another way once, in vain. */
 const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|failed to initialize samplers/i;
-/** Groq's words for a model that did not follow the schema. */
+/** Groq's words for a model that did not keep to the schema. */
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Tool schemas that the server's grammar, or its flavour of JSON Schema, cannot express (F137, F142). */
 const toolSchema: RegExp =
   /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
-/** The most characters between what is refused and why. */
+/** Words between what is refused and why. */
 const near = 120;
 
-/** Whether a server failed on a grammar, whatever its status. */
+/** Whether a server failed over a grammar, whatever status it says so with. */
 export const failsGrammar = (words: string): boolean => noGrammar.test(words);
 
 /** Whether a server of OpenAI's protocols complains about a tool's schema. */

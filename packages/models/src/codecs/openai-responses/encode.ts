@@ -26,7 +26,7 @@ type Pieces = WeakMap<Message, { piece: ResponsesPiece | undefined }>;
 interface Joined {
   items: KeptText;
   begun: boolean;
-  /** Ids of calls that were sent as custom tool calls. */
+  /** Calls that went out as custom tool calls. */
   custom: Set<string>;
   /** By call id: the caller of the last answer's calls, if that was a program. */
   callers: Map<string, JsonObject>;

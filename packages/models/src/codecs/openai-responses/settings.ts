@@ -25,7 +25,7 @@ import type { Warning } from "../warn.ts";
 export interface OpenaiResponsesCompat {
   /** The role of system messages within the input. Default: `developer`. */
   systemRole: "developer" | "system";
-  /** Whether results may hold images and files. Default: true. */
+  /** Results may hold images and files. Default: true. */
   toolFiles: boolean;
   /** Whether reasoning items are accepted without encrypted content, as by local servers. Default: false. */
   plainReasoning: boolean;
