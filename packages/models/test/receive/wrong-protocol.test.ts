@@ -64,7 +64,7 @@ describe.each(Object.entries(sseCodecs))("%s, where an event is an error by its 
     async (frame) => {
       const { error } = await outcome(codec, [frame]);
       expect(error).toMatchObject({ kind: "stream_error", retryable: true });
-      expect(error?.message).toContain("without a word");
+      expect(error?.message).toContain("without an explanation");
     },
   );
 
@@ -157,7 +157,7 @@ describe.each([
   });
 });
 
-it("an error without a word that comes after text keeps the text, and the word for the end makes it no success", async () => {
+it("an error without an explanation that comes after text keeps the text, and the word for the end makes it no success", async () => {
   const { error } = await outcome(openaiChat, [
     ...data(chunk({ content: "hi" })),
     "event: error\n\n",
