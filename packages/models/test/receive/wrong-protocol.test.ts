@@ -157,7 +157,7 @@ describe.each([
   });
 });
 
-it("an error without an explanation that comes after text keeps the text, and the word for the end makes it no success", async () => {
+it("an error without a word that comes after text keeps the text, and the word for the end makes it no success", async () => {
   const { error } = await outcome(openaiChat, [
     ...data(chunk({ content: "hi" })),
     "event: error\n\n",
