@@ -58,7 +58,7 @@ export function checkedKey(key: string, id: string): string {
   if (/[^\x21-\x7e]/.test(trimmed))
     throw new RondoError(
       "auth",
-      `the key for ${id} holds a space, a line break or another character that no key has: was more copied than the key?`,
+      `the key for ${id} holds a space, a line break or another character that no key has: was more than the key copied?`,
     );
   return trimmed;
 }

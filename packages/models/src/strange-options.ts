@@ -32,7 +32,7 @@ export async function strangeOptions(
     .filter((name) => !known.includes(name))
     .map((name) => {
       const meant = ownMember(aliases, name.toLowerCase()) ?? nearest(name, known, 1)[0] ?? own;
-      const message = `providerOptions.${name}: there is no such provider, so it was not sent; options for ${meant} stand in providerOptions.${meant}`;
+      const message = `providerOptions.${name}: there is no such provider, so it was not sent; options for ${meant} go into providerOptions.${meant}`;
       return { code: "unsupported_option", message };
     });
 }

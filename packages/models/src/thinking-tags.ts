@@ -1,8 +1,8 @@
-// The room of the tags that families of models write around what they think, where a server leaves it in the text.
+// The room of thinking tags: what model families write around their reasoning, if a server leaves it in the text.
 //
-// Only those that nobody writes who was not taught to: `<thinking>` and its like people also ask for, and look for in the text.
+// Only tags that a model writes because it was trained on them: users ask for `<thinking>` and the like, and look for it in the text.
 
-/** What opens a thought, and what closes it, as the family writes them. */
+/** The opening and the closing tag. */
 export type ThinkingTag = readonly [open: string, close: string];
 
 /** Most models', Magistral's, Command's, Seed's, Hunyuan's, MiniMax's, Gemma's, Kimi's. */

@@ -42,7 +42,7 @@ test.each([
   "options under %s, which no provider is called, come with a warning that names %s",
   async (name, meant) => {
     expect(await told({ [name]: { service_tier: "auto" } })).toEqual([
-      `unsupported_option: providerOptions.${name}: there is no such provider, so it was not sent; options for ${meant} stand in providerOptions.${meant}`,
+      `unsupported_option: providerOptions.${name}: there is no such provider, so it was not sent; options for ${meant} go into providerOptions.${meant}`,
     ]);
   },
 );

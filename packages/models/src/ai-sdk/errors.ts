@@ -1,7 +1,8 @@
-// The room of errors between the two: what an AI SDK model throws becomes ours, what ours throw the AI SDK understands.
+// The room of errors between the two libraries: what an AI SDK model throws becomes our error, and ours become errors that
+// the AI SDK understands.
 //
-// Both sides know errors by structure, not by class, because two copies of a package have two classes. Status and body
-// are read as those of any provider; the retry flag is followed where it says something that the status does not.
+// Both sides recognise errors by structure, not by class, because two copies of a package have two classes. Status and body
+// are read like any provider's; the retry flag is followed if it says something that the status does not.
 
 import { causesOf, type ErrorKind, errorWith, type Json, messageOf, RondoError } from "@rondo/core";
 import { withRepair } from "../codecs/with-repair.ts";
@@ -27,18 +28,18 @@ const byName: { readonly [name: string]: ErrorKind } = {
   TimeoutError: "timeout",
 };
 
-/** Whatever an AI SDK model threw, or told in its stream. */
+/** Our error for whatever an AI SDK model threw, or sent in its stream. */
 export function errorFrom(thrown: unknown, id: string, inStream: boolean = false): RondoError {
   const rondo = ownError(thrown);
   if (rondo !== undefined) return rondo;
   const { name, statusCode, isRetryable, responseBody, lastError, url } = asRecord(thrown);
   if (lastError !== undefined) return errorFrom(lastError, id, inStream);
-  // A status of success stands on the error of a body that broke off: no refusal.
+  // An error with a success status comes from a body that broke off: it is not a refusal.
   if (typeof statusCode === "number" && statusCode >= 300) {
     const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : messageOf(thrown);
     const response = { status: statusCode, header: headerOf(thrown), body };
     const error = withRepair(classifyHttpError(response, { provider: id }), response);
-    // The SDK's own reading of the status adds nothing; a provider that says otherwise does.
+    // The SDK's own conclusion from the status adds nothing; a provider that says otherwise does.
     const usual = [408, 409, 429].includes(statusCode) || statusCode >= 500;
     const retryable =
       typeof isRetryable === "boolean" && isRetryable !== usual ? isRetryable : error.retryable;
@@ -55,13 +56,13 @@ export function errorFrom(thrown: unknown, id: string, inStream: boolean = false
     });
   }
   if (!inStream) return new RondoError("internal", `${id}: ${messageOf(thrown)}`, { cause: thrown });
-  // In a stream providers hand on the event as it came: an object, or its text.
+  // In a stream, providers pass on the event as it came: an object, or its text.
   const body = thrown instanceof Error ? { message: thrown.message } : (thrown as Json);
   const error = classifyStreamError(body ?? "the stream failed", { provider: id });
   return errorWith(error, { cause: thrown });
 }
 
-/** One of ours that went through the AI SDK and came back. */
+/** One of our errors that went through the AI SDK and came back. */
 const ownError = (thrown: unknown): RondoError | undefined =>
   causesOf(thrown).find((one) => one instanceof RondoError);
 
@@ -74,7 +75,7 @@ function headerOf(thrown: unknown): (name: string) => string | null {
   };
 }
 
-/** An error of ours as the AI SDK knows errors of calls: by these symbols it retries, and waits as long as it is told. */
+/** One of our errors as an AI SDK call error, which it recognises by these symbols: it retries, and waits as long as stated. */
 export class CallError extends Error {
   override readonly name: string = "AI_APICallError";
   readonly url: string = "";
@@ -99,7 +100,7 @@ export class CallError extends Error {
   }
 }
 
-/** What a model of ours threw, for the AI SDK. An abort is thrown as the signal's own reason. */
+/** What a Rondo model threw, for the AI SDK. An abort is thrown as the signal's own reason. */
 export function errorTo(thrown: unknown, signal: AbortSignal | undefined): unknown {
   const error =
     thrown instanceof RondoError ? thrown : new RondoError("internal", messageOf(thrown), { cause: thrown });

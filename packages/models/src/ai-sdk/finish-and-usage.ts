@@ -1,7 +1,7 @@
-// The room of the finish and the usage, as either side calls them: why an answer ended, and what it counted.
+// The room of finish reasons and usage, in either library's terms: why an answer ended, and what it counted.
 //
-// A finish reason of the AI SDK is coarser than a provider's word, and the provider's word comes with it: where that
-// one is known it says more. A count that is not there stays unknown, never zero.
+// The AI SDK's finish reason is coarser than the provider's, which comes with it and is used if it is known. A missing
+// count stays unknown, never zero.
 
 import type { Stop, StopKind, Usage } from "@rondo/core";
 import type { FinishReason, SpecUsage, Unified } from "./spec.ts";
@@ -14,7 +14,7 @@ const byUnified: ReadonlyMap<string, StopKind> = new Map<string, StopKind>([
   ["error", "error"],
 ]);
 
-/** Words of providers that the AI SDK folds into a coarser one. */
+/** Providers' finish reasons that the AI SDK reduces to a coarser one. */
 const byRaw: ReadonlyMap<string, StopKind> = new Map<string, StopKind>([
   ["stop_sequence", "stop_sequence"],
   ["pause_turn", "pause"],
@@ -25,7 +25,7 @@ const byRaw: ReadonlyMap<string, StopKind> = new Map<string, StopKind>([
   ["malformed_model_output", "malformed_call"],
 ]);
 
-/** A finish reason, of whatever version, as what its word alone means. */
+/** What a finish reason means by itself, in whichever version's form. */
 export function stopWords(reason: unknown): { wire: StopKind; raw?: string; unified?: string } {
   const told = typeof reason === "object" && reason !== null ? (reason as Partial<FinishReason>) : undefined;
   const unified = typeof reason === "string" ? reason : told?.unified;
@@ -80,7 +80,7 @@ export function specUsage(usage: Usage = {}): SpecUsage {
   return {
     inputTokens: {
       total: inputTokens,
-      // What is left of the input where nothing is said of a cache: all of it.
+      // Without any cache counts, all of the input is uncached.
       noCache: inputTokens === undefined ? undefined : rest(inputTokens, cachedInputTokens, cacheWriteTokens),
       cacheRead: cachedInputTokens,
       cacheWrite: cacheWriteTokens,
@@ -105,10 +105,10 @@ const rest = (all: number, ...parts: (number | undefined)[]): number =>
 const count = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;
 
-/** A text; of anything else, none. */
+/** The string, or an empty one for anything else. */
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Any value as something to read members of. */
+/** Any value as an object whose members can be read. */
 export function asRecord(value: unknown): { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null ? (value as { [name: string]: unknown }) : {};
 }

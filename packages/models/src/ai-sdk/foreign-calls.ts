@@ -1,7 +1,7 @@
-// The room of calls to a foreign model: a request in the AI SDK's words, its parts back in ours.
+// The room of calls to a foreign model: our request in the AI SDK's form, its parts as our answer.
 //
-// One call is one attempt; the AI SDK's own retries live above its models and are not used. A model that does not look at
-// its signal is left behind when it fires: nothing it says later is heard.
+// One call is one attempt; the AI SDK's own retries are above its models and are not used. A model that ignores its abort
+// signal is abandoned when the signal fires: anything it sends later is dropped.
 
 import {
   type AssistantMessage,
@@ -31,7 +31,7 @@ export class ForeignCalls {
   readonly #options: HowToAsk;
   readonly #tools: KnownTools = new WeakMap();
 
-  /** @param face what the answers are known as */
+  /** @param face whose id and origin the answers bear */
   constructor(face: Pick<Model, "id" | "origin">, model: AiSdkModelLike, version: number, options: HowToAsk) {
     this.#face = face;
     this.#model = model;
@@ -73,13 +73,13 @@ export class ForeignCalls {
 
   async #ask(call: CallOptions, reader: PartReader, waiting: Waiting): Promise<void> {
     if (this.#options.stream !== false && typeof this.#model.doStream === "function") {
-      // Some throw at once what others reject with.
+      // Some models throw synchronously instead of rejecting.
       const asked = (async () => await this.#model.doStream(call as never))();
       let stream: ReadableStream<unknown>;
       try {
         ({ stream } = await waiting.for(asked));
       } catch (thrown) {
-        // A stream that comes after we left is closed.
+        // A stream that arrives after we left is cancelled.
         asked
           .then(
             ({ stream: late }) => late.cancel(),
@@ -113,7 +113,8 @@ export class ForeignCalls {
   #failure(thrown: unknown, reader: PartReader, signal: AbortSignal): RondoError {
     const aborted = signal.aborted;
     const error = aborted ? abortedError(signal) : errorFrom(thrown, this.#face.id);
-    // What an error of ours brings along has another origin; what was read here is the same, under this one's.
+    // The partial answer inside one of our own errors has another origin; what was read here is the same, with the right
+    // one.
     const partial = reader.partial(aborted ? "aborted" : "error");
     const usage = error.usage ?? reader.usage;
     return errorWith(error, { partial, usage });
@@ -129,12 +130,12 @@ async function readAll(stream: ReadableStream<unknown>, reader: PartReader, wait
       reader.push(value);
     }
   } finally {
-    // After an abort or a failure nobody reads on; a stream that has ended does not mind.
+    // After an abort or a failure nobody reads on; cancelling a stream that has ended does no harm.
     source.cancel().catch(() => {});
   }
 }
 
-/** Whether the model says that it fetches this address itself: patterns of addresses, by media type. */
+/** Whether the model says that it fetches this URL itself: URL patterns by media type. */
 function isFetched(urls: { readonly [pattern: string]: unknown }, mediaType: string, url: string): boolean {
   return Object.entries(urls).some(
     ([pattern, addresses]) =>

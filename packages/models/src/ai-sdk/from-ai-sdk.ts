@@ -1,6 +1,6 @@
-// The room of a foreign model: any language model of the AI SDK behind our interface.
+// The room of a foreign model: any language model of the AI SDK as a `Model`.
 //
-// What asks it is loaded with the first call (`foreign-calls.ts`): who has no such model never pays for it.
+// The code that calls it is loaded on the first call (`foreign-calls.ts`): those who have no such model never load it.
 
 import {
   type AssistantMessage,
@@ -33,13 +33,13 @@ import type { ProviderTool } from "./write-options.ts";
 export interface FromAiSdkOptions {
   /** Default: `<provider>/<modelId>` of the AI SDK. */
   id?: string;
-  /** What is known of the model. Member by member it wins over the catalogue. */
+  /** What is known of the model. Each member wins over the catalogue's. */
   facts?: ModelFacts;
-  /** Ask for a stream. Default: true. A model that cannot stream is asked for the whole answer. */
+  /** Ask for a stream. Default: true. A model that cannot stream is asked for a whole answer. */
   stream?: boolean;
   /** Tools that the provider runs itself, e.g. `anthropic.tools.webSearch_20250305()`. */
   providerTools?: readonly ProviderTool[];
-  /** Keep the response's id, model, time and provider metadata as `raw` of the answer. Default: false. */
+  /** Keep the response's id, model, time and provider metadata as the answer's `raw`. Default: false. */
   raw?: boolean;
 }
 
@@ -66,14 +66,14 @@ const foreign = membersOf<{ model: AiSdkModelLike }>(
 const calls = loadOnce(() => import("./foreign-calls.ts"));
 
 /**
- * A language model of the AI SDK (specification 2, 3 or 4) as a model of ours: `fromAiSdk(mistral("mistral-large-latest"))`.
+ * A language model of the AI SDK (specification 2, 3 or 4) as a Rondo model: `fromAiSdk(mistral("mistral-large-latest"))`.
  *
- * What is lost: `parallelToolCalls`, a reasoning budget, and before version 4 any reasoning setting (each a warning; say
- * it in `providerOptions`); raw arguments of a call that never parsed; opaque data of users' parts; several texts of one
- * tool result become one; an error result has text only; files at addresses the model does not fetch become a note;
- * approvals of tools that the provider runs. See docs/guide/ai-sdk.md.
+ * What is lost: `parallelToolCalls`, a reasoning budget, and before version 4 any reasoning setting (each with a warning;
+ * use `providerOptions`); raw arguments of a call that never parsed; opaque data of users' parts; several texts of one tool
+ * result become one; an error result has text only; files at URLs that the model does not fetch become a note; approvals of
+ * tools that the provider runs. See docs/guide/ai-sdk.md.
  *
- * @throws RondoError `invalid_request` for a specification that is not known, or naming the option that cannot be used
+ * @throws RondoError `invalid_request` for an unknown specification, or naming the option that cannot be used
  */
 export function fromAiSdk(model: AiSdkModelLike, options: FromAiSdkOptions = {}): Model {
   checkGiven(foreign, { model }, "fromAiSdk");
@@ -100,7 +100,7 @@ class AiSdkModel implements Model {
     const { provider, modelId } = model;
     this.id = options.id ?? `${provider}/${modelId}`;
     this.origin = { api: "ai-sdk", provider, model: modelId };
-    // A package that sends no schemas asks for any JSON at all, and the model would know of none.
+    // A package that does not send schemas only asks for some JSON, and the model would not see the schema.
     const sends = (model as { supportsStructuredOutputs?: unknown }).supportsStructuredOutputs !== false;
     const told = sends ? options.facts : { output: "none" as const, ...options.facts };
     const house = catalogueName(provider);
@@ -119,7 +119,7 @@ class AiSdkModel implements Model {
   }
 }
 
-/** The AI SDK's provider (`openai.responses`, `amazon-bedrock`) under the catalogue's name. */
+/** The catalogue's name for an AI SDK provider (`openai.responses`, `amazon-bedrock`). */
 function catalogueName(provider: string): string {
   const known: { readonly [name: string]: string } = {
     "amazon-bedrock": "bedrock",

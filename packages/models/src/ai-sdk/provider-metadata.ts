@@ -1,7 +1,7 @@
 // The room of provider metadata: our opaque data inside the AI SDK's, and theirs inside ours.
 //
-// A part that comes out of `toAiSdk` carries its origin and opaque data under `rondo` in its provider metadata; the AI
-// SDK keeps that and hands it back with the prompt. In the other direction a part's provider metadata is its opaque data.
+// A part from `toAiSdk` carries its origin and opaque data under `rondo` in its provider metadata; the AI SDK keeps that
+// and sends it back with the prompt. In the other direction a part's provider metadata is its opaque data.
 
 import type { JsonObject, Opaque, Origin } from "@rondo/core";
 import { objectIn } from "../json-values.ts";
@@ -11,21 +11,21 @@ import type { ByProvider } from "./spec.ts";
 export interface Carried {
   origin?: Origin;
   opaque?: Opaque;
-  /** What our part is, where the AI SDK has no such part. */
+  /** What our part is, if the AI SDK has no such part. */
   part?: "refusal" | "native";
   kind?: string;
-  /** Its position in the answer, where the AI SDK will hold the parts in another order. */
+  /** Its position in the answer, if the AI SDK will hold the parts in another order. */
   at?: number;
 }
 
-/** What is kept with a part for its way back; undefined when there is nothing to keep. */
+/** What is sent along with a part, to come back with it; undefined if there is nothing. */
 export function carry(origin: Origin, told: Omit<Carried, "origin">): ByProvider | undefined {
   if (told.opaque === undefined && told.part === undefined && told.at === undefined) return undefined;
   const { api, provider, model } = origin;
   return { rondo: { origin: { api, provider, model }, ...told } };
 }
 
-/** What a part brought back. */
+/** What came back with a part. */
 export function carried(options: unknown): Carried {
   const { origin, opaque, part, kind, at } = asRecord(asRecord(options).rondo);
   const { api, provider, model } = asRecord(origin);
@@ -40,13 +40,13 @@ export function carried(options: unknown): Carried {
   };
 }
 
-/** Provider metadata as opaque data: a copy in plain JSON. Undefined when there is none. */
+/** Provider metadata as opaque data: a copy in plain JSON. Undefined if there is none. */
 export function opaqueOf(metadata: unknown): Opaque | undefined {
   if (Object.keys(objectIn(metadata) ?? {}).length === 0) return undefined;
   return JSON.parse(JSON.stringify(metadata)) as JsonObject;
 }
 
-/** Opaque data as provider options again: only what stands under a provider's name. */
+/** Opaque data as provider options again: only what is under a provider's name. */
 export function optionsOf(opaque: Opaque | undefined): ByProvider | undefined {
   if (opaque === undefined) return undefined;
   const entries = Object.entries(opaque).filter(([, options]) => objectIn(options) !== undefined);

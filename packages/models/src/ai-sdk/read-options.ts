@@ -1,10 +1,10 @@
-// The room of a call's options on their way in: a call of the AI SDK as a request of ours.
+// The room of incoming call options: a call of the AI SDK as a request of ours.
 
 import type { JsonObject, ModelRequest, Settings, ToolChoice, ToolDefinition } from "@rondo/core";
 import { readPrompt } from "./read-prompt.ts";
 import type { CallOptions, Warning } from "./spec.ts";
 
-/** Gives an unchanged tool as the same object at every call, for those who compare by identity. */
+/** Returns the same object for an unchanged tool in every call, because encoders compare by identity. */
 export class ToolMemory {
   readonly #known = new Map<string, { text: string; tool: ToolDefinition }>();
 

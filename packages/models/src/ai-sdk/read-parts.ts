@@ -1,7 +1,7 @@
-// The room of the answer on its way in: parts of the AI SDK, streamed or whole, become our answer.
+// The room of the incoming answer: parts of the AI SDK, streamed or whole, become our answer.
 //
-// Ids of text blocks are used again after their end, so a block's key is given at its start. A call counts only once
-// its whole `tool-call` came; its announcement alone never runs. What the provider ran itself is no call of ours.
+// Ids of text blocks may be reused after their end, so a block's key is chosen at its start. A call counts only once its
+// whole `tool-call` arrived; its announcement alone never runs. What the provider ran itself is not a call of ours.
 
 import {
   type AssistantMessage,
@@ -24,17 +24,17 @@ export class PartReader {
   readonly #emit: (event: ModelEvent) => void;
   /** Open text and reasoning blocks: the specification's id to our key. */
   readonly #open = new Map<string, string>();
-  /** Calls that were announced: ours (false until they came whole), and the provider's own. */
+  /** Announced calls: ours (false until they arrived whole), and the provider's own. */
   readonly #calls = new Map<string, boolean>();
   #nameless = 0;
   readonly #theirs = new Set<string>();
-  /** Sources that came before the text they support. */
+  /** Sources that came before the text they belong to. */
   #sources: Json[] = [];
   #lastText: string | undefined;
   #blocks = 0;
   #end: { reason: unknown; metadata: unknown } | undefined;
   #response: { [name: string]: Json } = {};
-  /** What the provider said went wrong. */
+  /** The provider's error. */
   error: { thrown: unknown } | undefined;
 
   constructor(origin: Origin, emit: (event: ModelEvent) => void) {
@@ -42,7 +42,7 @@ export class PartReader {
     this.#emit = emit;
   }
 
-  /** A part of a stream. */
+  /** Takes a part of a stream. */
   push(part: unknown): void {
     const told = asRecord(part);
     const id = text(told.id);
@@ -88,7 +88,7 @@ export class PartReader {
     }
   }
 
-  /** A whole part: of an answer that came at once, or one that is never streamed in pieces. */
+  /** Takes a whole part, from an answer that came at once or of a kind that is never streamed in pieces. */
   content(part: unknown): void {
     const told = asRecord(part);
     switch (told.type) {
@@ -103,7 +103,7 @@ export class PartReader {
         else this.#call(told);
         break;
       case "tool-result":
-        // A preliminary result stands under the same key and gives way to the next.
+        // A preliminary result has the same key and is replaced by the next.
         this.#native(`result:${text(told.toolCallId)}`, told);
         break;
       case "file":
@@ -136,7 +136,7 @@ export class PartReader {
     }
   }
 
-  /** Id, model and time of the response, as far as they are told. */
+  /** Id, model and time of the response, as far as they are known. */
   respond({ id, modelId, timestamp }: Told): void {
     if (typeof id === "string") this.#response.id = id;
     if (typeof modelId === "string") this.#response.modelId = modelId;
@@ -146,7 +146,7 @@ export class PartReader {
 
   /**
    * The whole answer.
-   * @throws RondoError `stream_truncated` with what had arrived, when no finish came or it says that the stream broke off
+   * @throws RondoError `stream_truncated` with what had arrived, if no finish came, or if it says that the stream broke off
    */
   finish(keepRaw: boolean): AssistantMessage {
     const { wire, raw, unified } = stopWords(this.#end?.reason);
@@ -163,12 +163,12 @@ export class PartReader {
     };
   }
 
-  /** True when the answer ended with nothing but an error: no message, but a failure. */
+  /** True if the answer ended with nothing but an error: then it is a failure, not a message. */
   get failed(): boolean {
     return this.error !== undefined || stopWords(this.#end?.reason).wire === "error";
   }
 
-  /** The provider's word for why it failed, where it gave one. */
+  /** The provider's finish reason for the failure, if it gave one. */
   get word(): string | undefined {
     return stopWords(this.#end?.reason).raw;
   }
@@ -222,11 +222,11 @@ export class PartReader {
 
   #call(told: Told): void {
     const id = text(told.toolCallId);
-    // Under no id at all each is one of its own.
+    // Each call without an id is a call of its own.
     const key = id === "" && this.#calls.get(id) ? `call:/${this.#nameless++}` : `call:${id}`;
     this.#calls.set(id, true);
     this.#answer.call(key, { id, name: text(told.toolName) });
-    // Version 4 demands text; a provider that gives the value itself is understood all the same.
+    // Version 4 requires text; a provider that sends the value itself is accepted all the same.
     this.#answer.argsWhole(key, typeof told.input === "string" ? told.input : plain(told.input ?? {}));
     this.#answer.callEnd(key);
     this.#attach(key, told);
@@ -257,7 +257,7 @@ export class PartReader {
   #attach(key: string, told: Told): void {
     const opaque = opaqueOf(told.providerMetadata);
     if (opaque === undefined) return;
-    // A provider tells its members piece by piece: those told before stay.
+    // A provider may send the members one by one: earlier ones stay.
     const before = this.#answer.opaqueOf(key) ?? {};
     const merged = Object.fromEntries(
       Object.entries(opaque).map(([name, value]) => [
@@ -275,7 +275,7 @@ export class PartReader {
   }
 }
 
-/** Bytes of a generated file in base64, from every form a version gives them. */
+/** The bytes of a generated file in base64, from any version's form. */
 function bytesOf(data: unknown): string | undefined {
   const bare = asRecord(data).type === "data" ? asRecord(data).data : data;
   if (typeof bare === "string") return bare;

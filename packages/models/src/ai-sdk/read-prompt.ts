@@ -1,7 +1,7 @@
-// The room of the prompt on its way in: the AI SDK's conversation in our words.
+// The room of the incoming prompt: the AI SDK's conversation as our messages.
 //
-// Every form that versions 3 and 4 write is read. What `toAiSdk` gave out with a part, origin and opaque data, comes back
-// with it. A call is answered once, right behind its answer, whatever the prompt's author did.
+// Every form that versions 3 and 4 write is read. The origin and opaque data that `toAiSdk` sent with a part come back with
+// it. A call gets exactly one result, right after its answer, whatever the prompt's author did.
 
 import {
   type AssistantMessage,
@@ -23,10 +23,10 @@ import { asRecord, text } from "./finish-and-usage.ts";
 import { type Carried, carried } from "./provider-metadata.ts";
 import type { AssistantPart, PromptMessage, PromptResult } from "./spec.ts";
 
-/** Of an answer that says nothing of where it came from: nobody's, so that nothing opaque is replayed. */
+/** The origin of an answer that does not name one: nobody's, so that no opaque data is sent back. */
 const nobody: Origin = { api: "ai-sdk", provider: "unknown", model: "unknown" };
 
-/** System messages at the start are the system prompt, the others stay where they are. */
+/** System messages at the start are the system prompt; others stay where they are. */
 export function readPrompt(prompt: readonly PromptMessage[]): {
   system?: string;
   messages: readonly Message[];
@@ -67,7 +67,7 @@ function readAnswer(content: readonly AssistantPart[]): AssistantMessage {
   if (told.every(({ kept }) => kept.at !== undefined))
     told.sort((a, b) => (a.kept.at ?? 0) - (b.kept.at ?? 0));
   const parts = told.flatMap(({ part, kept }) =>
-    // A message has one origin: what is another's stays behind.
+    // A message has one origin: opaque data of another origin is left out.
     answerPart(part, kept.origin === undefined || isSameOrigin(kept.origin, origin) ? kept : {}),
   );
   const calls = parts.some(({ type }) => type === "tool_call");
@@ -87,7 +87,7 @@ function answerPart(part: AssistantPart, kept: Carried): Part[] {
     case "file":
       return [{ ...filePart(part), ...opaque }];
     case "tool-call": {
-      // The provider's own call and its result mean nothing to another: both stay behind.
+      // The provider's own call and its result mean nothing to another provider: both are left out.
       if (part.providerExecuted === true) return [];
       const { args, argsError } = argsOf(part.input);
       const rawArgs = typeof part.input === "string" ? part.input : JSON.stringify(part.input ?? {});
@@ -140,7 +140,7 @@ function outputParts(output: PromptResult["output"]): ContentPart[] {
 
 const unknownType = "application/octet-stream";
 
-/** A file in any of its forms: tagged data, base64, bytes, an address. Text stays text. */
+/** A file in any of its forms: tagged data, base64, bytes, a URL. Text stays text. */
 function filePart(part: unknown): FilePart | TextPart {
   const { mediaType, filename, data, url } = asRecord(part);
   const tagged = asRecord(data);
@@ -155,7 +155,7 @@ function filePart(part: unknown): FilePart | TextPart {
   return words(`[${[filename, mediaType].filter(Boolean).join(", ")}: not shown]`);
 }
 
-/** Version 4 allows the first half alone, and `image/*`. Providers that look at bytes take the commonest for it. */
+/** Version 4 allows only the main type, or `image/*`. Providers that check bytes get the most common type. */
 function wholeType(mediaType: string): string {
   const top = mediaType.replace(/\/\*$/, "");
   if (top.includes("/")) return top;

@@ -1,7 +1,7 @@
-// The room of serving the AI SDK's calls: a request in the AI SDK's words, our answer in its parts.
+// The room of serving the AI SDK's calls: a request in the AI SDK's form, our answer in its parts.
 //
-// A call that fails before anything came rejects, so that the AI SDK retries it; one that fails later says so in its
-// stream. Whoever stops reading, or aborts, stops the model.
+// A call that fails before anything arrived rejects, so that the AI SDK retries it; one that fails later reports that in
+// its stream. When the reader stops or aborts, the model is stopped.
 
 import type { AssistantMessage, Model, ModelEvent } from "@rondo/core";
 import { settle } from "../codecs/openai/settle.ts";
@@ -11,7 +11,7 @@ import { readOptions, ToolMemory } from "./read-options.ts";
 import type { CallOptions, GenerateResult, StreamPart } from "./spec.ts";
 import { contentOf, PartWriter, warningOf } from "./write-parts.ts";
 
-/** A call of the AI SDK, as far as its versions have it in common. */
+/** A call of the AI SDK, as far as its versions agree. */
 export interface AiSdkCall {
   prompt: readonly object[];
   abortSignal?: AbortSignal | undefined;
@@ -80,7 +80,8 @@ export class ServedCalls {
       else begun.reject(error);
       outlet.end();
     };
-    // Called inside the promise, so that what is thrown at once takes the same way; and so does what the writing of the answer throws.
+    // Called inside the promise, so that a synchronous throw is handled the same way; and so is a throw while the answer is
+    // written.
     Promise.resolve()
       .then(() => this.#model.call(request, { signal: outlet.signal, emit: hear }))
       .then(done)
@@ -93,7 +94,7 @@ export class ServedCalls {
 /** A stream for others to read. */
 interface Outlet {
   stream: ReadableStream<StreamPart>;
-  /** Fires when the caller aborts, or nobody reads on. */
+  /** Fires when the caller aborts or stops reading. */
   signal: AbortSignal;
   write(part: StreamPart): void;
   end(): void;

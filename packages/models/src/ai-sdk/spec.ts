@@ -1,11 +1,11 @@
-// The room of the AI SDK's words: its language model specification, as far as the bridge speaks it.
+// The room of the AI SDK's types: its language model specification, as far as the bridge uses it.
 //
-// Types are structural, written from the specification's versions 2 to 4; nothing is imported, so nobody who does not
-// use the AI SDK pays for it. Reading is lenient (three versions differ in small things), writing is exact.
+// Types are structural, written from the specification's versions 2 to 4; nothing is imported, so that it costs nothing for
+// those who do not use the AI SDK. Reading is lenient (the versions differ in small things), writing is exact.
 
 import type { Json, JsonObject } from "@rondo/core";
 
-/** By provider, e.g. `{ anthropic: { signature: "…" } }`. `providerOptions` on the way in, `providerMetadata` on the way out. */
+/** By provider, e.g. `{ anthropic: { signature: "…" } }`. Called `providerOptions` in prompts, `providerMetadata` in answers. */
 export type ByProvider = { [provider: string]: JsonObject };
 
 /** Any language model of the AI SDK, of version 2, 3 or 4 of its specification. */
@@ -18,7 +18,7 @@ export interface AiSdkModelLike {
   doStream(options: never): PromiseLike<{ stream: ReadableStream<unknown> }>;
 }
 
-/** Bytes as version 4 writes them. Before it stood bare: base64, bytes, or a URL. */
+/** Bytes as version 4 writes them. Before, they were untagged: base64, bytes, or a URL. */
 export type FileData =
   | { type: "data"; data: string | Uint8Array }
   | { type: "url"; url: URL }
@@ -152,7 +152,7 @@ interface SpecCall {
   providerMetadata?: ByProvider;
 }
 
-/** A part of an answer, whole. */
+/** A whole part of an answer. */
 export type Content<V extends Version = Version> =
   | { type: "text"; text: string; providerMetadata?: ByProvider }
   | { type: "reasoning"; text: string; providerMetadata?: ByProvider }

@@ -1,6 +1,6 @@
-// The room of our model abroad: a model of ours wherever the AI SDK takes one.
+// The room of our model abroad: a Rondo model wherever the AI SDK takes one.
 //
-// What answers there is loaded with the first call (`serve-calls.ts`): who has no such model never pays for it.
+// The code that answers is loaded on the first call (`serve-calls.ts`): those who do not use it never load it.
 
 import type { Model } from "@rondo/core";
 import { checkGiven, membersOf, object, oneOf } from "@rondo/core/checks";
@@ -10,9 +10,9 @@ import type { AiSdkCall, ServedCalls } from "./serve-calls.ts";
 import type { GenerateResult, StreamPart, Version } from "./spec.ts";
 
 export interface ToAiSdkOptions {
-  /** `v4` is that of AI SDK 7, `v3` that of AI SDK 6. Default: `v4`. */
+  /** `v4` is the specification of AI SDK 7, `v3` that of AI SDK 6. Default: `v4`. */
   specification?: Version;
-  /** Addresses the model fetches itself, by media type. Default: none, and the AI SDK sends the bytes. */
+  /** URLs that the model fetches itself, by media type. Default: none, and the AI SDK sends the bytes. */
   supportedUrls?: Record<string, RegExp[]>;
 }
 
@@ -33,15 +33,15 @@ const optionChecks = membersOf<ToAiSdkOptions>({ specification: oneOf("v3", "v4"
 const calls = loadOnce(() => import("./serve-calls.ts"));
 
 /**
- * A model of ours for `generateText`, `streamText` and whatever else takes a model of the AI SDK:
- * `streamText({ model: toAiSdk(anthropic("claude-sonnet-5")), … })`.
+ * A Rondo model for `generateText`, `streamText` and whatever else takes a model of the AI SDK: `streamText({ model:
+ * toAiSdk(anthropic("claude-sonnet-5")), … })`.
  *
- * What is lost: provider tools and JSON without a schema (each a warning); options on messages and parts, except what
- * this bridge put there itself; citations; files of an answer whose address is no URL; in version 3 blocks of tools that the
- * provider ran, and files at any address. Opaque data (signatures, encrypted reasoning) is kept in the provider metadata
+ * What is lost: provider tools and JSON without a schema (each with a warning); options on messages and parts, except what
+ * this bridge put there itself; citations; files in an answer whose address is not a URL; in version 3 blocks of tools that
+ * the provider ran, and files at any URL. Opaque data (signatures, encrypted reasoning) is kept in the provider metadata
  * under `rondo` and comes back with the prompt. See docs/guide/ai-sdk.md.
  *
- * @throws RondoError `invalid_request` for what is no model of ours, or naming the option that cannot be used
+ * @throws RondoError `invalid_request` if `model` is not a Rondo model, or naming the option that cannot be used
  */
 export function toAiSdk(model: Model, options?: ToAiSdkOptions & { specification?: "v4" }): AiSdkModel<"v4">;
 export function toAiSdk(model: Model, options: ToAiSdkOptions & { specification: "v3" }): AiSdkModel<"v3">;

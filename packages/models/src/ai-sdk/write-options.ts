@@ -1,13 +1,13 @@
-// The room of a call's options on their way out: our request as a call of an AI SDK model.
+// The room of outgoing call options: our request as a call of an AI SDK model.
 //
-// What the specification has no word for becomes a warning that names where it can be said instead.
+// What the specification does not have becomes a warning that says where it can be set instead.
 
 import type { JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import { aiSdkOutput, anthropicTool, sentTool } from "../schemas/codecs.ts";
 import type { ByProvider, CallOptions, SpecTool } from "./spec.ts";
 import { type PromptTarget, writePrompt } from "./write-prompt.ts";
 
-/** Provider tools beside ours, e.g. `anthropic.tools.webSearch_20250305()`. */
+/** Provider tools besides ours, e.g. `anthropic.tools.webSearch_20250305()`. */
 export interface ProviderTool {
   id: string;
   name: string;
@@ -55,19 +55,19 @@ export function writeOptions(
   };
 }
 
-/** Strict mode is off for this request, unless the caller said otherwise. */
+/** Switches strict mode off for this request, unless the caller set it. */
 function unstrict(given: ByProvider | undefined, { origin }: PromptTarget): ByProvider {
   const name = houseOf(origin.provider, origin.model);
   return { ...given, [name]: { strictJsonSchema: false, ...given?.[name] } };
 }
 
-/** Under which name a provider reads its options: the AI SDK's gateway hands on those of whoever is behind it. */
+/** The name under which a provider reads its options: the AI SDK's gateway passes on those of the provider behind it. */
 function houseOf(provider: string, model: string): string {
   const house = provider === "gateway" ? model.split("/")[0] : provider.split(".")[0];
   return house?.trim() || provider;
 }
 
-/** Tools as they are sent: one bad schema fails every request, whoever's package it goes through. */
+/** Tools as they are sent: one bad schema fails every request, whichever package sends it. */
 export type KnownTools = WeakMap<ToolDefinition, SpecTool>;
 
 function functionTool(tool: ToolDefinition, { origin, warn }: PromptTarget, known: KnownTools): SpecTool {
@@ -105,12 +105,12 @@ function reasoning(
   { version, warn }: PromptTarget,
 ): JsonObject {
   if (parallelToolCalls === false)
-    warn("unsupported_setting", "the AI SDK has no word for parallelToolCalls: say it in providerOptions");
+    warn("unsupported_setting", "the AI SDK has no parallelToolCalls: set it in providerOptions");
   if (asked === undefined) return {};
   if (typeof asked === "object" || version < 4) {
     warn(
       "unsupported_setting",
-      `reasoning ${JSON.stringify(asked)} has no word in version ${version} of the AI SDK's specification: say it in providerOptions`,
+      `version ${version} of the AI SDK's specification cannot express reasoning ${JSON.stringify(asked)}: set it in providerOptions`,
     );
     return {};
   }

@@ -1,14 +1,14 @@
-// The room of the answer on its way out: our deltas and our answer as parts of the AI SDK.
+// The room of the outgoing answer: our deltas and our answer as parts of the AI SDK.
 //
-// Deltas go out as they come, the ends of blocks only when the answer is whole: the opaque data of a block is known no
-// sooner, and the AI SDK takes it at the block's end. What the answer holds and was not streamed comes before the finish.
+// Deltas are sent as they come, but the ends of blocks only when the answer is whole: a block's opaque data is not known
+// earlier, and the AI SDK takes it at the block's end. Parts of the answer that were not streamed come before the finish.
 
 import type { AssistantMessage, ModelEvent, Origin, Part, ToolCallPart } from "@rondo/core";
 import { finishReason, specUsage } from "./finish-and-usage.ts";
 import { carry } from "./provider-metadata.ts";
 import type { ByProvider, Content, StreamPart, Warning } from "./spec.ts";
 
-/** The answer's parts, whole. `positions`: let each say where in the answer it stands. */
+/** The answer's whole parts. `positions`: each states its position in the answer. */
 export function contentOf(message: AssistantMessage, version: number, positions: boolean = false): Content[] {
   return message.content.flatMap((part, at) => {
     const content = contentPart(part, metadataOf(part, message.origin, positions ? at : undefined), version);
@@ -36,11 +36,11 @@ function contentPart(
     case "file": {
       const { mediaType, data, url } = part;
       if (typeof data === "string")
-        // Version 3 has the bytes bare.
+        // Version 3 has the bytes untagged.
         return version >= 4
           ? { type: "file", mediaType, data: { type: "data", data }, ...metadata }
           : { type: "file", mediaType, data, ...metadata };
-      // Of an address that is none (Google's `files/abc`) the AI SDK cannot be told.
+      // The AI SDK has no form for an address that is not a URL (Google's `files/abc`).
       return url !== undefined && URL.canParse(url) && version >= 4
         ? { type: "file", mediaType, data: { type: "url", url: new URL(url) }, ...metadata }
         : undefined;
@@ -58,7 +58,7 @@ function metadataOf(part: Part, origin: Origin, at: number | undefined): { provi
   return metadata === undefined ? {} : { providerMetadata: metadata };
 }
 
-/** Arguments as JSON text. Those that did not arrive whole are made unreadable, so that nobody runs them. */
+/** Arguments as JSON text. Incomplete ones are made unparsable, so that nobody runs them. */
 function inputOf({ args, rawArgs, argsError }: ToolCallPart): string {
   if (argsError !== undefined) return `${rawArgs} [${argsError}]`;
   return rawArgs.trimStart().startsWith("{") ? rawArgs : JSON.stringify(args);
@@ -74,7 +74,7 @@ export class PartWriter {
   readonly #write: (part: StreamPart) => void;
   readonly #version: number;
   readonly #open = new Map<number, Open>();
-  /** Calls whose announcement went out, by position; those without an id or a name yet wait with their pieces. */
+  /** Announced calls, by position; those without an id or a name yet wait, with their pieces. */
   readonly #calls = new Map<number, { id: string; announced: boolean; waiting: string }>();
   readonly #late: Warning[] = [];
 
@@ -107,7 +107,7 @@ export class PartWriter {
         this.#args(event);
         break;
       case "warning":
-        // The AI SDK takes warnings at the start only; later ones go with the finish.
+        // The AI SDK takes warnings only at the start; later ones are sent with the finish.
         this.#late.push(warningOf(event));
         break;
       case "progress":
@@ -115,11 +115,11 @@ export class PartWriter {
     }
   }
 
-  /** The answer is whole: blocks end, calls are given, and it finishes. */
+  /** The answer is whole: blocks are ended, calls sent, and then the finish. */
   finish(message: AssistantMessage): void {
     const ended = new Set<Open>();
     const blocks = contentOf(message, this.#version).map((content) => this.#blockOf(content, ended));
-    // The AI SDK holds parts in the order they began. Where that is not the answer's, each says where it stands.
+    // The AI SDK holds parts in the order in which they began. If that is not the answer's order, each states its position.
     const began = [...this.#open.values()].filter((open) => ended.has(open));
     const inOrder = blocks.every((block, at) => block === began[at]);
     for (const [at, content] of contentOf(message, this.#version, !inOrder).entries()) {
@@ -144,7 +144,7 @@ export class PartWriter {
     });
   }
 
-  /** The answer will not be whole. */
+  /** The answer will not become whole. */
   fail(error: unknown): void {
     for (const open of this.#open.values()) this.#write({ type: `${open.type}-end`, id: open.id });
     this.#write({ type: "error", error });
@@ -155,7 +155,7 @@ export class PartWriter {
     });
   }
 
-  /** The block that was streamed for this part: the first of its kind that it begins with. */
+  /** The block that was streamed for this part: the first open one of its kind whose text the part begins with. */
   #blockOf(content: Content, ended: Set<Open>): Open | undefined {
     if (content.type !== "text" && content.type !== "reasoning") return undefined;
     const block = [...this.#open.values()].find(

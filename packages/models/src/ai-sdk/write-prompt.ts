@@ -1,7 +1,7 @@
-// The room of the prompt on its way out: our conversation in the AI SDK's words.
+// The room of the outgoing prompt: our conversation in the AI SDK's form.
 //
-// What belongs to an answer of this very model (signatures, ids, blocks of tools that the provider ran) goes back to it
-// as it came. To any other model goes what everybody understands: text, calls, results, files.
+// What belongs to an answer by this very model (signatures, ids, blocks of tools that the provider ran) goes back to it
+// unchanged. Any other model gets what all of them understand: text, calls, results, files.
 
 import {
   type AssistantMessage,
@@ -31,9 +31,9 @@ import type {
 
 export interface PromptTarget {
   origin: Origin;
-  /** Of the model's specification: 2, 3 or 4. */
+  /** The version of the model's specification: 2, 3 or 4. */
   version: number;
-  /** Whether the model fetches this address itself. */
+  /** Whether the model fetches this URL itself. */
   fetches(mediaType: string, url: string): boolean;
   readonly warn: Warn;
 }
@@ -48,7 +48,7 @@ export function writePrompt(
   let results: PromptResult[] | undefined;
   for (const message of messages) {
     if (message.role === "tool") {
-      // Results of one answer stand in one message, as the AI SDK itself writes them.
+      // Results of one answer go into one message, as the AI SDK itself writes them.
       if (results === undefined) {
         results = [];
         prompt.push({ role: "tool", content: results });
@@ -102,7 +102,7 @@ function answerPart(part: Part, own: boolean, target: PromptTarget): AssistantPa
 const withOptions = (options: ByProvider | undefined): { providerOptions?: ByProvider } =>
   options === undefined ? {} : { providerOptions: options };
 
-/** A block as `readParts` kept it, back in the form the prompt wants. */
+/** A block as `readParts` kept it, back in the prompt's form. */
 function nativePart(part: Part & { type: "native" }, target: PromptTarget): AssistantPart[] {
   const { type, toolCallId, toolName, input, result, isError, kind, mediaType, data, providerMetadata } =
     part.opaque;
@@ -165,7 +165,7 @@ function filePart(part: FilePart, target: PromptTarget): PromptFile | PromptText
   };
 }
 
-/** The bytes or the address of a file; words where it cannot be sent. */
+/** The bytes or the URL of a file; a text note if it cannot be sent. */
 function fileData(
   part: FilePart,
   target: PromptTarget,

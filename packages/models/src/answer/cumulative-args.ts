@@ -11,7 +11,7 @@ import { objectIn, parseJson } from "../json-values.ts";
 export function textOfPieces(pieces: readonly string[]): string {
   const joined = pieces.join("");
   const [first = ""] = pieces;
-  // The fast path: cumulative pieces repeat how the first one begins.
+  // The fast path: cumulative pieces repeat the first one.
   if (!joined.includes(first, first.length)) return joined;
   if (!pieces.some((piece, at) => at > 0 && piece.startsWith(first))) return joined;
   if (parseJson(joined) !== undefined) return joined;

@@ -1,26 +1,26 @@
 // The room of the catalogue: what is known of a model, by its name.
 //
-// A snapshot of others' data with its date, small enough to be there always, read only when somebody asks, a row at a
-// time. What it does not know stays unknown: no default, no zero, no guess from a similar name.
+// A dated snapshot of public data, small enough to be always included; a row is parsed only when somebody asks for it. What
+// it does not contain stays unknown: no default, no zero, no guess from a similar name.
 
 import type { ModelFacts } from "@rondo/core";
 import { ownMember } from "../own-member.ts";
 import { anthropicName, type Found, resolveIn } from "./names.ts";
 import { date, snapshot, source } from "./snapshot.generated.ts";
 
-/** The day of the catalogue's data, `YYYY-MM-DD`. */
+/** The date of the catalogue's data, `YYYY-MM-DD`. */
 export const catalogueDate: string = date;
 
-/** Where the data come from: a package and its version. */
+/** Where the data comes from: a package and its version. */
 export const catalogueSource: string = source;
 
-/** A model of the catalogue. */
+/** A model in the catalogue. */
 export interface CatalogueEntry {
-  /** As `modelFromName` takes it: the provider ends at the first slash. */
+  /** As in `modelFromName`: the part before the first slash. */
   provider: string;
   model: string;
   facts: ModelFacts;
-  /** It takes images. */
+  /** It accepts images. */
   vision: boolean;
   /** It can think before it answers. */
   reasoning: boolean;
@@ -28,8 +28,8 @@ export interface CatalogueEntry {
 
 /**
  * What is known of a model, e.g. `factsOf("anthropic", "claude-sonnet-4-5-20250929")`. Dated names, Bedrock's regional
- * prefixes and Vertex's `@` versions lead to the model they stand for. A Claude at Bedrock or Vertex without a row of
- * its own has the facts of Anthropic's without their price. Undefined when nothing is known, as of Azure's deployments.
+ * prefixes and Vertex's `@` versions lead to the model they stand for. A Claude on Bedrock or Vertex without a row of its
+ * own has the facts of Anthropic's row, without the price. Undefined if nothing is known, as for Azure deployments.
  * `override` wins, member by member.
  */
 export function factsOf(provider: string, model: string, override?: ModelFacts): ModelFacts | undefined {
@@ -38,7 +38,7 @@ export function factsOf(provider: string, model: string, override?: ModelFacts):
   return override === undefined ? entry.facts : { ...entry.facts, ...override };
 }
 
-/** As `factsOf`, with what is not a fact to the loop: vision and reasoning. */
+/** As `factsOf`, plus what the loop does not use: vision and reasoning. */
 export function entryOf(provider: string, model: string): CatalogueEntry | undefined {
   const found = lookUp(provider, model);
   if (found !== undefined) return entryFrom(provider, model, found);
@@ -47,10 +47,7 @@ export function entryOf(provider: string, model: string): CatalogueEntry | undef
   return own === undefined ? undefined : entryFrom(provider, model, { ...own, exactPrice: false });
 }
 
-/**
- * The models of the catalogue whose `provider/model` holds every word of the filter, without regard to case, by
- * provider and name. Default: all.
- */
+/** The models whose `provider/model` contains every word of the filter, ignoring case, sorted by provider and name. Default: all. */
 export function listModels(filter: string = ""): CatalogueEntry[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return Object.entries(snapshot).flatMap(([provider, rows]) =>
@@ -111,7 +108,7 @@ function entryFrom(provider: string, model: string, { row, exactPrice }: Found):
   };
 }
 
-/** What models take that see images. The data tell of images only; the rest is the provider's, for all of its models. */
+/** What models accept that accept images. The data only covers images; the rest depends on the provider, for all of its models. */
 const seeing: { readonly [provider: string]: readonly string[] } = {
   anthropic: ["image/*", "application/pdf", "text/*"],
   google: ["image/*", "audio/*", "video/*", "application/pdf", "text/*"],
@@ -119,8 +116,8 @@ const seeing: { readonly [provider: string]: readonly string[] } = {
 };
 
 /**
- * Codecs leave out what a model does not accept, so this errs towards sending: of a model that sees, at a provider
- * whose other files are not known, nothing is said. Bedrock's and OpenRouter's documents do not depend on sight.
+ * Codecs leave out what a model does not accept, so when in doubt this is undefined: for a model with vision, at a provider
+ * whose other file types are not known. Bedrock's and OpenRouter's documents do not depend on vision.
  */
 function acceptsOf(provider: string, vision: boolean): readonly string[] | undefined {
   if (vision) return seeing[provider];

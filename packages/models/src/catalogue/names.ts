@@ -1,15 +1,15 @@
-// The room of model names: under which names one model is known at one provider.
+// The room of model names: the names under which one model is known at one provider.
 //
-// Dates, regions and versions come and go; the model is the same. A name is tried as it is, then without one of these
-// after the other. A variant that may be billed otherwise still says what the model is, but no price.
+// Dates, regions and versions vary, but the model is the same. A name is tried as it is, then without each of these in
+// turn. A variant that may be billed differently still identifies the model, but not its price.
 
-/** A row, and whether the price in it holds for the name that was asked for. */
+/** A row, and whether its price applies to the requested name. */
 export interface Found {
   row: string;
   exactPrice: boolean;
 }
 
-/** Looks a name, and every name it may be short for, up among a provider's rows. */
+/** Looks up a name, and every name that it may be an extension of, among a provider's rows. */
 export function resolveIn(
   provider: string,
   model: string,

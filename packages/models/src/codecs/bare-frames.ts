@@ -32,7 +32,7 @@ export function bareError(
   if (!isErrorEvent(event)) return undefined;
   const value: Json | undefined = parseJson(data);
   const words = typeof value === "string" ? value : data === "null" ? "" : data;
-  return { error: { message: words.trim() || "an error event came without a word of what failed" } };
+  return { error: { message: words.trim() || "an error event came without an explanation" } };
 }
 
 /** The objects in a frame that holds a list of them, or several in a row. Undefined for any other frame. */

@@ -1,8 +1,8 @@
-// The room of choosing a row: by the provider's name, or by the address.
+// The room of choosing a row of the table: by the provider's name, or by the address.
 //
-// The address tells more than the name: a request to api.z.ai is answered by Z.ai, whatever its caller calls it. A name
-// decides where the address is of the user's own (a proxy, this machine). Then the models' own differences are applied,
-// and last of all, field by field, what the user said.
+// The address says more than the name: a request to api.z.ai is answered by Z.ai, whatever its caller calls it. A name
+// decides if the address is the user's own (a proxy, this machine). Then the models' own differences are applied, and last,
+// field by field, what the user set.
 
 import type { Json, ModelFacts } from "@rondo/core";
 import { ownMember } from "../own-member.ts";
@@ -10,7 +10,7 @@ import { hostedServers } from "./hosted.ts";
 import { selfHostedServers, unknownServer } from "./self-hosted.ts";
 import type { CompatibleServer, HostedServer, SelfHostedServer } from "./server.ts";
 
-/** Every known server, by the name that stands before the slash in `provider/model`. */
+/** Every known server, by the name before the slash in `provider/model`. */
 export const compatibleServers: { readonly [provider: string]: CompatibleServer } = {
   ...hostedServers,
   ...selfHostedServers,
@@ -19,7 +19,7 @@ export const compatibleServers: { readonly [provider: string]: CompatibleServer 
 /** A server of the table. */
 export type ServerName = HostedServer | SelfHostedServer;
 
-/** Other names of the same servers, as people and other tools write them. */
+/** Aliases of the same servers, as people and other tools write them. */
 export const serverAliases: { readonly [name: string]: ServerName } = {
   "azure-openai": "azure",
   "github-copilot": "copilot",
@@ -49,7 +49,7 @@ export const serverAliases: { readonly [name: string]: ServerName } = {
 };
 
 export interface Chosen {
-  /** The row's name; undefined for a server nobody has heard of. */
+  /** The row's name; undefined for an unknown server. */
   name: string | undefined;
   server: CompatibleServer;
 }
@@ -65,12 +65,12 @@ export function chooseServer(provider: string | undefined, baseURL: string | und
   return server === undefined ? { name: undefined, server: unknownServer } : { name, server };
 }
 
-/** What models want wherever they are served. */
+/** Quirks of models, wherever they are served. */
 const anywhere: NonNullable<CompatibleServer["models"]> = [
   { match: /kimi/i, compat: { idForm: "functions" } },
 ];
 
-/** A row's quirks for one model of it. */
+/** A server's quirks for one model. */
 export function compatOf(server: CompatibleServer, model: string): { [quirk: string]: Json } {
   const compat: { [quirk: string]: Json } = { endTokens: true, ...server.compat };
   for (const { match, compat: more } of [...anywhere, ...(server.models ?? [])])
@@ -78,7 +78,7 @@ export function compatOf(server: CompatibleServer, model: string): { [quirk: str
   return compat;
 }
 
-/** What is known of a model: the user's word wins. */
+/** What is known of the server's models; the user's own facts win. */
 export function factsOf(server: CompatibleServer, own: ModelFacts | undefined): ModelFacts | undefined {
   return server.facts === undefined ? own : { ...server.facts, ...own };
 }

@@ -1,13 +1,13 @@
-// The room of servers that vendors run: a row each.
+// The room of servers run by vendors: a row each.
 //
-// Facts were read off the vendors' documents, their error messages and the failure catalogue (F-numbers). Where a vendor
-// takes a field in some models only, the row says what all of them take: a user can switch it on (`compat`), while a
+// Facts come from the vendors' documentation, their error messages and the failure catalogue (F-numbers). If a vendor
+// accepts a field for some models only, the row says what all of them accept: a user can switch it on (`compat`), while a
 // refused request helps nobody.
 
 import { nova } from "./self-hosted.ts";
 import type { CompatibleServer, HostedServer } from "./server.ts";
 
-/** Fields that only OpenAI and its closest relatives take; the others refuse or ignore them. */
+/** Fields that only OpenAI and its closest relatives accept; the others refuse or ignore them. */
 const openaiOnly: string[] = [
   "store",
   "metadata",
@@ -21,7 +21,7 @@ const openaiOnly: string[] = [
 ];
 const penalties: string[] = ["frequency_penalty", "presence_penalty"];
 
-/** Models that OpenAI calls reasoning models: they know a developer, not a system. */
+/** Models that OpenAI calls reasoning models: they have the role developer, not system. */
 const developer = { match: /^(?:o\d|gpt-[5-9])/i, compat: { systemRole: "developer" } } as const;
 /** gpt-oss, wherever it is served: its channels leak where the server's parser fails. */
 const gptOss = { match: /gpt-oss/i, compat: { harmony: true } } as const;
@@ -232,7 +232,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
     compat: {
       maxTokensField: "max_tokens",
       echoReasoning: "reasoning_content",
-      // The empty text counts as missing there; one space is the least it takes.
+      // The empty string counts as missing there; one space is the shortest it accepts.
       reasoningFill: " ",
       reasoningParam: "thinking",
       forcedChoice: "never",
@@ -315,7 +315,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
     compat: {
       echoReasoning: "reasoning_content",
       echoReasoningOn: "all",
-      // Clients fill it with one space; the empty text counts as missing elsewhere.
+      // Clients fill it with one space; the empty string counts as missing elsewhere.
       reasoningFill: " ",
       nullContent: false,
       structuredOutput: "json_object",

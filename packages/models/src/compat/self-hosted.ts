@@ -1,17 +1,17 @@
-// The room of servers that users run: on this machine, in their cluster, or as a proxy of their own. A row each.
+// The room of servers run by users: on this machine, in their cluster, or as a proxy of their own. A row each.
 //
-// Behind most of them stands a chat template: it parses the arguments of the whole history again, enforces the order of
-// roles, and obeys control tokens in any text it is given.
+// Most of them use a chat template: it parses the arguments of the whole history again, enforces the order of roles, and
+// obeys control tokens in any text that it is given.
 
 import type { CompatibleServer, SelfHostedServer } from "./server.ts";
 
 const gptOss = { match: /gpt-oss/i, compat: { harmony: true } } as const;
-/** Wherever it is served, it tells its thinking in tags of its own. */
+/** Wherever it is served, it writes its thinking in tags of its own. */
 export const nova: NonNullable<CompatibleServer["models"]>[number] = {
   match: /\bnova-(?:\d-)?(?:micro|lite|pro|premier)\b/i,
   compat: { thinkTags: "nova" },
 };
-/** Templates that have opened the block themselves: without the server's parser only its end can be seen. */
+/** Chat templates that open the block themselves: without the server's parser only its end is in the answer. */
 const opened = { match: /deepseek-r1|qwq|thinking-2507/i, compat: { thinkTags: "starts_inside" } } as const;
 
 const templated = {
@@ -125,7 +125,7 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
   },
 };
 
-/** For a server nobody has heard of: only what all of them take. */
+/** For an unknown server: only what all of them accept. */
 export const unknownServer: CompatibleServer = {
   title: "any other server",
   hosts: [],

@@ -1,6 +1,6 @@
 // The room of a row's shape: what the table knows of one server.
 //
-// A row is data and holds no code: whatever a server needs that no column can say becomes a column first.
+// A row is data and holds no code: if no column can express what a server needs, it becomes a column first.
 
 import type { ModelFacts } from "@rondo/core";
 import type { OpenaiChatCompat } from "../codecs/openai-chat/compat.ts";
@@ -31,24 +31,24 @@ export type HostedServer =
 export type SelfHostedServer = "litellm" | "ollama" | "vllm" | "sglang" | "llamacpp" | "lmstudio";
 
 export interface CompatibleServer {
-  /** What people call it. */
+  /** Its name, for display. */
   title: string;
-  /** Where it is. Absent: every user has one of their own. */
+  /** Its address. Absent: every user has one of their own. */
   baseURL?: string;
-  /** Hosts it is recognised by, themselves and what ends in `.host`, whatever the provider is called. */
+  /** Hosts by which it is recognised, including their subdomains, whatever the provider is called. */
   hosts: readonly string[];
-  /** The first one set is the key. Empty: the server wants none. */
+  /** Environment variables for its key; the first one set counts. Empty: the server needs no key. */
   keyVariables: readonly string[];
-  /** Sent with every request; a user's own win. */
+  /** Sent with every request; a user's own headers win. */
   headers?: Readonly<Record<string, string>>;
   /** How it differs from OpenAI's own API. */
   compat: Partial<OpenaiChatCompat>;
   /** What is known of all its models. */
   facts?: ModelFacts;
-  /** Models of it that differ further. All that match are applied, in order. */
+  /** Models that differ further. All that match are applied, in order. */
   models?: readonly { match: RegExp; compat: Partial<OpenaiChatCompat> }[];
-  /** What else its answers do. The codec copes with it everywhere, so that it needs no column. */
+  /** What else is special about its answers. The codec handles it for every server, so it needs no column. */
   answers: string;
-  /** What its errors look like. The transport reads them all. */
+  /** The form of its errors. The transport reads them all. */
   errors: string;
 }

@@ -1,11 +1,11 @@
-// The room of node-llama-cpp as far as it is needed here: its shapes, and how it is loaded.
+// The room of node-llama-cpp, as far as it is needed here: its types, and how it is loaded.
 //
-// It is an optional peer of 85 MB: its types are told structurally and it is imported with the first call. Never a download
-// and never a build in the middle of a run: without a ready binary the error says what to install.
+// It is an optional peer of 85 MB: its types are structural and it is imported on the first call. It never downloads or
+// builds anything during a run: without a prebuilt binary the error says what to install.
 
 import { messageOf, RondoError } from "@rondo/core";
 
-/** What is needed of `import("node-llama-cpp")`. */
+/** The part of `import("node-llama-cpp")` that is used. */
 export interface LlamaLibrary {
   getLlama(options: {
     gpu: boolean | "auto" | "metal" | "cuda" | "vulkan";
@@ -85,11 +85,11 @@ export interface LlamaChatLike {
 }
 
 /**
- * The library, when it is installed.
+ * The library, if it is installed.
  * @throws RondoError `capability` that says what to install
  */
 export async function installedLibrary(): Promise<LlamaLibrary> {
-  // A name in a variable: neither a compiler nor a bundler should want it to be there.
+  // A name in a variable, so that neither a compiler nor a bundler tries to resolve it.
   const name = "node-llama-cpp";
   try {
     return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as LlamaLibrary;

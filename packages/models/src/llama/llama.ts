@@ -1,8 +1,8 @@
-// The room of a model file that runs in this process: node-llama-cpp behind the interface every provider stands behind.
+// The room of a model file that runs in this process: node-llama-cpp as a `Model`.
 //
-// A grammar holds every answer to the protocol's envelope, so that the smallest model calls tools in form; what it wrote
-// is read and checked like anybody's all the same. One file is loaded once, and answers one call at a time: calls queue.
-// The library's own way with a full context is to drop the oldest turns silently; here the call fails and says so.
+// A grammar constrains every answer to the protocol's envelope, so that even the smallest model makes well-formed calls;
+// the output is parsed and checked like any other all the same. A file is loaded once and answers one call at a time: calls
+// queue. When the context is full, the library silently drops the oldest turns; here the call fails instead.
 
 import {
   type AssistantMessage,
@@ -47,28 +47,28 @@ import {
 export interface LlamaOptions {
   /** The GGUF file. */
   modelPath: string;
-  /** Names the model. Default: the file's name without `.gguf`. */
+  /** The model's name. Default: the file's name without `.gguf`. */
   name?: string;
-  /** Tokens of context. Default: what the model was trained with, at most 8192. */
+  /** Context size, in tokens. Default: what the model was trained with, at most 8192. */
   contextSize?: number;
-  /** CPU threads for one answer. Default: the library's choice. Very small models are fastest with 1. */
+  /** CPU threads per answer. Default: the library's choice. Very small models are fastest with 1. */
   threads?: number;
   /** Default: `auto`. */
   gpu?: boolean | "auto" | "metal" | "cuda" | "vulkan";
-  /** Layers that go to the GPU. Default: as many as fit. */
+  /** Number of layers on the GPU. Default: as many as fit. */
   gpuLayers?: number;
-  /** Hold answers to the protocol by a grammar when tools are given. Default: true. */
+  /** Constrain answers to the protocol by a grammar if tools are given. Default: true. */
   grammar?: boolean;
-  /** Break up control tokens of chat templates in what users, tools and files say. Default: true. */
+  /** Break up control tokens of chat templates in the texts of users, tools and files. Default: true. */
   neutralise?: boolean;
   facts?: ModelFacts;
-  /** How the library is loaded. Default: `import("node-llama-cpp")`. */
+  /** Loads the library. Default: `import("node-llama-cpp")`. */
   library?: () => Promise<LlamaLibrary>;
 }
 
 /** A model that holds memory until it is disposed of. */
 export interface LlamaModel extends Model {
-  /** Frees the model's memory. Waits for the call in flight; later calls load it anew. */
+  /** Frees the model's memory. Waits for the call in progress; a later call loads the model again. */
   dispose(): Promise<void>;
 }
 
@@ -112,11 +112,11 @@ interface Loaded {
   weights: LlamaWeights;
   chat: LlamaChatLike;
   contextSize: number;
-  /** By schema. A grammar is its runtime's, and goes with it. */
+  /** By schema. A grammar belongs to its runtime, and goes with it. */
   grammars: Map<string, Promise<object>>;
 }
 
-/** The file as a model that speaks text only, and can be held to a schema. */
+/** The file as a model with text only, whose output can be constrained to a schema. */
 class LlamaFile implements Model {
   readonly id: string;
   readonly origin: Origin;
@@ -163,7 +163,7 @@ class LlamaFile implements Model {
     const loaded = this.#loaded;
     this.#loaded = undefined;
     await this.#queue;
-    // What never loaded holds nothing.
+    // A model that failed to load holds nothing.
     const held = await loaded?.catch(() => undefined);
     held?.chat.dispose();
     await held?.weights.dispose();
@@ -197,7 +197,7 @@ class LlamaFile implements Model {
       const chat = new LlamaChat({ contextSequence: context.getSequence() });
       return { runtime, weights, chat, contextSize: context.contextSize, grammars: new Map() };
     } catch (thrown) {
-      // Not kept: the file may be there the next time. What was loaded until then would fill the memory.
+      // A failure is not cached: the file may be there the next time. What was loaded until then would occupy memory.
       this.#loaded = undefined;
       for (const one of held.reverse()) await one.dispose().catch(() => {});
       if (thrown instanceof RondoError) throw thrown;
@@ -224,7 +224,7 @@ class LlamaFile implements Model {
     const grammar = await this.#grammar(loaded, request.outputSchema, io);
     const { reasoning } = request.settings;
     if (typeof reasoning === "string" && reasoning !== "off") {
-      const message = `${this.id} knows no levels of reasoning: ${reasoning} was left out; { budgetTokens } bounds it`;
+      const message = `${this.id} has no levels of reasoning: ${reasoning} was left out; { budgetTokens } limits it`;
       io.emit({ type: "warning", code: "unsupported_setting", message });
     }
     const answer = new Answer(this, io.emit);
@@ -243,7 +243,7 @@ class LlamaFile implements Model {
         },
       });
       if (io.signal.aborted || metadata.stopReason === "abort") throw abortedError(io.signal);
-      // What is whole counts: the library withholds and trims a little at the end.
+      // The whole text counts: while streaming, the library holds some back and trims the end.
       const text = fullResponse.filter((part) => typeof part === "string").join("");
       if (text !== "" || answer.has("text")) answer.textWhole("text", "text", text);
       answer.count({ inputTokens, outputTokens });
@@ -254,7 +254,7 @@ class LlamaFile implements Model {
     }
   }
 
-  /** How long the conversation is in the model's own template, which may refuse it. */
+  /** How many tokens the conversation has in the model's own chat template, which may refuse it. */
   #tokensOf(history: LlamaTurn[], { chat, weights }: Loaded): number {
     try {
       const { contextText } = chat.chatWrapper.generateContextState({ chatHistory: history });
@@ -305,7 +305,7 @@ class LlamaFile implements Model {
 }
 
 const defaultContext = 8192;
-/** Tokens kept free, for what the template adds at the end. */
+/** Tokens kept free for what the template adds at the end. */
 const spareTokens = 8;
 const maxGrammars = 64;
 
@@ -316,7 +316,7 @@ const stops: { readonly [reason: string]: StopKind } = {
   maxTokens: "max_tokens",
 };
 
-/** The conversation as the library takes it. What it cannot show is named. */
+/** The conversation in the library's form. Files are only mentioned. */
 function turns(request: ModelRequest, io: ModelIo): LlamaTurn[] {
   const history: LlamaTurn[] = [];
   if (request.system !== undefined && request.system !== "")

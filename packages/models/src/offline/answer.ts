@@ -1,4 +1,4 @@
-// The room of the answer: findings become the text a person reads, or the JSON a schema asks for.
+// The room of the answer: findings become the text for a person, or the JSON that a schema requires.
 
 import { type Json, type JsonObject, RondoError } from "@rondo/core";
 import { listIn, objectIn } from "../json-values.ts";
@@ -9,11 +9,11 @@ import type { Finding } from "./plan.ts";
 import { clip } from "./solve/words.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** Says in every answer what answered, and how to get a language model. */
+/** Added to every answer: what answered, and how to get a language model. */
 export const closing =
   "_This is Rondo's offline planner, not a language model. For one: set ANTHROPIC_API_KEY and run `rondo run --model anthropic/claude-sonnet-5 …`, or give `new Agent({ model })` a model._";
 
-/** What the planner can do with the tools there are. */
+/** What the planner can do with the available tools. */
 function abilities(toolbox: Toolbox): string {
   const can = [
     ...(toolbox.has("list")
@@ -65,7 +65,7 @@ export function answerText(
 
 /**
  * The answer as JSON that fits a simple schema.
- * @throws RondoError `capability` when a required property cannot be filled from what was found
+ * @throws RondoError `capability` if a required property cannot be filled from what was found
  */
 export function answerJson(schema: JsonObject, goals: readonly Goal[], findings: readonly Finding[]): Json {
   const reached = findings.filter((_, at) => goals[at]?.do !== "beyond");
@@ -79,7 +79,7 @@ export function answerJson(schema: JsonObject, goals: readonly Goal[], findings:
 
 interface Supply {
   findings: readonly Finding[];
-  /** Numbers given out so far: a second number property gets the second number. */
+  /** How many numbers were used so far: a second number property gets the second number. */
   used: number;
 }
 

@@ -1,6 +1,6 @@
-// The room of arithmetic: a sum in words or signs becomes an expression for the calculator tool. It computes nothing.
+// The room of arithmetic: a sum in words or symbols becomes an expression for the calculator tool. It computes nothing.
 //
-// A clause is a sum only when all of it reduces to numbers, operators and known functions: "lines 10-20 of x" is none.
+// A clause is a sum only if all of it reduces to numbers, operators and known functions: "lines 10-20 of x" is none.
 
 import { numberOf } from "./lexicon.ts";
 
@@ -76,10 +76,10 @@ const operators: [RegExp, string][] = [
 
 const functions = /\b(?:sqrt|cbrt|abs|min|max|round|floor|ceil|log|ln|exp|sin|cos|tan|pi)\b/g;
 
-/** Longer than any sum that somebody puts in words, and than calculators take. */
+/** In characters: longer than any sum in words, and than calculators accept. */
 const longest = 4000;
 
-/** The expression a clause asks for, with `^` for powers; undefined when the clause is no sum. */
+/** The expression that a clause asks for, with `^` for powers; undefined if the clause is not a sum. */
 export function expressionOf(clause: string): string | undefined {
   if (clause.length > longest) return undefined;
   let text = clause

@@ -1,4 +1,4 @@
-// The room of the clause: one question or order, read into what the grammar decides from.
+// The room of the clause: one question or order, parsed into what the grammar decides by.
 
 import { claimFilters } from "./filters.ts";
 import type { Filter, Goal, Place } from "./goal.ts";
@@ -17,15 +17,15 @@ export interface Clause {
   text: string;
   /** Places the clause names; empty when it names none. */
   places: readonly Place[];
-  /** The first place named, or the one meant when none is. */
+  /** The first place named, or the one implied if none is. */
   place: Place;
   filters: readonly Filter[];
   units: readonly Unit[];
-  /** What the units right after "how many" or "count" are. */
+  /** The units right after "how many" or "count". */
   counted: readonly Unit[];
-  /** Deep, direct, or unsaid. */
+  /** Deep (true), direct (false), or not stated. */
   deep: boolean | undefined;
-  /** "and …", "what about …": leans on what was said before. */
+  /** "and …", "what about …": refers to what was said before. */
   leans: boolean;
 }
 
@@ -35,7 +35,7 @@ export const countCue: RegExp =
 /**
  * Reads one clause.
  * @param said the goals of this message so far; a clause without a place takes the place of the one before it
- * @param follows whether there is an earlier task to lean on
+ * @param follows whether there is an earlier task to refer to
  */
 export function readClause(
   tokens: readonly Token[],
@@ -77,7 +77,7 @@ function impliedPlace(sheet: Sheet, said: readonly Goal[], follows: boolean): Pl
   return before !== undefined && "place" in before ? before.place : here;
 }
 
-/** Drops "please", "and then", "can you tell me" and their like from the front. */
+/** Drops "please", "and then", "can you tell me" and the like from the front. */
 function dropLead(tokens: readonly Token[]): { tokens: readonly Token[]; leans: boolean } {
   let at = 0;
   let leans = false;

@@ -1,8 +1,8 @@
-// The room of the conversation: which task is open, what its tools have said so far, and what was spoken of before.
+// The room of the conversation: which task is open, what its tools have returned so far, and what was mentioned before.
 //
-// A turn lasts from a user message to the answer in text. Within it a later user message takes the task over, joins it
-// ("also …"), or, when it is a note of the loop's, changes nothing. Only results that came after the task count: a
-// question asked again is looked up again.
+// A turn lasts from a user message to the answer in text. Within it a later user message replaces the task, adds to it
+// ("also …"), or, if it is a note by the loop, changes nothing. Only results that came after the task count: a question
+// asked again is looked up again.
 
 import { callsOf, type Message, type MessageList, textOf } from "@rondo/core";
 import type { Goal } from "./goal.ts";
@@ -10,7 +10,7 @@ import { goalsOf } from "./grammar.ts";
 import type { Outcome } from "./plan.ts";
 import { keyOf } from "./toolbox.ts";
 
-/** One turn: what the user said in it, and every result with how many of those words came before it. */
+/** One turn: what the user said in it, and every result with how many of the user's messages came before it. */
 interface Turn {
   said: string[];
   results: { key: string; outcome: Outcome; after: number }[];
@@ -21,7 +21,7 @@ export interface Task {
   results: Map<string, Outcome>;
   /** Calls made for it so far. */
   made: number;
-  /** Something said in mid-turn that no goal came of. */
+  /** Something said in mid-turn from which no goal resulted. */
   missed: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export function readConversation(messages: MessageList): Conversation {
   const before: Task[] = [];
   let goals: Goal[] = [];
   let open = turns.pop() ?? { said: [], results: [] };
-  // A loop that asks for another form of the answer asks about the task before its note.
+  // A note that asks for another form of the answer is about the task before it.
   while (open.said.every(isNotice) && turns.length > 0) {
     const last = turns.pop() as Turn;
     open = {
@@ -101,7 +101,7 @@ function turnsOf(messages: MessageList): Turn[] {
 const isAnswer = (message: Message): boolean =>
   message.role === "assistant" && callsOf(message).length === 0 && textOf(message).trim() !== "";
 
-/** What loops say to models in the user's place: limits, repeats, formats. None begins as an order of the user's does, which may speak of all that. */
+/** What loops write in the user's place: about limits, repeats, formats. None begins like a user's order, which may mention all of that. */
 const isNotice = (text: string): boolean =>
   !/^\s*(please\s+)?(how|what|which|where|who|is|are|do|does|list|show|find|search|count|read|open|print|grep|look|locate|compare|describe|explain|outline)\b/i.test(
     text,
@@ -113,7 +113,7 @@ const isNotice = (text: string): boolean =>
 
 const joins = /^\s*(also|and|plus|additionally|as well|one more)\b/i;
 
-/** A call the loop skipped never ran: it may be made again, once. */
+/** A call that the loop skipped never ran: it may be made again, once. */
 const neverRan = (outcome: Outcome): boolean =>
   outcome.error !== undefined && /\bwas (skipped|not executed)\b/.test(outcome.error);
 

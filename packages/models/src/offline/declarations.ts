@@ -1,4 +1,4 @@
-// The room of declarations: what a file declares, by the shapes of its language. Shapes, not parsing: nested and
+// The room of declarations: what a file declares, by the typical forms of its language. This is not parsing: nested and
 // unusual forms are missed, and the answer says how it looked.
 
 import type { Unit } from "./lexicon.ts";
@@ -7,7 +7,7 @@ export interface Declared {
   kind: Unit;
   name: string;
   line: number;
-  /** Depth of a heading; 0 otherwise. */
+  /** Depth of a heading; otherwise 0. */
   depth: number;
 }
 
@@ -75,7 +75,7 @@ function shapesOf(path: string): readonly Shape[] | undefined {
   return /^(sh|bash|zsh)$/.test(ending) ? shellShapes : undefined;
 }
 
-/** Everything a file declares, in order; undefined when its kind is not known. */
+/** Everything a file declares, in order; undefined if its kind is not known. */
 export function declarationsOf(path: string, lines: readonly string[]): Declared[] | undefined {
   if (/\.(md|markdown|mdx|adoc|rst)$/i.test(path)) return headings(lines);
   const shapes = shapesOf(path);
@@ -109,7 +109,7 @@ function headings(lines: readonly string[]): Declared[] {
   return found;
 }
 
-/** The comment or paragraph a file opens with, without its signs. */
+/** The comment or paragraph with which a file opens, without comment markers. */
 export function openingOf(path: string, lines: readonly string[]): string {
   if (/\.(md|markdown|mdx)$/i.test(path)) return firstParagraph(lines);
   const words: string[] = [];

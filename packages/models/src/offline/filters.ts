@@ -1,4 +1,4 @@
-// The room of filters: which files a clause means, by ending, language, glob, name or test custom.
+// The room of filters: which files a clause means, by extension, language, glob, name or test naming convention.
 
 import type { Filter } from "./goal.ts";
 import { endings, fillers, type Language, languages, numberOf, units, unknowable } from "./lexicon.ts";
@@ -26,16 +26,16 @@ export function endingFilter(ending: string): Filter {
   return { says: `\`.${ending}\` files`, globs: [`*.${ending}`] };
 }
 
-/** A glob or an ending, quoted or not. */
+/** A glob or an extension, quoted or not. */
 export const looksLikeFilter = (token: Token): boolean =>
   (/[*]/.test(token.text) && /[./]/.test(token.text) && !/\s/.test(token.text)) ||
   (/^\.[a-z0-9]+(\.[a-z0-9]+)*$/i.test(token.text) && endings.has(token.lower.split(".").at(-1) ?? ""));
 
-/** Languages whose names are common words too: they count only beside a word for files. */
+/** Languages whose names are common words too: they only count beside a word for files. */
 const ambiguous = new Set(["c", "go", "text", "image", "shell", "swift", "vue", "rust", "java", "json"]);
 const fileWords = new Set(["file", "source", "module", "code", "script", "document", "test"]);
 
-/** Claims every token that says which files are meant. Names are claimed before, as needles are. */
+/** Claims every token that says which files are meant. Names are claimed before, like needles. */
 export function claimFilters(sheet: Sheet): void {
   const { tokens } = sheet;
   tokens.forEach((token, at) => {
@@ -131,7 +131,10 @@ function narrowTests(sheet: Sheet): void {
   sheet.filters = [{ says: `${other.says} that are tests`, globs: other.globs, tests: true }];
 }
 
-/** "config files": a word nobody knows before "files" is taken as part of the name, and said so; some words no tool can judge. */
+/**
+ * "config files": an unknown word before "files" is taken as part of the name, and the answer says so; some words cannot be
+ * judged by any tool.
+ */
 function claimModifiers(sheet: Sheet): void {
   sheet.tokens.forEach((token, at) => {
     const unit = units.get(sheet.stem(at + 1));
@@ -163,7 +166,7 @@ function claimModifiers(sheet: Sheet): void {
   });
 }
 
-/** Whether an unclaimed word stands before a countable noun and changes what is counted. */
+/** Whether an unclaimed word before a countable noun changes what is counted. */
 function narrows(sheet: Sheet, at: number): boolean {
   const token = sheet.tokens[at];
   if (

@@ -2,17 +2,17 @@
 
 import type { Unit } from "./lexicon.ts";
 
-/** A file or folder as the task names it. `it` is whatever was spoken of last. */
+/** A file or folder as the task names it. `it` is whatever was mentioned last. */
 export interface Place {
   path: string;
   it?: boolean;
-  /** A single word that only its position makes a place: it may be a name deeper down. */
+  /** A single word that is a place only by its position: it may be a name deeper down. */
   bare?: boolean;
 }
 
-/** Which files are meant. A path passes when its name fits one of the globs; `tests` follows the customs of many languages. */
+/** Which files are meant. A path passes if its name matches one of the globs; `tests` follows the conventions of many languages. */
 export interface Filter {
-  /** In words, e.g. `TypeScript files (*.ts, *.tsx)`. */
+  /** As a phrase, e.g. `TypeScript files (*.ts, *.tsx)`. */
   says: string;
   globs: readonly string[];
   tests?: boolean;

@@ -1,4 +1,4 @@
-// The room of orders: clauses that want something changed, judged, or said about the planner itself.
+// The room of orders: clauses that want something changed, judged, or explained about the planner itself.
 
 import type { Rule } from "./grammar-rule.ts";
 
@@ -16,7 +16,7 @@ export const aboutMe: Rule = (clause) => {
 const changing =
   /^(delete|remove|rename|move|copy|fix|refactor|implement|install|run|execute|commit|push|deploy|build|translate|improve|optimi[sz]e|update|generate|draft|design|debug|compile|upgrade|convert|format|rewrite|suggest|recommend|review|code|develop|download|fetch|browse|book|send|email|schedule|remind|order|buy|start|stop|kill|make|create|write|add|append|insert|set|edit|modify|change|replace|save|put|substitute|swap|invent|imagine|play|sing|draw|paint|prove|think)\b/;
 
-/** Files to write or edit when the clause gives the literal content; every other change is beyond. */
+/** Files to write or edit if the clause gives the literal content; any other change is beyond the planner. */
 export const change: Rule = (clause) => {
   const { text, skeleton, places } = clause;
   if (!changing.test(skeleton)) return undefined;
@@ -76,7 +76,7 @@ const unquote = (text: string): string => {
   return quoted === null ? trimmed : (quoted[2] ?? "");
 };
 
-/** Words that turn a question into another one, which no step here answers: to pass over them would be to answer falsely. */
+/** Words that make it a different question, which no solver here answers: ignoring them would give a false answer. */
 export const restriction: Rule = (clause) => {
   const { skeleton } = clause;
   if (
@@ -113,7 +113,7 @@ export const restriction: Rule = (clause) => {
   return undefined;
 };
 
-/** Questions of worth, cause and the outer world: the tools here cannot know. */
+/** Questions of worth, cause and the outside world: the tools here cannot know. */
 export const judgement: Rule = (clause) => {
   const { skeleton, sheet } = clause;
   if (sheet.needle !== undefined) return undefined;

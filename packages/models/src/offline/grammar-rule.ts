@@ -1,10 +1,10 @@
-// The room of what rules of the grammar have in common: what a rule is, and what a clause says of places and filters.
+// The room of what the grammar's rules share: what a rule is, and what a clause says about places and filters.
 
 import type { Clause } from "./clause.ts";
 import type { CountGoal, Filter, Goal, MeasureGoal, OutlineGoal, Place } from "./goal.ts";
 import type { Unit } from "./lexicon.ts";
 
-/** What a rule makes of a clause: goals, or nothing when it is not its business. */
+/** What a rule makes of a clause: goals, or undefined if it does not apply. */
 export type Rule = (clause: Clause, said: readonly Goal[], before: readonly Goal[]) => Goal[] | undefined;
 
 export const filtersOf = (clause: Clause): (Filter | undefined)[] => {

@@ -133,11 +133,11 @@ function valueIn(file: Place, clause: Clause): Goal[] | undefined {
   return [{ do: "value", key: key.map(({ text }) => text).join(" "), place: file }];
 }
 
-/** What is asked of a JSON file as of any other. */
+/** What can be asked of a JSON file as of any other. */
 const otherOrder =
   /^(compare|diff|read|open|cat|find|locate|list file|count line|how many line|how many word|how long|how big)\b/;
 
-/** Without a file only what every package tells of itself, and only as a question about this project. */
+/** Without a file: only what every package states about itself, and only as a question about this project. */
 function valueOfProject(clause: Clause): Goal[] | undefined {
   const { skeleton } = clause;
   const words = freeTokens(clause).map(wordOf);

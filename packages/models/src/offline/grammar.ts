@@ -1,5 +1,5 @@
-// The room of the grammar: a task becomes goals. Rules are tried in order and the first that answers wins; each looks
-// at roles and stems, never at whole sentences. What no rule understands is `beyond`, and is said so.
+// The room of the grammar: a task becomes goals. Rules are tried in order and the first that applies wins; each looks at
+// roles and stems, never at whole sentences. What no rule understands becomes `beyond`, and the answer says so.
 
 import { expressionOf } from "./arithmetic.ts";
 import { type Clause, countCue, readClause } from "./clause.ts";
@@ -15,7 +15,7 @@ import { clausesOf, tokenize } from "./tokens.ts";
 
 /**
  * The goals of a task.
- * @param before the goals of the task before it, for questions that lean on it
+ * @param before the goals of the task before it, for questions that refer to it
  */
 export function goalsOf(task: string, before: readonly Goal[] = []): Goal[] {
   const goals: Goal[] = [];
@@ -42,7 +42,7 @@ export function goalsOf(task: string, before: readonly Goal[] = []): Goal[] {
 const isCourtesy = (skeleton: string): boolean =>
   /^(please|thank|thank you|thanks|hi|hello|hey|ok|okay|great|good morning|cheers)$/.test(skeleton);
 
-/** Merges an overview asked for twice, lends a later place to a bare count before it, and drops a "beyond" that only trails. */
+/** Merges repeated overviews, gives a later place to a bare count before it, and drops a trailing "beyond". */
 function settle(goals: readonly Goal[]): Goal[] {
   const settled: Goal[] = [];
   for (const [at, goal] of goals.entries()) {
@@ -70,7 +70,7 @@ function settle(goals: readonly Goal[]): Goal[] {
   return settled;
 }
 
-/** Counts whose place nobody named. */
+/** Counts without a place of their own. */
 const implied = new WeakSet<Goal>();
 
 const calculate: Rule = (clause) => {
@@ -261,7 +261,7 @@ const overviewRule: Rule = (clause) => {
   );
 };
 
-/** Words that carry meaning no role has taken: too many of them, and the clause asks for something else. */
+/** Words with a meaning that no role has claimed: with too many of them, the clause asks for something else. */
 export function leftover(clause: Clause): number {
   const known =
     /^(what|what's|whats|is|are|the|a|an|in|inside|of|for|it|this|that|these|here|there|file|folder|directory|dir|project|repo|repository|codebase|workspace|content|contents|describe|summarize|summarise|summary|explain|overview|give|me|tell|about|show|us|look|at|around|explore|do|does|doe|all|and|purpose|to|contain|hold|have|has|stuff|thing|entry|in|on|with|you|see|can|my|our|your|current|quick|short|brief|please|list|open|main|point|meant|mean|used|use|made|does|say|inside|walk|through|tour|inspect|analyze|analyse|examine|browse|i|we|introduce|whole|goal|role|under|be|within|below|package|module|everything|code|PATH|PLACEWORD|FILTER|root|working|kind|type|sort|what's|readme)$/;

@@ -45,7 +45,7 @@ export const units: ReadonlyMap<string, Unit> = new Map(
 
 export interface Language {
   name: string;
-  /** File name endings without the dot, the usual one first. */
+  /** File name extensions without the dot, the usual one first. */
   endings: readonly string[];
 }
 
@@ -100,7 +100,7 @@ export const languages: ReadonlyMap<string, Language> = new Map([
   ["image", language("image", "png jpg jpeg gif svg webp ico")],
 ]);
 
-/** File name endings that make `name.ending` a path and `.ending` a filter. */
+/** Extensions that make `name.extension` a path and `.extension` a filter. */
 export const endings: ReadonlySet<string> = new Set([
   ...[...languages.values()].flatMap((one) => one.endings),
   ..."ini cfg conf log lock pdf zip gz tgz tar bin wasm map snap proto graphql dart scala ex exs clj hs ml r jl pl m mm zig nim tf rst adoc tex bat ps1 diff patch out tmp bak sqlite db".split(
@@ -113,12 +113,12 @@ export const notPaths: ReadonlySet<string> = new Set(
   "node.js next.js vue.js nuxt.js express.js three.js d3.js react.js deno.js asp.net e.g i.e etc".split(" "),
 );
 
-/** Files that are named without an ending. */
+/** Files whose names have no extension. */
 export const bareFiles: ReadonlySet<string> = new Set(
   "readme makefile dockerfile changelog contributing gemfile rakefile procfile justfile".split(" "),
 );
 
-/** Words for the folder the tools work in. */
+/** Words for the tools' own folder. */
 export const hereWords: ReadonlySet<string> = new Set(
   "here project repo repository workspace codebase root cwd tree code source sources".split(" "),
 );
@@ -138,7 +138,7 @@ export const fillers: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Modifiers of files that need knowledge no tool here gives: to ignore them would be to answer another question. */
+/** Modifiers of files that no tool here can judge: ignoring them would answer a different question. */
 export const unknowable: ReadonlySet<string> = new Set(
   "empty recent recently modified changed new newest old oldest latest unused duplicate duplicated executable large big small huge tiny broken important interesting best worst stale dead uncommitted untracked staged binary".split(
     " ",
@@ -180,6 +180,6 @@ export function ordinalOf(lower: string): number | undefined {
 export const prepositions: RegExp =
   /^(in|under|inside|within|across|from|anywhere|throughout|among|below|at|on|of|to|for|with|by|into)$/;
 
-/** What something does, or is, in a place. */
+/** What something does, or what is done to it, in a place. */
 export const happenings: RegExp =
   /^(appear|occur|happen|exist|used|mentioned|defined|declared|implemented|called|imported|referenced|exported|found|present|come|show|appearing|occurring|occurre|written|set|documented|described|invoked|instantiated|handled)$/;

@@ -1,7 +1,7 @@
-// The room of needles: what a clause wants found inside files, what a file is called, and which lines are meant.
+// The room of needles: what a clause wants found inside files.
 //
-// A needle is known by where it stands: after "mention", after "the word", between "does" and "appear", after
-// "search for". A quoted span that is no path is one wherever it stands.
+// A needle is recognised by its position: after "mention", after "the word", between "does" and "appear", after "search
+// for". A quoted span that is not a path is one anywhere.
 
 import { looksLikeFilter } from "./filters.ts";
 import { fillers, happenings, hereWords, languages, prepositions, units } from "./lexicon.ts";

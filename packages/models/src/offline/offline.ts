@@ -1,7 +1,7 @@
-// The room of the offline model: the planner behind the interface that every provider stands behind.
+// The room of the offline model: the planner as a `Model`.
 //
-// It is no language model, and says so in every answer. Its code is loaded with its first call: who only has other models
-// never pays for it.
+// It is not a language model, and says so in every answer. Its code is loaded on the first call: those who only use other
+// models never load it.
 
 import type { Model } from "@rondo/core";
 import { checkGiven, from0, membersOf } from "@rondo/core/checks";
@@ -9,7 +9,7 @@ import { loadOnce } from "../load-once.ts";
 import { origin } from "./origin.ts";
 
 export interface OfflineOptions {
-  /** Tool calls a task may make, except that finding the largest of many files may make 14 more. Default: 12. */
+  /** Tool calls that a task may make, except that finding the largest of many files may make 14 more. Default: 12. */
   maxCalls?: number;
 }
 
@@ -17,7 +17,7 @@ const optionChecks = membersOf<OfflineOptions>({ maxCalls: from0 });
 
 const planner = loadOnce(() => import("./planner.ts"));
 
-/** The embedded default model: a deterministic planner that needs no key and no network, and drives the tools it is given. */
+/** The built-in default model: a deterministic planner that needs no key and no network, and uses the tools it is given. */
 export function offline(options: OfflineOptions = {}): Model {
   checkGiven(optionChecks, options, "offline");
   const bound = options.maxCalls ?? 12;

@@ -1,4 +1,4 @@
-// The room of the planner's name, as it stands in every answer.
+// The room of the planner's origin, as in every answer.
 
 import type { Origin } from "@rondo/core";
 

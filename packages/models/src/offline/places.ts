@@ -1,7 +1,7 @@
 // The room of places: which words of a clause are files and folders.
 //
-// A path is known by its look (a slash, a known ending, a well-known name) or by where it stands ("in packages",
-// "the core folder"). Only the second kind may turn out to be a name deeper down.
+// A path is recognised by its form (a slash, a known extension, a well-known name) or by its position ("in packages", "the
+// core folder"). Only the second kind may turn out to be a name deeper down.
 
 import type { Place } from "./goal.ts";
 import { bareFiles, endings, fillers, hereWords, languages, notPaths, units } from "./lexicon.ts";
@@ -193,7 +193,7 @@ function joinNested(sheet: Sheet): void {
   ];
 }
 
-/** Whether a path is a file by its look. */
+/** Whether a path is a file, judged by its form. */
 export const isFileName = (path: string): boolean => {
   const last = path.split("/").at(-1) ?? "";
   return (
@@ -233,7 +233,7 @@ function claimHere(sheet: Sheet): void {
         (folderWord.test(sheet.lower(at + 1)) || hereWords.has(sheet.lower(at + 1))))
     ) {
       sheet.says ??= "here";
-      // The noun is spent: "what is in this folder" does not ask for folders.
+      // The noun is used up: "what is in this folder" does not ask for folders.
       if (word !== "here") sheet.claim(at + 1, "PLACEWORD");
       if (/^(folder|directory|dir)$/.test(sheet.lower(at + 2))) sheet.claim(at + 2, "PLACEWORD");
     } else if (hereWords.has(word) && inside.test(sheet.lower(at - 1))) sheet.says ??= "here";

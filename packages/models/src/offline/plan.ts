@@ -1,14 +1,14 @@
-// The room of the plan: goals are reached by generators that ask for tool results and get them.
+// The room of the plan: solvers are generators that ask for tool results and receive them.
 //
-// The planner keeps no state. At each request every solver runs again from the start and is fed the results that the
-// history holds; where one is missing, the plan is the calls that would give it. So it resumes after a crash, and no
-// call is ever asked for twice. Steps that solvers ask for at the same time go out in one message.
+// The planner keeps no state. With each request every solver runs again from the start and gets the results that the
+// history contains; if one is missing, the plan is the calls that would provide it. So it resumes after a crash, and no
+// call is made twice. Steps that solvers ask for at the same time go into one message.
 
 import type { JsonObject } from "@rondo/core";
 import { type FileText, type Hits, type Listing, readHits, readListing, readText } from "./results.ts";
 import type { Step, Toolbox } from "./toolbox.ts";
 
-/** What came of a step. `missing` says why there is no result. */
+/** The result of a step. `missing` says why there is none. */
 export interface Outcome {
   text: string;
   error?: string;
@@ -25,7 +25,7 @@ export interface Finding {
   yes?: boolean;
   /** Things listed. */
   items?: readonly string[];
-  /** The file spoken of, for "it". */
+  /** The file that was mentioned, for "it". */
   subject?: string;
   /** The folder or file looked at. */
   scope?: string;
@@ -47,7 +47,7 @@ export interface Known {
 
 export type Progress = { done: true; finding: Finding } | { done: false; steps: Step[] };
 
-/** Runs a solver as far as the known results carry it. */
+/** Runs a solver as far as the known results allow. */
 export function advance(solver: Solver, known: Known, toolbox: Toolbox, asked: Set<string>): Progress {
   let turn = solver.next();
   while (turn.done !== true) {
@@ -60,7 +60,7 @@ export function advance(solver: Solver, known: Known, toolbox: Toolbox, asked: S
       if (call === undefined) outcomes.push({ text: "", missing: "no_tool" });
       else if (result !== undefined) outcomes.push(result);
       else if (known.toolsOff) outcomes.push({ text: "", missing: "tools_off" });
-      // Another goal asks for the same: one call serves both.
+      // Another goal needs the same: one call serves both.
       else if (asked.has(call.key)) waits = true;
       else if (known.made + asked.size >= known.bound) outcomes.push({ text: "", missing: "bound" });
       else {
@@ -74,7 +74,7 @@ export function advance(solver: Solver, known: Known, toolbox: Toolbox, asked: S
   return { done: true, finding: turn.value };
 }
 
-/** Why a step gave nothing, in words; undefined when it gave a result. */
+/** Why a step gave no result, as a phrase; undefined if it gave one. */
 export function failureOf(outcome: Outcome | undefined, doing: string): string | undefined {
   if (outcome === undefined) return `${doing} gave no result`;
   if (outcome.missing === "no_tool") return `I have no tool for ${doing}`;
@@ -153,7 +153,7 @@ export function* wholeFile(path: string, pages = 4): Asking<Got<FileText>> {
   };
 }
 
-/** Runs several askings side by side: what they want at the same time goes out in one message. */
+/** Runs several of them side by side: what they need at the same time goes into one message. */
 export function* together<T>(all: readonly Asking<T>[]): Asking<T[]> {
   const turns = all.map((one) => one.next());
   while (turns.some((turn) => turn.done !== true)) {

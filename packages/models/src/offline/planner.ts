@@ -1,6 +1,6 @@
 // The room of the planner's answers: a request in, calls or a text out.
 //
-// It keeps nothing between calls: the request holds the task, the tools and the results, and the same request gives the
+// It keeps nothing between calls: the request contains the task, the tools and the results, and the same request gets the
 // same answer.
 
 import {
@@ -17,7 +17,7 @@ import { origin } from "./origin.ts";
 import { planOf } from "./solve.ts";
 import { type Step, Toolbox } from "./toolbox.ts";
 
-/** Answers a request. @param bound tool calls that a task may make */
+/** Answers a request. @param bound the most tool calls that a task may make */
 export function answerOf(request: ModelRequest, io: ModelIo, bound: number): AssistantMessage {
   mustRun(io);
   warn(request, io);
@@ -53,7 +53,7 @@ const meaningless = [
   "reasoning",
 ] as const;
 
-/** Sampling means nothing to a planner, nor does thinking: what was asked for and is not done is said. */
+/** Warns about sampling and reasoning settings, which mean nothing to a planner. */
 function warn(request: ModelRequest, io: ModelIo): void {
   const { settings } = request;
   const idle = meaningless.filter((name) => settings[name] !== undefined && settings[name] !== "off");
@@ -78,7 +78,7 @@ function calls(
     const call = toolbox.call(step);
     if (call === undefined) continue;
     const index = content.length;
-    // Unique in a session: the place in the history, the position, and what is called.
+    // Unique in a session: the position in the history, the call's index, and a hash of the call.
     const id = `offline_${request.messages.length}_${index}_${hash(call.key)}`;
     const rawArgs = JSON.stringify(call.args);
     const part: ToolCallPart = { type: "tool_call", id, name: call.name, args: call.args, rawArgs };
@@ -88,14 +88,14 @@ function calls(
   return { role: "assistant", content, origin, stop: { kind: "tool_use", wire: "tool_use" } };
 }
 
-/** FNV-1a, enough to tell calls of one history apart. */
+/** FNV-1a, enough to distinguish the calls of one history. */
 function hash(text: string): string {
   let sum = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193) >>> 0;
   return sum.toString(36);
 }
 
-/** Says a text word by word; an abort between two words leaves what was said as the partial answer. */
+/** Streams a text word by word; after an abort between two words, the text so far is the partial answer. */
 function speak(text: string, io: ModelIo): AssistantMessage {
   let said = "";
   for (const [piece] of text.matchAll(/\s*\S+\s?/g)) {

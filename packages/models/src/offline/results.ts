@@ -1,21 +1,21 @@
-// The room of results: what the tools said, read back from their text.
+// The room of results: what the tools returned, parsed from their text.
 //
-// Totals come from the tool's own count where it gives one, from the lines otherwise. A reader here never fails: what
-// it cannot find it leaves undefined, and the solvers say so.
+// Totals come from the tool's own count if it gives one, otherwise from the lines. A reader here never fails: what it
+// cannot find is undefined, and the solvers report that.
 
 import { cleanPath } from "./places.ts";
 
 const number = (text: string): number => Number(text.replaceAll(",", ""));
 
 export interface Listing {
-  /** Paths as the tool gave them, relative to its root; folders without their slash. */
+  /** Paths as the tool returned them, relative to its root; folders without their slash. */
   files: string[];
   folders: string[];
   totalFiles: number;
   totalFolders: number;
-  /** More exists than is shown. */
+  /** There is more than is shown. */
   cut: boolean;
-  /** Entries that git ignores, left out. Undefined: the tool does not say. */
+  /** How many entries were left out because git ignores them. Undefined: the tool does not say. */
   ignored: number | undefined;
 }
 
@@ -58,7 +58,7 @@ export function readListing(text: string, path: string): Listing {
   };
 }
 
-/** What a tool says in place of a list; `empty.ts` is a name. */
+/** What a tool writes instead of an empty list; `empty.ts` is a name. */
 const nothing = /^(no files|error:)|^\(?empty( folder| directory)?\)?\.?$/i;
 
 /** Some listings are relative to the folder listed, some to the root. */
@@ -69,13 +69,13 @@ function rooted(entry: string, path: string): string {
 
 export interface FileText {
   lines: string[];
-  /** First line given, from 1. */
+  /** The number of the first line returned, from 1. */
   from: number;
   totalLines: number | undefined;
   totalBytes: number | undefined;
-  /** All of the file is here, and no line of it is clipped. */
+  /** The whole file is here, and no line of it is clipped. */
   whole: boolean;
-  /** The file is no text; what it is instead. */
+  /** What the file is if it is not text. */
   binary: string | undefined;
   endsWithNewline: boolean;
 }
@@ -145,7 +145,7 @@ export function readHits(text: string): Hits {
   let totalFiles: number | undefined;
   let cut = false;
   for (const line of text.split("\n")) {
-    // A line that was found may say anything: notes are looked for among the others.
+    // A matching line may contain anything, so notes are looked for only among the other lines.
     const hit = /^(.+?):(\d+):\s?(.*)$/.exec(line);
     if (hit !== null) {
       const shown = hit[3] ?? "";

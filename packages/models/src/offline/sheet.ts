@@ -1,5 +1,5 @@
-// The room of the sheet: one clause while it is read. Each reader claims the tokens it understood, so that no word is
-// read twice, and what is left can be matched by the grammar as a skeleton of roles and stems.
+// The room of the sheet: one clause while it is parsed. Each reader claims the tokens that it understood, so that no word
+// is read twice, and the rest can be matched by the grammar as a skeleton of roles and stems.
 
 import type { Filter, Place, Range } from "./goal.ts";
 import { numberOf, type Unit, units } from "./lexicon.ts";
@@ -16,7 +16,7 @@ export class Sheet {
   filters: Filter[] = [];
   /** What to look for inside files. */
   needle: { text: string; whole: boolean; quoted: boolean } | undefined;
-  /** What a file or folder is called, when the clause says so. */
+  /** The name of a file or folder, if the clause gives one. */
   name: { filter: Filter; text: string; unit: "file" | "folder" } | undefined;
   /** What the clause wants to know about a file: "what does x say about engines". */
   topic: string | undefined;
@@ -53,7 +53,7 @@ export class Sheet {
     this.#roles[at] = role;
   }
 
-  /** Adds a place; places stand in the order they were said, whoever claimed them first. */
+  /** Adds a place; places are kept in the order of the text, whoever claimed them first. */
   addPlace(place: Place, at: number): void {
     if (this.places.some((one) => one.path === place.path && one.it === place.it)) return;
     this.#at.set(place, at);

@@ -1,4 +1,4 @@
-// The room of solving: each goal has its solver; together they make the next step of the plan, or the findings.
+// The room of solving: each goal has its solver; together they produce the next steps of the plan, or the findings.
 
 import type { Conversation, Task } from "./conversation.ts";
 import type { Goal } from "./goal.ts";
@@ -24,7 +24,7 @@ const leans = (goal: Goal): boolean =>
   (goal.do === "compare" && (goal.left.it === true || goal.right.it === true)) ||
   (goal.do === "weigh" && goal.parts.some((part) => part.place.it === true));
 
-/** Takes the task as far as its results carry it. */
+/** Takes the task as far as its results allow. */
 export function planOf(
   conversation: Conversation,
   toolbox: Toolbox,
@@ -67,7 +67,7 @@ function run(goals: readonly Goal[], known: Known, toolbox: Toolbox, start: Cont
   return pending ? { steps } : { findings };
 }
 
-/** What "it" stands for when the task begins: what the tasks before it found, from their own results. */
+/** What "it" means when the task begins: what the tasks before it found, from their own results. */
 function contextOf(before: readonly Task[], toolbox: Toolbox): Context {
   let context: Context = { subject: undefined, scope: undefined };
   for (const task of before) {

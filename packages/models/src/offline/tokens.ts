@@ -3,10 +3,10 @@
 // Positions are kept, because literal content (a file to write, an expression) is taken from the text itself.
 
 export interface Token {
-  /** As written, quotes and surrounding punctuation removed. */
+  /** As written, without quotes and surrounding punctuation. */
   text: string;
   lower: string;
-  /** Lower case, the plural taken off. */
+  /** Lower case, in the singular. */
   stem: string;
   kind: "word" | "quoted" | "sign";
   start: number;
@@ -43,7 +43,7 @@ export function tokenize(text: string): Token[] {
 function quotedAt(text: string, at: number): Token | undefined {
   const close = quotePairs[text[at] as string];
   if (close === undefined) return undefined;
-  // An apostrophe inside a word never gets here: chunks swallow it. One that opens a span must close before a non-letter.
+  // Apostrophes inside words were consumed before this. One that opens a span must close before a non-letter.
   let end = at + 1;
   for (;;) {
     end = text.indexOf(close, end);
@@ -65,7 +65,7 @@ function chunkEnd(text: string, from: number): number {
   return end;
 }
 
-/** No name and no path is longer, and what surrounds it is not looked for then. */
+/** No name and no path is longer; beyond this nothing is looked for. */
 const longestName = 1000;
 
 function chunk(text: string, from: number, to: number): Token[] {
@@ -145,7 +145,7 @@ const starters = new Set(
 
 const heads = /^(how|what|which|where|tell|give|show|count|list|find|read)/;
 
-/** Cuts tokens into clauses: at sentence ends, and at "and", "then" or a comma where another question or order begins. */
+/** Cuts tokens into clauses: at the ends of sentences, and at "and", "then" or a comma if another question or order begins there. */
 export function clausesOf(tokens: readonly Token[]): Token[][] {
   const clauses: Token[][] = [];
   let open: Token[] = [];
@@ -174,11 +174,11 @@ const joins = (token: Token): boolean =>
   token.text === "," ||
   (token.kind === "word" && (token.lower === "and" || token.lower === "but" || token.lower === "&"));
 
-/** "Please", "hi" or "now" and a comma are no clause of their own. */
+/** "Please", "hi" or "now" with a comma is not a clause of its own. */
 const isBare = (tokens: readonly Token[]): boolean =>
   tokens.filter((token) => token.kind !== "sign").length < 2;
 
-/** "In packages, how many …": what has no question or order in it yet only leads in. */
+/** "In packages, how many …": text without a question or order only leads in. */
 const asks = (tokens: readonly Token[]): boolean =>
   tokens.some((token) => token.kind === "word" && starters.has(token.lower)) ||
   /\d/.test(tokens[0]?.text ?? "");

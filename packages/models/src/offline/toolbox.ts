@@ -1,12 +1,12 @@
-// The room of the toolbox: which of the request's tools do the planner's work, and how a call to each is written.
+// The room of the toolbox: which of the request's tools do the planner's work, and how to call each.
 //
-// Arguments follow the tool's declared schema: what it does not declare is not sent. A tool that is absent is said to be.
+// Arguments follow the tool's declared schema: undeclared ones are not sent. If a tool is missing, the answer says so.
 
 import type { JsonObject, ToolDefinition } from "@rondo/core";
 
 export type Trade = "list" | "read" | "search" | "calculate" | "write" | "edit";
 
-/** A call the plan wants. */
+/** A call that the plan needs. */
 export interface Step {
   trade: Trade;
   args: JsonObject;
@@ -47,18 +47,18 @@ export class Toolbox {
     return this.#tools.has(trade);
   }
 
-  /** What the tool says of itself. */
+  /** The tool's description. */
   describes(trade: Trade): string {
     const tool = this.#tools.get(trade);
     return tool === undefined ? "" : `${tool.description} ${JSON.stringify(tool.inputSchema)}`;
   }
 
-  /** Whether the tool takes an argument. */
+  /** Whether the tool accepts an argument. */
   takes(trade: Trade, argument: string): boolean {
     return this.#property(trade, argument) !== undefined;
   }
 
-  /** The call as it is sent, and its key: two steps with one key are one call. Undefined when no tool does it. */
+  /** The call as it is sent, and its key: two steps with the same key are one call. Undefined if no tool does it. */
   call(step: Step): { name: string; args: JsonObject; key: string } | undefined {
     const tool = this.#tools.get(step.trade);
     if (tool === undefined) return undefined;
@@ -77,7 +77,7 @@ export class Toolbox {
   }
 }
 
-/** A call's identity: its name and its arguments in a fixed order. */
+/** A call's identity: its name, and its arguments in a fixed order. */
 export function keyOf(name: string, args: JsonObject): string {
   return `${name} ${JSON.stringify(Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)))}`;
 }

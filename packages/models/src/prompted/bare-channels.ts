@@ -1,20 +1,22 @@
-// The room of gpt-oss's channels where a server dropped their tokens and kept the words between them, or wrote tags in their place.
+// The room of gpt-oss's channels when a server dropped their tokens and kept the words between them, or replaced them with
+// tags.
 //
-// `analysisWe look.assistantfinalDone.` gets its tokens back, and is read like any other (F236); so does Bedrock's
-// `<reasoning>We look.</reasoning>Done.` A text that opens with the bare word is held until the next of these words comes: where
-// none does, and it is short, it is a text. Each piece is looked at once, with a short tail of the last.
+// `analysisWe look.assistantfinalDone.` gets its tokens back and is then parsed as usual (F236); so is Bedrock's
+// `<reasoning>We look.</reasoning>Done.` A text that begins with the bare word is held back until the next of these words
+// arrives; if none does and the text is short, it is ordinary text. Each piece is looked at once, together with a short
+// tail of the one before.
 
 const tag = "<reasoning>";
 const word = "analysis";
 const opening: RegExp = /^\s*(?:analysis(?=\p{Lu}|\p{Lo})|<reasoning>)/u;
-/** What opens the next message. Its recipient stands before the channel's name or behind it. */
+/** The header of the next message. Its recipient is before the channel's name or after it. */
 const head: RegExp =
   /<\/reasoning>|assistant(?: to=functions\.([\w.-]{1,64}?))?(analysis|commentary|final)(?: to=functions\.([\w.-]{1,64}))?(?: ?(?:json|code)(?=[{[]))?/g;
-/** What may become one with what follows it. */
+/** Text that may become a header with what follows. */
 const mayBeHead: RegExp =
   /(?:<(?:\/[a-z]{0,9})?|a(?:s(?:s(?:i(?:s(?:t(?:an?)?)?)?)?)?)?|assistant[ \w.=-]{0,160})$/;
 const longestHead = 170;
-/** Characters. No longer text begins with a name such as `analysisResult`. */
+/** In characters. A longer text does not begin with a name like `analysisResult`. */
 const longestHeld = 2000;
 
 export class BareChannels {
@@ -24,7 +26,7 @@ export class BareChannels {
   #length = 0;
   #tail = "";
 
-  /** What of the text can be told, with its tokens. */
+  /** Takes a piece; returns what can be passed on, with the channels' tokens. */
   push(text: string): string {
     const seen = this.#tail + text;
     this.#tail = "";
@@ -63,7 +65,7 @@ function mayOpen(text: string): boolean {
   return (solid !== tag && tag.startsWith(solid)) || word.startsWith(solid);
 }
 
-/** What a text is that has begun. */
+/** How a text begins. */
 const stateOf = (text: string): "plain" | "held" | "tagged" =>
   !opening.test(text) ? "plain" : text.trimStart().startsWith(tag) ? "tagged" : "held";
 
@@ -73,7 +75,7 @@ function withTokens(_: string, before?: string, channel: string = "final", behin
   return `<|end|><|start|>assistant<|channel|>${channel}${to}<|message|>`;
 }
 
-/** A whole text, with the tokens of its channels. */
+/** A whole text, with the tokens of its channels restored. */
 export function withChannelTokens(text: string): string {
   const channels = new BareChannels();
   return channels.push(text) + channels.end();

@@ -1,7 +1,7 @@
-// The room of calls as models write them: which JSON value is a call, and to what.
+// The room of calls as models write them: which JSON value is a call, and to which tool.
 //
-// An explicit call stands under the protocol's own key. A bare one (`{"name", "arguments"}`) is a call only when it has
-// nothing else in it and names a tool there is: everything else that looks alike is data (F232, F233).
+// An explicit call is under the protocol's own key. A bare one (`{"name", "arguments"}`) is a call only if it has no other
+// members and names an existing tool: everything else that looks similar is data (F232, F233).
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn, parseJson, textIn } from "../json-values.ts";
@@ -9,50 +9,50 @@ import { ownMember } from "../own-member.ts";
 
 export interface WrittenCall {
   name: string;
-  /** Arguments as written: a value, or JSON text that is parsed by whoever builds the call. */
+  /** Arguments as written: a value, or JSON text, which is parsed when the call is built. */
   args: Json;
   /** Why it must not run. */
   fault?: string;
 }
 
-/** A call in a family's own words, as it was written. */
+/** A call in a model family's own notation, as it was written. */
 export interface OwnCall {
   name: string;
   args: Json;
-  /** Where it ends. */
+  /** The offset of its end. */
   end: number;
-  /** Its end was written as well: it cannot go on. */
+  /** Its end was written too, so it cannot go on. */
   closed: boolean;
 }
 
-/** A call that the end of the text broke off. */
+/** A call that breaks off at the end of the text. */
 export interface CutCall {
   name: string;
   args?: undefined;
 }
 
-/** What a JSON value of an answer is. */
+/** What a JSON value in an answer is. */
 export type Meaning =
   | { kind: "calls"; explicit: boolean; calls: WrittenCall[]; thought: string; response?: string }
-  /** It has the protocol's key, and no call can be read from it. */
+  /** It has the protocol's key, but no call can be read from it. */
   | { kind: "malformed"; thought: string; why: string }
-  /** `beside`: members that are no part of an envelope, and are left out. */
+  /** `beside`: members that do not belong in an envelope, and are left out. */
   | { kind: "response"; text: string; beside?: string[] }
   | { kind: "other" };
 
 const nameKeys = ["name", "tool", "tool_name", "action", "recipient_name", "function"] as const;
 const argKeys = ["input", "arguments", "parameters", "args", "tool_input", "action_input", "params"] as const;
-/** Members that say nothing about whether it is a call. */
+/** Members that do not affect whether it is a call. */
 const besides: ReadonlySet<string> = new Set(["id", "type", "thought", "call_id", "tool_call_id", "index"]);
 const parallel = "multi_tool_use.parallel";
-/** The protocol's own key, its plural, and what it is called elsewhere. */
+/** The protocol's own key, its plural, and its name elsewhere. */
 const ownKeys: ReadonlySet<string> = new Set(["tool_call", "tool_calls", "function_call"]);
-/** The same as models spell it: there only a tool that is known makes a call, else it is data. */
+/** Spelling variants of it: under these only a known tool makes a call; otherwise it is data. */
 const callKey = /^(?:tool[-_ ]?calls?|function[-_ ]?call)$/i;
 
 /**
- * @param known names of the tools there are
- * @param tagged whether it stands where nothing but calls does: there a name of no tool is a call as well
+ * @param known names of the tools
+ * @param tagged whether the value is inside a tag for calls: there an unknown name is a call as well
  */
 export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boolean = false): Meaning {
   if (Array.isArray(value)) return meaningOfList(value, known, tagged);
@@ -77,18 +77,19 @@ export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boole
     (key) => key !== "response" && key !== "thought" && key !== "tool_call",
   );
   if (response !== undefined && beside.length === 0) return { kind: "response", text: shown(response) };
-  // It was shown while it came. Where there are no tools, nobody was taught the envelope: then it is data.
+  // A response with extra members was already shown while it streamed. Without tools the model was not told about the
+  // envelope: then it is data.
   if (typeof response === "string" && known.size > 0) return { kind: "response", text: response, beside };
   if (beside.length === 0 && thought !== "") return { kind: "response", text: thought };
   const bare = isBare(value, known, tagged) ? callsIn(value, known) : keyed(value, known, tagged);
   return bare === undefined ? { kind: "other" } : { kind: "calls", explicit: false, calls: bare, thought };
 }
 
-/** A number under such a key is data, and nothing is nothing. */
+/** A number under such a key is data, and null is nothing. */
 const mayCall = (told: Json): boolean =>
   Array.isArray(told) ? told.length > 0 : typeof told === "string" ? told !== "" : isObject(told);
 
-/** The calls under the protocol's key. Undefined when one of them names nothing. */
+/** The calls under the protocol's key. Undefined if one of them has no name. */
 function explicitCalls(
   told: Json,
   envelope: JsonObject,
@@ -131,7 +132,7 @@ function keyed(value: JsonObject, known: ReadonlySet<string>, tagged: boolean): 
   return tagged && another === undefined && known.has(name) && isObject(args) ? [{ name, args }] : undefined;
 }
 
-/** Nothing but a known name and arguments. */
+/** Whether an object has only a known name and arguments. */
 function isBare(value: JsonObject, known: ReadonlySet<string>, tagged: boolean): boolean {
   const name = nameIn(value);
   if (name === undefined) return false;
@@ -144,7 +145,7 @@ function isBare(value: JsonObject, known: ReadonlySet<string>, tagged: boolean):
   );
 }
 
-/** The calls one object stands for; several only where it is a wrapper. Undefined when it names nothing. */
+/** The calls in one object; several only if it is a wrapper. Undefined if it has no name. */
 function callsIn(value: Json, known: ReadonlySet<string>): WrittenCall[] | undefined {
   if (!isObject(value)) return undefined;
   const inner = ownMember(value, "function");
@@ -155,14 +156,14 @@ function callsIn(value: Json, known: ReadonlySet<string>): WrittenCall[] | undef
   if (told === parallel && !known.has(told)) return unfolded(args ?? {}, known);
   const name = plainName(told, known);
   if (args !== undefined) return [{ name, args }];
-  // They may be its arguments, all or some: the model is told, and nothing runs.
+  // They may be all or some of its arguments: the model gets an error, and nothing runs.
   const stray = strayIn(value);
   return [Object.keys(stray).length === 0 ? { name, args: {} } : { name, args: stray, fault: misplaced }];
 }
 
 const misplaced = 'the arguments are in the wrong place: they belong in an object "input" beside "name"';
 
-/** The wrapper some models were trained on: several calls as the arguments of one (F239). */
+/** The wrapper that some models were trained on: several calls as the arguments of one (F239). */
 function unfolded(args: Json, known: ReadonlySet<string>): WrittenCall[] {
   const value = typeof args === "string" ? parseJson(args) : args;
   const uses = isObject(value) ? ownMember(value, "tool_uses") : undefined;
@@ -190,13 +191,13 @@ function argsIn(value: JsonObject): Json | undefined {
   return undefined;
 }
 
-/** What stands beside a name, where nothing is said to be arguments. */
+/** The members beside a name, if none of them is called arguments. */
 function strayIn(value: JsonObject): JsonObject {
   const nameKey = nameKeyIn(value);
   return Object.fromEntries(Object.entries(value).filter(([key]) => key !== nameKey && !besides.has(key)));
 }
 
-/** A name without what was glued to it: control tokens (F064), or the place that tools are kept in, which names none of ours. */
+/** The name without what was attached to it: control tokens (F064), or a namespace that is not part of a tool's name. */
 export function plainName(told: string, known: ReadonlySet<string>): string {
   const name = told.trim();
   if (known.has(name)) return name;
@@ -206,7 +207,7 @@ export function plainName(told: string, known: ReadonlySet<string>): string {
   return [bare, bare.replace(/\.call$/, "")].find((one) => known.has(one)) ?? clean;
 }
 
-/** A response that is no text is JSON: a model that was asked for an object gives one. */
+/** A response that is not a string is written as JSON: models do that when asked for an object. */
 export function shown(value: Json): string {
   return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
 }

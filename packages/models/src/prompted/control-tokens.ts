@@ -1,8 +1,8 @@
-// The room of control tokens: the words by which a chat template marks turns.
+// The room of control tokens: the tokens with which a chat template marks turns.
 //
-// They go two ways. In text that others wrote (a user, a file, a web page) they would become real turns once the server
-// puts the text into its template: there they are broken up, visibly, so that nobody wonders what happened (F237). In
-// a model's answer they are leaks: what ends a turn ends the answer, the rest is left out (F236). Linear scans only.
+// They matter in two directions. In text that others wrote (a user, a file, a web page) they would become real turns once
+// the server puts the text into its template: there they are visibly broken up (F237). In a model's answer they are leaks:
+// a token that ends a turn ends the answer, others are left out (F236). All scans are linear.
 
 import {
   base64,
@@ -24,7 +24,7 @@ import { parseJson } from "../json-values.ts";
 import { anyOf } from "../patterns.ts";
 
 /**
- * `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, Gemma's with half of them, those that stand in no bars,
+ * `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, Gemma's with one bar, those without bars,
  * EXAONE's in square brackets, and MiniMax's.
  */
 const tokens: RegExp =
@@ -36,7 +36,7 @@ export function neutralised(text: string): string {
   return text.replace(tokens, "$& ");
 }
 
-/** The same for every text of a message, its calls and its text files; the message itself where there is nothing to break up. */
+/** The same for all texts, calls and text files of a message; the message itself if there is nothing to break up. */
 export function neutralisedMessage(message: Message): Message {
   let changed = false;
   const content = (message.content as readonly (Part | ContentPart)[]).map((part) => {
@@ -50,13 +50,13 @@ export function neutralisedMessage(message: Message): Message {
 function neutralisedPart(part: Part): Part {
   if (part.type === "tool_call") return neutralisedCall(part);
   if (part.type === "file") return neutralisedFile(part);
-  // Reasoning that is signed must stay as it is.
+  // Signed reasoning must stay unchanged.
   if (!("text" in part) || (part.type === "reasoning" && part.opaque !== undefined)) return part;
   const text = neutralised(part.text);
   return text === part.text ? part : { ...part, text };
 }
 
-/** Such a token can stand in a string only: JSON stays JSON. In its text it may be hidden behind escapes, which a template undoes. */
+/** Such a token can only be inside a string, so JSON stays valid. It may be hidden behind escapes, which a template undoes. */
 function neutralisedCall(part: ToolCallPart): ToolCallPart {
   const args = JSON.stringify(part.args);
   const clean = neutralised(args);
@@ -66,7 +66,7 @@ function neutralisedCall(part: ToolCallPart): ToolCallPart {
   return { ...part, rawArgs, args: JSON.parse(clean) as JsonObject };
 }
 
-/** Codecs write the text of a file among the others. */
+/** Codecs write the content of a text file into the prompt. */
 function neutralisedFile(part: FilePart): FilePart {
   if (typeof part.data !== "string" || !knownType(part.mediaType).startsWith("text/")) return part;
   const text = textOfFile(part.data);
@@ -74,7 +74,7 @@ function neutralisedFile(part: FilePart): FilePart {
   return clean === text ? part : { ...part, data: base64(new TextEncoder().encode(clean)) };
 }
 
-/** What tools say of themselves may be a stranger's words: an MCP server's, say. The same list for the same list. */
+/** Tool descriptions may come from a stranger, e.g. an MCP server. Returns the same list for the same list. */
 export function neutralisedTools(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
   const known = cleanTools.get(tools);
   if (known !== undefined) return known;
@@ -95,8 +95,8 @@ function neutralisedTool(tool: ToolDefinition): ToolDefinition {
 }
 
 /**
- * A model that never sees a control token in text of the conversation, nor in what tools say of themselves. For a server that puts texts into a chat template
- * without escaping them, as local ones do. The system prompt is yours, and stays as it is.
+ * The model, with control tokens broken up in the conversation's texts and the tools' descriptions. For servers that put
+ * texts into a chat template without escaping them, as local ones do. The system prompt is yours, and stays as it is.
  */
 export function neutralTokens(model: Model): Model {
   const seen = new WeakMap<Message, Message>();
@@ -123,7 +123,7 @@ export function neutralTokens(model: Model): Model {
   };
 }
 
-/** What ends a turn, or begins one that is not the assistant's: nothing after it is the model's answer. */
+/** Tokens that end a turn, or begin one that is not the assistant's: nothing after them belongs to the answer. */
 const turnEnds: RegExp = anyOf(
   "",
   /<\|(?:im_end|end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|return|user|system|observation)\|>/,
@@ -136,7 +136,7 @@ const turnEnds: RegExp = anyOf(
   /<\/s>$/,
 );
 
-/** What a server left of its template in an answer, and is no word of it. */
+/** Other parts of its template that a server left in an answer. */
 const leaks: RegExp = anyOf(
   "g",
   /\]<\]minimax\[>\[/,
@@ -151,7 +151,7 @@ const leaks: RegExp = anyOf(
   /^<s>/,
 );
 
-/** An answer's text without leaked control tokens, and without what a model wrote for others after its turn was over. */
+/** An answer's text without leaked control tokens, and without what the model wrote after the end of its turn. */
 export function withoutLeaks(text: string): string {
   if (!text.includes("<")) return text;
   const lead =

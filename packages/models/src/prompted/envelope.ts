@@ -1,13 +1,14 @@
-// The room of the envelope as a JSON Schema, for models that can be held to one: a call of one of the tools, or a response.
+// The room of the envelope as a JSON Schema, for models whose output can be constrained: a call of one of the tools, or a
+// response.
 //
-// Not every server knows every keyword, and a keyword that is not known makes the whole request fail. What goes in here
-// is the part of JSON Schema that grammars can carry; the arguments are checked against the real schema afterwards.
+// Not every server knows every keyword, and an unknown one makes the whole request fail. Only the part of JSON Schema that
+// grammars support is used; the arguments are validated against the real schema afterwards.
 
 import type { Json, JsonObject, ToolChoice, ToolDefinition } from "@rondo/core";
 import { isObject } from "../json-values.ts";
 import { ownMember, putMember } from "../own-member.ts";
 
-/** The schema of an answer: `oneOf` a call of each tool that may be called, and a response where one may be given. */
+/** The schema of an answer: `oneOf` a call of each allowed tool, and a response if one is allowed. */
 export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolChoice): JsonObject {
   const callable =
     choice === "none"
@@ -34,7 +35,7 @@ export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolCho
 
 const envelopes = new WeakSet<JsonObject>();
 
-/** Any schema in the part that grammars carry; the protocol's own is in it already. */
+/** Any schema, reduced to what grammars support; the protocol's own schema already is. */
 export const forGrammar = (schema: JsonObject): JsonObject =>
   envelopes.has(schema) ? schema : grammarSchema(schema);
 
@@ -43,12 +44,12 @@ function closed(properties: { [name: string]: JsonObject }): JsonObject {
 }
 
 const maxDepth = 12;
-/** A schema that refers to itself unfolds without end: what is beyond this is anything. */
+/** A schema that refers to itself unfolds without end: beyond this many nodes anything is allowed. */
 const maxNodes = 400;
 
 /**
- * A schema in the part of JSON Schema that grammars carry: types, constants, lists, objects, alternatives. A grammar
- * always writes every property, so one that may be left out may also be null; see `withoutFillers`.
+ * A schema reduced to what grammars support: types, constants, lists, objects, alternatives. A grammar always writes every
+ * property, so an optional one may also be null; see `withoutFillers`.
  */
 const grammarSchema = (schema: JsonObject): JsonObject => new GrammarSchema(schema).node(schema, 0);
 
@@ -56,7 +57,7 @@ class GrammarSchema {
   readonly #root: JsonObject;
   #left = maxNodes;
 
-  /** @param root what references are followed from */
+  /** @param root the schema in which references are resolved */
   constructor(root: JsonObject) {
     this.#root = root;
   }
@@ -82,7 +83,7 @@ class GrammarSchema {
     return this.#typed(schema, depth);
   }
 
-  /** A schema as its type says. */
+  /** A schema, by its type. */
   #typed(schema: JsonObject, depth: number): JsonObject {
     const type = ownMember(schema, "type");
     if (Array.isArray(type))
@@ -108,7 +109,7 @@ class GrammarSchema {
     }
   }
 
-  /** What items are; of a tuple any of what its places take. */
+  /** The schema of a list's items; for a tuple, anything that one of its places accepts. */
   #items(schema: JsonObject, depth: number): JsonObject {
     const items = ownMember(schema, "items");
     const places = Array.isArray(items) ? items : ownMember(schema, "prefixItems");
@@ -140,7 +141,7 @@ class GrammarSchema {
   }
 }
 
-/** What a grammar can carry where anything may stand. */
+/** The schema for any value, as far as grammars support one. */
 function anyValue(): JsonObject {
   return {
     oneOf: [
@@ -170,7 +171,7 @@ function numbers(schema: JsonObject, names: readonly string[]): JsonObject {
   return out;
 }
 
-/** Arguments without the nulls that a grammar made the model write for what may be left out (F098). */
+/** Arguments without the nulls that the grammar made the model write for optional members (F098). */
 export function withoutFillers(args: Json, schema: JsonObject): Json {
   if (!isObject(args)) return args;
   const properties = ownMember(schema, "properties");

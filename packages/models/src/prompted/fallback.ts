@@ -1,10 +1,11 @@
-// The room of going over to the text protocol: a model that refuses tools is given them as text, from then on.
+// The room of switching to the text protocol: a model that refuses tools gets them as text, from then on.
 //
-// Which models have tools is known only to their server, and it says so by refusing (F145). That refusal is an answer
-// about the model, taken once. It is no retry: nothing was tried that could have worked.
+// Only the server knows which models have tools, and shows it by refusing (F145). That refusal is a fact about the model,
+// learned once. It is not a retry: the first attempt could never have worked.
 //
-// Other servers take the tools and cannot read their model's calls, which are then the answer's text. Such a text never
-// runs (F234), and it is no answer: it is malformed. A model that has never called otherwise is given its tools as text.
+// Other servers accept tools but cannot parse their model's calls, which then appear as the answer's text. Such text never
+// runs (F234), and is not an answer: it is malformed. A model that has not made a native call so far gets its tools as
+// text.
 
 import {
   type AssistantMessage,
@@ -17,8 +18,8 @@ import {
 import { leakedCall, malformed } from "./leaked.ts";
 
 /**
- * `native` until it refuses tools or shows that its server cannot read its calls, `prompted` from then on.
- * @param model what the result is known as
+ * `native` until it refuses tools or its server turns out not to parse its calls; `prompted` from then on.
+ * @param model whose id and origin the result bears
  */
 export function nativeOrPrompted(
   model: Pick<Model, "id" | "origin" | "facts">,
@@ -52,7 +53,7 @@ export function nativeOrPrompted(
       if (leaked === undefined) return answer;
       if (called) return malformed(answer, leaked);
       goOver(io, "calls tools in words that its server does not read");
-      // Where its calls stand is right from now on.
+      // From now on its calls are expected in the text.
       return malformed(answer, leaked, `its server did not read a call of ${leaked}`);
     },
   };

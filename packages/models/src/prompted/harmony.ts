@@ -1,7 +1,7 @@
-// The room of Harmony, the channels in which gpt-oss thinks, calls and answers, where a server leaves them in the text.
+// The room of Harmony: the channels in which gpt-oss thinks, calls and answers, if a server leaves them in the text.
 //
-// For that family only (F236): elsewhere such tokens are leaks. `analysis` is thought, `final` is the answer, and what is
-// addressed to a function is a call. It is put into the protocol's own form, and read like any other.
+// For that family only (F236): elsewhere such tokens are leaks. `analysis` is reasoning, `final` is the answer, and a
+// message to a function is a call. It is rewritten in the protocol's own form, and parsed like any other.
 
 import { withChannelTokens } from "./bare-channels.ts";
 
@@ -13,12 +13,12 @@ export interface HarmonyText {
   body: string;
 }
 
-/** Whether a model of this name speaks in channels. */
+/** Whether a model of this name uses channels. */
 export function speaksHarmony(model: string): boolean {
   return /gpt-?oss/i.test(model);
 }
 
-/** The text with its channels told apart; undefined when it has none. */
+/** The text with its channels separated; undefined if it has none. */
 export function fromHarmony(given: string): HarmonyText | undefined {
   const text = withChannelTokens(given);
   if (!/^\s*(?:<\|start\|>assistant)?[^<]{0,200}<\|channel\|>/.test(text)) return undefined;
@@ -34,7 +34,7 @@ export function fromHarmony(given: string): HarmonyText | undefined {
   return { reasoning: reasoning.join("\n"), body: calls.length > 0 ? calls.join("\n") : answer.join("\n") };
 }
 
-/** The arguments stay the text they are: whether they are JSON is judged where all arguments are. */
+/** The arguments stay text: whether they are JSON is judged where all arguments are. */
 function callText(to: string, args: string): string {
   const name = to.startsWith("functions.") ? to.slice("functions.".length) : to;
   return JSON.stringify({ tool_call: { name, input: args === "" ? {} : args } });

@@ -1,8 +1,8 @@
-// The room of the history as text: what was said and done so far, in the form the model is asked to speak (A27).
+// The room of the history as text: what was said and done so far, in the form that the model is asked to use (A27).
 //
-// A call and its result are JSON texts of the assistant and the user. Neighbours of one role become one message: many
-// chat templates refuse two in a row. Each group is built once and stays the same object, so that a codec that caches what
-// it encodes by identity still can.
+// A call is a JSON text by the assistant, its result one by the user. Neighbours of one role become one message: many chat
+// templates refuse two in a row. Each group is built once and stays the same object, so that codecs that cache by identity
+// still can.
 
 import {
   type AssistantMessage,
@@ -21,7 +21,7 @@ import { isObject, parseJson } from "../json-values.ts";
 import { neutralisedMessage } from "./control-tokens.ts";
 
 export interface HistoryOptions {
-  /** A27 to the letter: one call a message, no `is_error`, each result a message of its own. */
+  /** A27 to the letter: one call per message, no `is_error`, each result in a message of its own. */
   strict: boolean;
   neutralise: boolean;
 }
@@ -39,7 +39,7 @@ export class TextHistory {
     this.#options = options;
   }
 
-  /** The messages as texts. `note` is said after all of them, in the user's voice. */
+  /** The messages as texts. `note` is added after all of them, as the user's. */
   render(messages: Iterable<Message>, note?: string): Message[] {
     const out: Message[] = [];
     let open: Message[] = [];
@@ -57,7 +57,7 @@ export class TextHistory {
     close();
     if (note === undefined) return out;
     const words: TextPart = { type: "text", text: note };
-    // Said anew each time and never kept: the group before it stays what it was.
+    // Made again each time and never kept: the group before it stays unchanged.
     const end = out.at(-1);
     if (end?.role === "user" && last.length > 0 && !this.#options.strict)
       out[out.length - 1] = {
@@ -134,7 +134,10 @@ export class TextHistory {
   }
 }
 
-/** What an answer says. Its files are named, as every protocol does that cannot take them back; by the letter there is text alone. */
+/**
+ * The text of an answer. Its files are mentioned by name, as in every protocol that cannot take them back; in strict mode
+ * there is text only.
+ */
 function saidIn(message: AssistantMessage, strict: boolean): string {
   const notes = message.content.flatMap((part) =>
     part.type === "file" && !strict ? answeredNote(part).note : [],
@@ -142,19 +145,19 @@ function saidIn(message: AssistantMessage, strict: boolean): string {
   return [textOf(message), ...notes].filter((text) => text !== "").join("\n");
 }
 
-/** The arguments with all their digits, which are in their text (F093). */
+/** The arguments with all their digits, which only their text has (F093). */
 function inputOf({ args, rawArgs, argsError }: ToolCallPart): Json {
   if (argsError !== undefined || !/\d{16}/.test(rawArgs)) return args;
   const exact = parseJson(rawArgs, parseDigits);
   return isObject(exact) ? exact : args;
 }
 
-/** Tool results are said in the user's voice. */
+/** Tool results are written as the user's. */
 function roleOf(message: Message | undefined): string | undefined {
   return message?.role === "tool" ? "user" : message?.role;
 }
 
-/** Texts that stand side by side are one text. */
+/** Adjacent texts become one text. */
 function joined(parts: readonly ContentPart[]): ContentPart[] {
   const out: ContentPart[] = [];
   for (const part of parts) {

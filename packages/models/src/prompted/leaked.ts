@@ -1,16 +1,16 @@
-// The room of calls that a server could not read, and handed on as the answer's text, where tools are native.
+// The room of calls that a server could not parse and passed on as the answer's text, although tools are native.
 //
-// Such a text never runs (F234), and it is no answer either: it is malformed. What counts as one depends on the server.
+// Such text never runs (F234), and is not an answer either: it is malformed. What counts as a call depends on the server.
 //
-// - Of a server on this machine, which is known for it, any call that would run if tools were text (`leakedCall`): not one
-//   that the model only reads out.
-// - Of any other, an answer that ends in calls in a family's own marks, of tools that are there (`withoutLeakedCalls`); one that
-//   names a tool there and cannot be read, cut or garbled, which is what those servers make of a call; and one whose end begins
-//   a call. But not where the words before it are about it, as behind a colon or in a fence, nor where somebody in the
-//   conversation wrote of these marks: what a person asked to be shown is an answer. Where the server itself says that there
-//   are calls, and gives none, marks are calls for certain.
+// - For a local server known to do this: any call that would run if tools were text (`leakedCall`), unless the model only
+// reads it out.
+// - For any other: an answer that ends in calls to existing tools in a model family's notation (`withoutLeakedCalls`); one
+// that names such a tool but cannot be parsed, because it is truncated or garbled; and one whose end begins a call. But not
+// if the words before it introduce it, as with a colon or in a fence, nor if anybody in the conversation wrote such tokens:
+// an example that a user asked for is an answer. If the server itself reports calls but sends none, such tokens are
+// certainly calls.
 //
-// What reads calls is loaded with the first text that may be one.
+// The parser is loaded with the first text that may contain calls.
 
 import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf } from "@rondo/core";
 import { introduces, isSpokenOf, saidBefore } from "../answer/said-before.ts";
@@ -19,10 +19,10 @@ import type { Reading } from "./read-answer.ts";
 
 const families = loadOnce(() => import("./native-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
-/** What every family's marks begin with. */
+/** How the tokens of every family begin. */
 const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|```/;
 
-/** The tool that an answer without calls calls in its text; undefined where it is a text. */
+/** The tool called in the text of an answer without calls; undefined if it is ordinary text. */
 export async function leakedCall(
   answer: AssistantMessage,
   request: ModelRequest,
@@ -33,7 +33,7 @@ export async function leakedCall(
   return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;
 }
 
-/** The model, none of whose answers is nothing but calls as text. */
+/** The model; an answer that ends in calls as text becomes a malformed one. */
 export function withoutLeakedCalls(model: Model): Model {
   return {
     ...modelFace(model),
@@ -47,7 +47,7 @@ export function withoutLeakedCalls(model: Model): Model {
   };
 }
 
-/** @param detail what is wrong with the answer, which the model may be told */
+/** @param detail what is wrong with the answer; the model may be told */
 export function malformed(
   answer: AssistantMessage,
   tool: string,
@@ -58,7 +58,7 @@ export function malformed(
 
 const inText = (what: string): string => `${what} stands in the answer's text, where nothing runs`;
 
-/** What is wrong with an answer that ends in calls; undefined where it stands. */
+/** What is wrong with an answer that ends in calls; undefined if it is fine. */
 async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
   const text = textOf(answer).trim();
   if (!mayHoldMarks.test(text)) return undefined;
@@ -82,7 +82,7 @@ async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<
   return tool === undefined ? undefined : inText(`a call of ${tool}`);
 }
 
-/** Whether the words before a mark are about it, or a fence stands around it. */
+/** Whether the words before a token introduce it, or it is inside a fence. */
 function isAbout(words: string, mark: string): boolean {
   if (words === "") return false;
   return mark.startsWith("`") || introduces.test(words) || words.split("```").length % 2 === 0;

@@ -1,7 +1,8 @@
-// The room of notations that are no JSON: Python's calls, and the one that Gemma was taught.
+// The room of notations that are not JSON: Python's calls, and Gemma's own.
 //
-// Written by models that learnt to call in them, so they are read strictly, and only where a call is expected: what does
-// not fit is no call. One pass, bounded depth. A text that ends in the middle is told apart from one that is wrong.
+// Models write them if they were trained on them, so they are parsed strictly, and only where a call is expected: anything
+// that does not fit is not a call. One pass, bounded depth. A text that merely breaks off is distinguished from a wrong
+// one.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { ownMember, putMember } from "../own-member.ts";
@@ -15,43 +16,43 @@ const blank = /\s*/y;
 const key = /[A-Za-z_][\w.-]{0,127}/y;
 const number = /-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?(?![\w.])/y;
 const word = /(?:[Tt]rue|[Ff]alse|None|null)(?!\w)/y;
-/** Quotes that no text holds: Gemma's own. */
+/** Quotes that cannot occur in a text: Gemma's own. */
 const tokens: readonly string[] = ['<|"|>', "<escape>"];
 const longestToken = 8;
-/** Text in no quotes, as Gemma writes it now and then. Python has none. */
+/** Unquoted text, as Gemma sometimes writes it. Python has none. */
 const bare = /[^{}[\],<>"']{1,4096}/y;
 const escapes: { readonly [letter: string]: string } = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 const coded = /u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}/y;
 
-/** How a call is written: what stands behind its arguments, and between a name and its value. */
+/** How a call is written: what follows its arguments, and what separates a name from its value. */
 interface Form {
   close: string;
   between: string;
-  /** Texts may stand in no quotes, values and commas may be missing. */
+  /** Texts may be unquoted; values and commas may be missing. */
   isLax: boolean;
 }
 
 const python: Form = { close: ")", between: "=", isLax: false };
 const gemma: Form = { close: "}", between: ":", isLax: true };
 
-/** `name(key=value, …)` at a place; undefined where there is none. */
+/** `name(key=value, …)` at an offset; undefined if there is none. */
 export function pythonCall(text: string, at: number): OwnCall | CutCall | undefined {
   const name = found(pythonName, text, at)?.[0];
   if (name === undefined) return undefined;
   return new Notation(text, text.indexOf("(", at) + 1, python).call(name);
 }
 
-/** `call:name{key:value, …}` at a place. */
+/** `call:name{key:value, …}` at an offset. */
 export function gemmaCall(text: string, at: number): OwnCall | CutCall | undefined {
   const head = found(gemmaName, text, at);
   if (head === null) return undefined;
   return new Notation(text, at + head[0].length + 1, gemma).call(head[1] ?? "");
 }
 
-/** Thrown where a text is no call. */
+/** Thrown if the text is not a call. */
 class NoCall extends Error {}
 
-/** Thrown where it merely ended too early to be one. */
+/** Thrown if it merely ended too early. */
 class CutOff extends NoCall {}
 
 class Notation {
@@ -59,7 +60,7 @@ class Notation {
   readonly #form: Form;
   #at: number;
 
-  /** @param at where the arguments begin */
+  /** @param at the offset of the arguments */
   constructor(text: string, at: number, form: Form) {
     this.#text = text;
     this.#at = at;
@@ -77,7 +78,7 @@ class Notation {
     }
   }
 
-  /** The next character that is no blank. There must be one. */
+  /** The next character that is not white space. There must be one. */
   #next(): string {
     this.#at += found(blank, this.#text, this.#at)?.[0].length ?? 0;
     if (this.#at >= this.#text.length) throw new CutOff();
@@ -96,7 +97,7 @@ class Notation {
     return true;
   }
 
-  /** Behind an item stands a comma, or the end. */
+  /** After an item there must be a comma, or the end. */
   #comma(close: string, needed: boolean): void {
     const char = this.#next();
     if (char === ",") this.#at += 1;
@@ -115,7 +116,7 @@ class Notation {
     return members;
   }
 
-  /** Gemma leaves a value out now and then, and the comma between two members. */
+  /** Gemma sometimes leaves out a value, or the comma between two members. */
   #empty(close: string): boolean {
     const char = this.#next();
     return this.#form.isLax && (char === "," || char === close);
@@ -149,7 +150,7 @@ class Notation {
     return text;
   }
 
-  /** A text in quotes; undefined where none begins. */
+  /** A quoted text; undefined if none begins here. */
   #string(): string | undefined {
     const text = this.#text;
     const token = tokens.find((one) => text.startsWith(one, this.#at));
@@ -187,14 +188,14 @@ class Notation {
   }
 }
 
-/** What a letter behind a backslash stands for. Python leaves alone what it does not know. */
+/** The character for an escape. Python keeps an unknown escape as it is. */
 function escaped(letter: string): string {
   if (letter === "\n") return "";
   if (/["'\\/]/.test(letter)) return letter;
   return ownMember(escapes, letter) ?? `\\${letter}`;
 }
 
-/** What a number would lose stays as it was written: the tool's schema says what becomes of it. */
+/** A number that would lose digits stays text: the tool's schema decides what becomes of it. */
 function exact(digits: string): Json {
   const value = Number(digits);
   return Number.isFinite(value) && (!/^-?\d+$/.test(digits) || Number.isSafeInteger(value)) ? value : digits;

@@ -1,7 +1,7 @@
-// The room of native calls, as model families were taught them, where they write them in spite of the protocol.
+// The room of native calls: calls in the notation that a model family was trained on, written in spite of the protocol.
 //
-// A server without tools for a model hands its words on as they are, and a model falls back to what it was trained on.
-// This room says what such a call says and where it ends. Whether it may run is decided where the answer is read (`read-answer.ts`).
+// A server that has no tools for a model passes its text on, and a model falls back to its training. This room finds such a
+// call's name, arguments and end. Whether it may run is decided in `read-answer.ts`.
 
 import { anyOf } from "../patterns.ts";
 import { type CutCall, type OwnCall, plainName } from "./calls.ts";
@@ -9,7 +9,7 @@ import { gemmaCall, pythonCall } from "./loose-notation.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
 import { dsml, label, pairedCall, xmlCall } from "./xml-calls.ts";
 
-/** What opens calls, whatever stands in it: in prose nothing else is looked at. */
+/** What begins a call: in prose nothing else needs to be looked at. */
 export const opening: RegExp = anyOf(
   "",
   new RegExp(`(?:\\]<\\]minimax\\[>\\[)?<(?:[a-z]{1,24}[:_])?(?:tool|function)_call(?:s?${label}>| name=)`),
@@ -28,14 +28,14 @@ export const opening: RegExp = anyOf(
   /<[|｜]tool[▁_]calls?[▁_]begin[|｜]>/,
   /\[(?:TOOL_CALLS|TOOL_REQUEST)\]/,
   /\b(?:functools(?=\[)|function call(?=\{))/,
-  // Gemini's own, where it is served without the tokens around it.
+  // Gemini's own, without the tokens around it.
   /\b(?:call|declaration):default_api:(?=\w)/,
 );
 
-/** Whether a text begins with what opens calls. */
+/** Whether a text begins with the beginning of a call. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
 
-/** Characters in which a call that cannot be read must name its tool. */
+/** Within so many characters, an unreadable call must name its tool. */
 const farthestName = 400;
 
 /** The first tool that a text names. */
@@ -47,7 +47,7 @@ export function firstNamed(text: string, known: ReadonlySet<string>): string | u
   return undefined;
 }
 
-/** What stands around and between calls and says nothing by itself. */
+/** Text around and between calls that has no meaning by itself. */
 export const around: RegExp = anyOf(
   "y",
   /\s+/,
@@ -71,7 +71,7 @@ export const around: RegExp = anyOf(
 
 const openingHere = new RegExp(opening.source, "y");
 
-/** Whether a text only opens calls, and makes none. */
+/** Whether a text only begins calls, and has none. */
 export function opensOnly(text: string): boolean {
   let at = 0;
   while (at < text.length) {
@@ -82,10 +82,10 @@ export function opensOnly(text: string): boolean {
   return true;
 }
 
-/** Of those, what closes. */
+/** Those of them that close. */
 export const closing: RegExp = /^(?:<\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>)/;
 
-/** A name and JSON, with tokens around them. */
+/** A name and JSON, surrounded by tokens. */
 const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
   {
     head: /<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]{1,128})(?::\d{1,9})?\s*<\|tool_call_argument_begin\|>\s*(?=\{)/y,
@@ -106,8 +106,8 @@ const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
 ];
 
 /**
- * The call in a family's own words at a place; undefined where there is none.
- * @param inside something that opens calls stands before it
+ * The call in a family's own notation at an offset; undefined if there is none.
+ * @param inside the beginning of a call stands before it
  */
 export function ownCall(text: string, at: number, inside: boolean): OwnCall | CutCall | undefined {
   const told = xmlCall(text, at) ?? tokenCall(text, at);
@@ -115,7 +115,7 @@ export function ownCall(text: string, at: number, inside: boolean): OwnCall | Cu
   return gemmaCall(text, at) ?? pairedCall(text, at) ?? printedCall(text, at) ?? pythonCall(text, at);
 }
 
-/** Gemma prints what its call gives. */
+/** Gemma prints the result of its call. */
 function printedCall(text: string, at: number): OwnCall | CutCall | undefined {
   const print = found(/print\(\s*/y, text, at)?.[0];
   if (print === undefined) return undefined;
@@ -135,13 +135,13 @@ function tokenCall(text: string, at: number): OwnCall | CutCall | undefined {
     if (end === -1) return { name };
     const over = found(tail, text, end);
     const args = text.slice(from, end);
-    // What is no JSON stays the text it is, which is judged where all arguments are.
+    // What is not JSON stays text, and is judged where all arguments are.
     return { name, args: parsedLoosely(args) ?? args, end: end + (over?.[0].length ?? 0), closed: true };
   }
   return undefined;
 }
 
-/** Calls without any mark of their own: a list of Python's, or Gemma's without its tokens; undefined where there are none. */
+/** Calls without tokens: a Python list, or Gemma's without its tokens; undefined if there are none. */
 export function bareCalls(text: string, at: number): { calls: OwnCall[]; end: number } | CutCall | undefined {
   if (text.charAt(at) === "[") return pythonCalls(text, at);
   const call = gemmaCall(text, at);

@@ -1,10 +1,10 @@
-// The room of reading an answer that came as text, forgivingly.
+// The room of parsing an answer that came as text, tolerantly.
 //
-// What may run, in this order of trust: a call under the protocol's own key or tag, first in the message or alone at
-// its end; a call in the words of the model's own family (`native-calls.ts`); a bare call with a known name, when the whole
-// message is calls. An example in prose, or in a fence inside prose, is prose, and so is what a tool or a user wrote and the
-// model only says after them: whoever has a file read out must not run what stands in it (F240). After the first calls the message is over: a
-// result the model wrote itself is invention (F238). One pass over the text, never back (F243).
+// What may run, in order of trust: a call under the protocol's own key or tag, first in the message or alone at its end; a
+// call in the notation of the model's own family (`native-calls.ts`); a bare call with a known name, if the message
+// consists only of calls. An example in prose, or in a fence inside prose, is prose; so is what a tool or a user wrote and
+// the model only repeats: a model asked to read out a file must not run the calls in it (F240). After the first calls the
+// message is over: a result that the model wrote itself is invented (F238). One pass over the text, never back (F243).
 
 import type { WrittenCall } from "./calls.ts";
 import { withoutLeaks } from "./control-tokens.ts";
@@ -15,24 +15,24 @@ import { found, valueEnd } from "./scan.ts";
 export interface Reading {
   text: string;
   calls: WrittenCall[];
-  /** It tried to call and nothing can be read from it. */
+  /** The model tried to call a tool, but no call can be read. */
   malformed?: string;
   warnings: { code: string; message: string }[];
 }
 
-/** Reads a body from which thoughts have been taken already. */
+/** Parses a body whose reasoning was already removed. */
 export function readAnswer(body: string, context: ReadContext): Reading {
   return new AnswerReader(body, context).read();
 }
 
-/** What a model writes when it goes on to invent the result, or another's turn. */
+/** How a model begins to invent a result, or somebody else's turn. */
 const invented: RegExp =
   /^\s*(?:<\/?(?:tool_response|tool_result|tool_output|observation|function_result|result)\b|<\||<｜|<\/s>|<end_of_turn>|\[(?:TOOL_RESULTS|\/?INST)\]|(?:observation|tool (?:result|response|output)|function (?:result|response)|result|output|thought|action|final answer|user|human|assistant|system|tool)\s*:|\{\s*"(?:tool_result|tool_response|result|observation|response)")/i;
 
-/** What the limit left of what closes a call. */
+/** What is left of the end of a call that the limit cut off. */
 const brokenTail: RegExp = /^\s*(?:`{1,2}|<[^<>\s]{0,40}|\[\/?[A-Z_]{0,24})$/;
 
-/** The protocol's own tags: behind them a call runs wherever it stands, and what follows it is left out. */
+/** The protocol's own tags: a call after one runs wherever it is, and what follows the call is left out. */
 const ownTag = /^<(?:tool_call|function_call)>$/;
 
 class AnswerReader {
@@ -67,7 +67,7 @@ class AnswerReader {
       const more = after === "" || invented.test(rest) ? [] : [after];
       return this.#said([...first.texts, ...more].join("\n"));
     }
-    // What opens a call and reached the limit was going to be one.
+    // A text that begins a call and reached the limit was going to be a call.
     const cut = this.#isCut && opensCalls(this.#body) ? this.#cut({ texts: [] }) : undefined;
     return this.#inProse() ?? cut ?? this.#attempt() ?? this.#plain();
   }
@@ -76,7 +76,7 @@ class AnswerReader {
     return this.#context.wire === "max_tokens";
   }
 
-  /** It begins as nothing but a call does and names a tool: what it meant cannot be read, but an answer it is not. */
+  /** It begins like a call and names a tool: what was meant cannot be read, but it is not an answer. */
   #attempt(): Reading | undefined {
     const text = this.#body;
     if (!opensCalls(text)) return undefined;
@@ -86,7 +86,7 @@ class AnswerReader {
       : this.#malformed({ texts: [], malformed: `what it says of ${name} is no call` });
   }
 
-  /** Calls below a text: under the protocol's own key or tag, on a line of their own, outside fences, with nothing after. */
+  /** Calls after a text: under the protocol's own key or tag, on a line of their own, outside of fences, with nothing after them. */
   #inProse(): Reading | undefined {
     const text = this.#body;
     let inFence = false;
@@ -112,7 +112,7 @@ class AnswerReader {
     return undefined;
   }
 
-  /** A reading; what was looked at in vain; `over` when nothing can come any more. */
+  /** A reading; a run that was read in vain; or `over` if nothing more can follow. */
   #onLine(line: string, head: string, at: number, start: number): Reading | Run | "over" | undefined {
     const text = this.#body;
     const tag = opening.exec(line);
@@ -151,7 +151,7 @@ class AnswerReader {
     return react === null ? undefined : this.#react(react[1] ?? "", start, start + head.length);
   }
 
-  /** `Action:` and `Action Input:` on lines of their own, as older prompts taught it. */
+  /** `Action:` and `Action Input:` on lines of their own, as in ReAct prompts. */
   #react(name: string, start: number, from: number): Reading | undefined {
     const text = this.#body;
     if (!this.#context.known.has(name)) return undefined;
@@ -170,7 +170,7 @@ class AnswerReader {
     return this.#called({ calls, texts: [] }, text.slice(0, start), text.slice(end));
   }
 
-  /** Whether what was read as calls is what others have said. */
+  /** Whether what was read as calls is a quotation of what others wrote. */
   #isQuotation({ calls, malformed, from, end }: Run): boolean {
     const mayRun = calls.some(({ fault }) => fault === undefined);
     if ((!mayRun && malformed === undefined) || !this.#isQuoted(from, end)) return false;
@@ -186,7 +186,7 @@ class AnswerReader {
     const said = joined(before, run.texts);
     if (!this.#context.tools) {
       this.#warn("text_call_ignored", "the answer calls a tool although none may be called; it was not run");
-      // A call of a tool there is says nothing more; one of any other may be what was asked for.
+      // A quoted call of an existing tool adds nothing; one of any other may be what the user asked for.
       const meant = run.calls.every(({ name }) => this.#context.known.has(name));
       return { text: said === "" && !meant ? this.#body.trim() : said, calls: [], warnings: this.#warnings };
     }
@@ -205,7 +205,7 @@ class AnswerReader {
     return { text: joined(before, run.texts), calls: [], malformed: why, warnings: this.#warnings };
   }
 
-  /** What the limit left of an envelope says nothing: what was said before it is the text. */
+  /** The remains of a truncated envelope say nothing: the text before it is the answer. */
   #cut(run: Pick<Run, "texts">, before: string = ""): Reading {
     return this.#context.tools ? this.#said(joined(before, run.texts)) : this.#plain();
   }
@@ -214,7 +214,7 @@ class AnswerReader {
     return { text, calls: [], warnings: this.#warnings };
   }
 
-  /** No envelope: the whole text is the answer. */
+  /** Without an envelope the whole text is the answer. */
   #plain(): Reading {
     const text = withoutLeaks(this.#body).trim();
     const isRefused = this.#context.wire === "refusal" || this.#context.wire === "content_filter";
@@ -230,23 +230,23 @@ class AnswerReader {
     this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
   }
 
-  /** Each kind once: a text may hold any number of examples. */
+  /** Each kind once: a text may have any number of examples. */
   #warn(code: string, message: string): void {
     if (!this.#warnings.some((one) => one.code === code)) this.#warnings.push({ code, message });
   }
 }
 
-/** Characters after which a text is no mere rest of control tokens. */
+/** In characters. A longer text is more than leftover control tokens. */
 const farthestLeak = 4096;
 
-/** Whether nothing of the answer follows. Asked again and again of what remains, so it looks no further than it must. */
+/** Whether nothing of the answer follows. Called repeatedly on what remains, so it looks no further than it must. */
 function isOver(rest: string): boolean {
   if (invented.test(rest)) return true;
   const near = rest.length > farthestLeak ? rest.slice(0, farthestLeak) : rest;
   return withoutLeaks(near).trim() === "" && (near === rest || withoutLeaks(rest).trim() === "");
 }
 
-/** Prose and what was said in JSON below it. */
+/** The prose, and the responses in the JSON after it. */
 function joined(before: string, texts: readonly string[]): string {
   return [withoutLeaks(before).trim(), ...texts].filter((text) => text !== "").join("\n");
 }

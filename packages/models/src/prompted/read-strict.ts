@@ -1,4 +1,4 @@
-// The room of reading an answer by the letter of the protocol: BEHAVIOUR A24 and A25, no more and no less.
+// The room of parsing an answer by the letter of the protocol: BEHAVIOUR A24 and A25, no more and no less.
 
 import { type Json, RondoError } from "@rondo/core";
 import { parseDigits } from "../exact-json.ts";
@@ -9,7 +9,7 @@ import type { Reading } from "./read-answer.ts";
 
 /**
  * One call or one response.
- * @throws RondoError `malformed_tool_call` when a call has no name, `protocol` when the JSON is no object
+ * @throws RondoError `malformed_tool_call` if a call has no name, `protocol` if the JSON is not an object
  */
 export function readStrict(text: string): Reading {
   let value: Json;
@@ -40,7 +40,7 @@ function callOf(call: Json | undefined): WrittenCall {
   return { name, args: ownMember(call, "input") ?? {} };
 }
 
-/** The text without the line that opens a fence around it, and without the one that closes it: models forget either. */
+/** The text without the lines that open and close a fence around it; models may forget either. */
 function unfenced(text: string): string {
   const lines = text.trim().split("\n");
   if (lines[0]?.startsWith("```")) lines.shift();
@@ -48,7 +48,7 @@ function unfenced(text: string): string {
   return lines.join("\n").trim();
 }
 
-/** Truth as the protocol's first author's language has it: empty is false. */
+/** Truthiness as in Python, the language of the protocol's original: empty values are false. */
 function isTrue(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value)) return Object.keys(value).length > 0;

@@ -1,11 +1,11 @@
-// The room of the response: the text of `response`, read out of an object that is still being written.
+// The room of the streaming response: the text of `response`, read out of an object that is still being written.
 //
-// What it gives is for showing only. The whole answer is read again at its end, and that reading counts.
+// It is for display only. The whole answer is parsed again at its end, and only that counts.
 
 import { found } from "./scan.ts";
 
 const longestKey = 32;
-/** What stands in a string for itself, and is no half of a character. */
+/** Characters that mean themselves in a string, except for surrogates. */
 const simple = /[^"\\\ud800-\udfff]+/y;
 
 export class ResponseWatch {
@@ -17,7 +17,7 @@ export class ResponseWatch {
   #key = "";
   #over = false;
   #inResponse = false;
-  /** The first half of a character that is written as two escapes. */
+  /** The first half of a surrogate pair written as two escapes. */
   #half = "";
   #blank = "";
 
@@ -31,7 +31,7 @@ export class ResponseWatch {
     }
     if (show === "") return "";
     this.begun = (this.begun ?? "") + show;
-    // Blanks at the end wait: a finished answer may have none there.
+    // White space at the end waits: a finished answer may have none there.
     const kept = show.trimEnd();
     const before = this.#blank;
     this.#blank = kept === "" ? before + show : show.slice(kept.length);
@@ -53,7 +53,7 @@ export class ResponseWatch {
       if (this.#depth <= 0) this.#over = true;
     } else if (this.#depth === 1 && char === ":") {
       this.#isKey = false;
-      // A call is coming: its thought is text, its response is not.
+      // A call is coming: its thought is text, but it has no response.
       if (this.#key.startsWith("tool_call") || this.#key === "function_call") this.#over = true;
     } else if (this.#depth === 1 && char === ",") this.#isKey = true;
     return "";
@@ -64,7 +64,7 @@ export class ResponseWatch {
     return text === undefined ? "" : this.#said(text);
   }
 
-  /** What a string says. Of a key no more is kept than tells the names apart. */
+  /** Takes text of a string. Of a key only as much is kept as distinguishes the names. */
   #said(text: string): string {
     if (!this.#inResponse) {
       if (this.#depth === 1 && this.#isKey && this.#key.length < longestKey)
@@ -91,7 +91,7 @@ export class ResponseWatch {
     return undefined;
   }
 
-  /** One more character of an escape. Nothing until the escape is whole. */
+  /** Takes one more character of an escape. Returns nothing until the escape is complete. */
   #escaped(char: string): string | undefined {
     this.#escape += char;
     if (this.#escape.startsWith("\\u") && this.#escape.length < 6) return undefined;
@@ -100,7 +100,7 @@ export class ResponseWatch {
     try {
       return JSON.parse(`"${written}"`) as string;
     } catch {
-      // No JSON: what is shown of it is decided at the end.
+      // Not JSON: what is shown of it is decided at the end.
       this.#over = true;
       return undefined;
     }

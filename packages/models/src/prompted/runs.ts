@@ -1,6 +1,6 @@
-// The room of runs: values that stand one after another in an answer, and what is read of them.
+// The room of runs: consecutive values in an answer, and what was read from them.
 //
-// A run is read forward and once. Whether its calls may run is decided by who asked for it (`read-answer.ts`).
+// A run is read forward and once. Whether its calls may run is decided by the caller (`read-answer.ts`).
 
 import type { StopKind } from "@rondo/core";
 import { type CutCall, type Meaning, meaningOf, type OwnCall, plainName, type WrittenCall } from "./calls.ts";
@@ -11,33 +11,33 @@ export interface ReadContext {
   known: ReadonlySet<string>;
   /** False: tools are off, and nothing is a call. */
   tools: boolean;
-  /** What the inner model's stop word means. */
+  /** What the inner model's finish reason means. */
   wire: StopKind;
-  /** What of an unclosed `response` had been read when the text ended. */
+  /** The text of an unclosed `response` so far. */
   begun?: string;
-  /** Whether the conversation says this: a call below a text that does is a quotation. Default: never. */
+  /** Whether the text occurs in the conversation: a call in such a text is a quotation. Default: never. */
   isQuoted?(written: string): boolean;
 }
 
-/** Values one after another, and what was read of them. */
+/** Consecutive values, and what was read from them. */
 export interface Run {
   from: number;
   calls: WrittenCall[];
   texts: string[];
   explicit: boolean;
   fenced: boolean;
-  /** Where what belongs to the run ends. */
+  /** The offset where the run ends. */
   end: number;
-  /** How far it was looked at: nobody has to look there again. */
+  /** The offset up to which the text was looked at, so that nobody has to look there again. */
   seen: number;
-  /** Whether what was looked at ends in a fence that it opened. */
+  /** Whether the text looked at ends inside a fence that it opened. */
   inFence: boolean;
   malformed?: string;
-  /** It ends with an envelope that the limit cut before it said what it was. */
+  /** It ends with an envelope that the limit cut off before it showed what it was. */
   cut?: true;
 }
 
-/** Where a run is being read. */
+/** The position while a run is read. */
 interface Cursor {
   at: number;
   inTag: boolean;
@@ -46,7 +46,7 @@ interface Cursor {
 
 const unclosedCall = "the answer was cut off before the call was closed";
 
-/** Reads runs of one answer. */
+/** Reads the runs of one answer. */
 export class Runs {
   readonly #body: string;
   readonly #context: ReadContext;
@@ -58,7 +58,7 @@ export class Runs {
     this.#warn = warn;
   }
 
-  /** The values one after another from a place on, fences and tags between them skipped. */
+  /** The consecutive values from an offset on; fences and tags between them are skipped. */
   from(from: number): Run {
     const text = this.#body;
     const run: Run = {
@@ -80,15 +80,15 @@ export class Runs {
     return run;
   }
 
-  /** What stands between values. */
+  /** Skips what may stand between values. */
   #skip(run: Run, cursor: Cursor): void {
     const text = this.#body;
     for (let next = found(around, text, cursor.at); next !== null; next = found(around, text, cursor.at)) {
       const [word] = next;
-      // Between values, never before the first: a text may begin with a comma.
+      // Only between values, not before the first: a text may begin with a comma.
       if ((word === "," || word === ";") && run.end === run.from) break;
       cursor.at += word.length;
-      // Lines of nothing but such words need not be gone through again. The last one may go on.
+      // Lines of only such words need not be looked at again. The last line may continue.
       if (word.includes("\n")) {
         run.seen = cursor.at;
         run.inFence = cursor.inFence;
@@ -103,7 +103,7 @@ export class Runs {
     if (run.end !== run.from) run.end = cursor.at;
   }
 
-  /** A value in JSON. False where nothing more belongs to the run. */
+  /** Reads a JSON value. False if nothing more belongs to the run. */
   #value(run: Run, cursor: Cursor): boolean {
     const text = this.#body;
     const { at, inTag } = cursor;
@@ -117,7 +117,7 @@ export class Runs {
     }
     const written = text.slice(at, end);
     const meaning = this.#meaning(written, inTag);
-    // After a call nothing but calls belongs to the message.
+    // After a call only further calls belong to the message.
     if (meaning.kind === "other" || (meaning.kind === "response" && run.calls.length > 0)) return false;
     run.end = end;
     cursor.at = end;
@@ -138,13 +138,13 @@ export class Runs {
       run.calls.push(...meaning.calls);
       const said = meaning.thought !== "" ? meaning.thought : (meaning.response ?? "");
       if (said !== "") run.texts.push(said);
-      // The tag was never closed. What stands in it may be all there was to come, unless the limit cut it (F235).
+      // The tag was never closed. The call in it may be complete, unless the limit cut it off (F235).
       if (inTag && this.#isCutAt(end)) for (const call of meaning.calls) call.fault = unclosedCall;
     }
     return true;
   }
 
-  /** What stands between brackets, which may be no JSON. */
+  /** What is between brackets, which may not be JSON. */
   #meaning(written: string, inTag: boolean): Meaning {
     const { known } = this.#context;
     const value = parsedLoosely(written);
@@ -155,7 +155,7 @@ export class Runs {
     return this.#quoted(written) ?? { kind: "other" };
   }
 
-  /** A response in whose text quotes stand bare. It is over where the object is. */
+  /** A response with unescaped quotes in its text. It ends where the object does. */
   #quoted(written: string): Meaning | undefined {
     const text = bareResponse(written);
     if (text === undefined) return undefined;
@@ -166,12 +166,12 @@ export class Runs {
     return { kind: "response", text };
   }
 
-  /** Calls in a family's own words. False where nothing more belongs to the run. */
+  /** Calls in a family's own notation. False if nothing more belongs to the run. */
   #own(run: Run, cursor: Cursor, own: OwnCall | CutCall | { calls: OwnCall[]; end: number }): boolean {
     const { known } = this.#context;
     run.inFence = cursor.inFence;
     if ("calls" in own) {
-      // Without a mark they are like any bare call: the names must be those of tools.
+      // Without tokens they are like any bare call: the names must be those of tools.
       run.seen = own.end;
       if (!own.calls.every(({ name }) => known.has(plainName(name, known)))) return false;
       run.explicit &&= cursor.inTag;
@@ -197,7 +197,7 @@ export class Runs {
     return this.#context.wire === "max_tokens" && !/\S/.test(this.#body.slice(end));
   }
 
-  /** A call that breaks off: the limit's doing, or no call at all. */
+  /** A call that breaks off: cut by the limit, or not a call at all. */
   #cut(run: Run, name: string, rest: string): void {
     run.end = this.#body.length;
     if (this.#context.wire === "max_tokens")
@@ -205,7 +205,7 @@ export class Runs {
     else if (run.calls.length === 0) run.malformed = `the call of ${name} is not closed`;
   }
 
-  /** Brackets that never close: a call that was cut, a response that was cut, or no JSON at all. */
+  /** Brackets that never close: a truncated call, a truncated response, or not JSON at all. */
   #unclosed(run: Run, rest: string, inTag: boolean): void {
     const name = attemptedName(rest, this.#context.known, inTag);
     if (name === undefined) {
@@ -229,7 +229,7 @@ export class Runs {
     this.#cut(run, name, rest);
   }
 
-  /** An envelope that breaks off before it names a tool, or what stands in a tag. */
+  /** An envelope, or the content of a tag, that breaks off before it names a tool. */
   #nameless(run: Run, rest: string, inTag: boolean): void {
     if (this.#context.wire === "max_tokens" && (inTag || opensEnvelope(rest))) run.cut = true;
     else if (inTag || explicitCall.test(rest)) run.malformed = "it breaks off before it names a tool";
@@ -251,7 +251,7 @@ function opensEnvelope(rest: string): boolean {
 const toResponse = /^\{\s*(?:"thought"\s*:\s*"(?:[^"\\]+|\\[\s\S])*"\s*,\s*)?"response"\s*:\s*"/;
 const bareQuotes = /\\[\s\S]|"/g;
 
-/** The text of an envelope with nothing behind its response, which goes on to the last quote there is. */
+/** The text of an envelope with nothing after its response, which extends to the last quote. */
 function bareResponse(written: string): string | undefined {
   const head = toResponse.exec(written)?.[0];
   if (head === undefined) return undefined;
@@ -265,12 +265,12 @@ function bareResponse(written: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The protocol's own key, in whatever quotes. */
+/** The protocol's own key, in any kind of quotes. */
 const explicitCall = /["'“”]?\b(?:tool[-_]?calls?|function[-_]?call)["'“”]?\s*:/i;
 const namesTool =
   /(?:^|[{,\s])["'“”]?(?:name|tool|tool_name|action)["'“”]?\s*:\s*["'“”]([^"'“”\\]{1,128})["'“”]/;
 
-/** The tool that JSON which cannot be parsed was meant for; undefined when it does not look like a call. */
+/** The tool that unparsable JSON was meant for; undefined if it does not look like a call. */
 function attemptedName(text: string, known: ReadonlySet<string>, inTag: boolean): string | undefined {
   const name = namesTool.exec(text)?.[1];
   return name !== undefined && (inTag || explicitCall.test(text) || known.has(name)) ? name : undefined;

@@ -1,8 +1,8 @@
-// The room of finding JSON in text: one pass, no backtracking, strings respected.
+// The room of finding JSON in text: one pass, no backtracking, aware of strings.
 //
-// A model's text is hostile input: sixty thousand open braces must cost sixty thousand looks (F243). Nothing is guessed
-// shut here. Two slips of small models are mended, which say nothing: line breaks written raw inside a string, and a comma
-// behind the last member; nothing else is touched (F091). Digits that a number would lose are kept (F093).
+// A model's text is hostile input: sixty thousand open braces must cost sixty thousand looks (F243). Brackets are never
+// closed by guessing. Two harmless mistakes of small models are repaired: raw line breaks inside a string, and a comma
+// after the last member; nothing else is changed (F091). Digits that a number would lose are kept (F093).
 
 import type { Json } from "@rondo/core";
 import { parseDigits } from "../exact-json.ts";
@@ -11,10 +11,10 @@ import { parseJson } from "../json-values.ts";
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
-/** A comma with nothing behind it but the end of its object or list. */
+/** A comma followed by the end of its object or list. */
 const lastMember = /,[ \t\r\n]*[}\]]/y;
 
-/** Where the object or list that begins at `from` ends (one past its last bracket); -1 when it is not closed. */
+/** The offset behind the object or list that begins at `from`; -1 if it is not closed. */
 export function valueEnd(text: string, from: number): number {
   let depth = 0;
   let inString = false;
@@ -33,7 +33,10 @@ export function valueEnd(text: string, from: number): number {
   return -1;
 }
 
-/** The value of a JSON text; raw line breaks and tabs inside strings are forgiven, and commas behind a last member. Undefined when it is no JSON. */
+/**
+ * The value of a JSON text, tolerating raw line breaks and tabs inside strings, and commas after a last member. Undefined
+ * if it is not JSON.
+ */
 export function parsedLoosely(text: string): Json | undefined {
   const value = parseJson(text, parseDigits);
   if (value !== undefined) return value;
@@ -60,7 +63,7 @@ function tidied(text: string): string {
   return kept === 0 ? text : out + text.slice(kept);
 }
 
-/** What a sticky or global pattern finds from a place on. */
+/** The match of a sticky or global pattern from an offset on. */
 export function found(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);

@@ -227,7 +227,7 @@ function hasMember({ properties }: JsonObject, names: readonly string[]): boolea
   return names.some((name) => Object.hasOwn(members, name));
 }
 
-/** The stop in the protocol's terms: a call, or the end of the turn. A stop that cut the answer off stays as it is. */
+/** The stop in the protocol's terms: a call, or the end of the turn. In tolerant mode a stop that cut the answer off stays. */
 function wireOf(inner: StopKind, called: boolean, strict: boolean): StopKind {
   if (strict) return called ? "tool_use" : "end_turn";
   return called && (inner === "end_turn" || inner === "stop_sequence" || inner === "unknown")

@@ -1,15 +1,15 @@
-// The room of thoughts that a server left in the text: `<think>…</think>` at the head of an answer, or what a family of
-// models writes in its place.
+// The room of reasoning that a server left in the text: `<think>…</think>` at the start of an answer, or what a model
+// family writes instead.
 //
-// Only leading blocks are thought, one or several, in any case; a tag later on is part of what the answer says (F113). What
-// stands in a thought never runs, however much it looks like a call (F114). Tags may be cut anywhere between two pieces.
+// Only leading blocks are reasoning, one or several, in any case; a tag later on is part of the answer (F113). Nothing
+// inside reasoning ever runs, however much it looks like a call (F114). Tags may be split anywhere between two pieces.
 
 import { literal } from "../patterns.ts";
 import { thinkingTags } from "../thinking-tags.ts";
 import { opensCalls } from "./native-calls.ts";
 import { found } from "./scan.ts";
 
-/** Not toLowerCase: it turns a Kelvin sign into a k, and one letter into two. */
+/** Not toLowerCase, which turns the Kelvin sign into a k, and some characters into two. */
 const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const tags: readonly Tags[] = [
@@ -21,7 +21,7 @@ const openers: readonly string[] = tags.map(({ open }) => open);
 const closers: readonly string[] = tags.map(({ close }) => close);
 const longest = Math.max(...[...openers, ...closers].map((tag) => tag.length));
 
-/** A tag in any case, which is looked for from a place on: where tags stand in a row, none is gone through again. */
+/** A tag in any case, searched for from an offset on, so that a row of tags is scanned only once. */
 const patterns: ReadonlyMap<string, RegExp> = new Map(
   closers.map((tag) => [tag, new RegExp(literal(tag), "gi")]),
 );
@@ -38,15 +38,15 @@ export interface Split {
   body: string;
 }
 
-/** Splits a text that arrives in pieces. What it gives does not depend on where the pieces were cut. */
+/** Splits a text that arrives in pieces. The result does not depend on where the pieces were cut. */
 export class ThoughtSplitter {
   #state: "start" | "thought" | "body";
-  /** Blanks before anything was said. */
+  /** White space before any text. */
   #lead = "";
   #held = "";
   #closer: readonly string[] = closers;
 
-  /** @param startsInThought the template itself opened the thought: the text begins inside it */
+  /** @param startsInThought the chat template itself opened the reasoning: the text begins inside it */
   constructor(startsInThought: boolean = false) {
     this.#state = startsInThought ? "thought" : "start";
   }
@@ -58,7 +58,7 @@ export class ThoughtSplitter {
     return this.#split(false);
   }
 
-  /** The text is over: what was held back is what it looks like. */
+  /** Ends the text: what was held back is what it looks like. */
   end(): Split {
     const split = this.#split(true);
     if (this.#state !== "thought") return split;
@@ -67,14 +67,14 @@ export class ThoughtSplitter {
     return { ...split, reasoning: split.reasoning + held };
   }
 
-  /** Of what is before the next thought, or before the body, blanks are kept apart. */
+  /** Takes a piece; white space before the next block, or before the body, is kept apart. */
   #take(piece: string): void {
     const head = this.#held === "" ? piece.trimStart() : piece;
     this.#lead += piece.slice(0, piece.length - head.length);
     this.#held += head;
   }
 
-  /** What is certain of what is held: thoughts, one behind another, and then the body. */
+  /** What is certain of the held text: blocks of reasoning, one after another, and then the body. */
   #split(over: boolean): Split {
     let reasoning = "";
     for (;;) {
@@ -94,7 +94,7 @@ export class ThoughtSplitter {
     return body;
   }
 
-  /** Whether it is known how the text goes on: with a thought, whose tag is taken off, or with the body. */
+  /** Whether it is known how the text continues: with reasoning, whose tag is removed, or with the body. */
   #opens(over: boolean): boolean {
     const head = lower(this.#held.slice(0, longest));
     const opened = tags.find(({ open }) => head.startsWith(open));
@@ -108,7 +108,7 @@ export class ThoughtSplitter {
     return over || !(this.#held.length < longest && openers.some((tag) => tag.startsWith(head)));
   }
 
-  /** The rest of a thought, as far as it is certain, and whether it is over. */
+  /** The rest of the reasoning as far as it is certain, and whether it is over. */
   #closes(): { reasoning: string; over: boolean } {
     const held = this.#held;
     let at = -1;
@@ -126,7 +126,7 @@ export class ThoughtSplitter {
       this.#take(held.slice(at + closer.length));
       return { reasoning: held.slice(0, at), over: true };
     }
-    // A tag that has only begun is held back; all before it is thought for certain.
+    // The beginning of a tag is held back; all before it is certainly reasoning.
     const tail = lower(held.slice(-longest));
     let keep = held.length;
     for (let start = 0; start < tail.length; start++)
@@ -140,8 +140,8 @@ export class ThoughtSplitter {
 }
 
 /**
- * A thought that was closed but never opened, because the template opened it. Only where the text does not begin like
- * an answer of the protocol: there the tag is a word inside it.
+ * Splits off reasoning that was closed but not opened, because the template opened it. Not if the text begins like an
+ * answer of the protocol: then the tag is a word inside it.
  */
 export function splitStray(body: string): Split {
   const seen = lower(body);

@@ -1,15 +1,16 @@
-// The room of showing an answer while it arrives, before anybody knows what it is.
+// The room of showing an answer while it arrives, before its form is known.
 //
 // Only what can no longer become part of a call is shown: prose up to a line that may begin one, and the text of a
-// `response` as it is written. The rest waits for the end, when the whole is read. Whitespace at the end waits too, because
-// it is no part of a finished answer. Each character is looked at once, and those that begin nothing are taken together.
+// `response` as it is written. The rest waits for the end, when the whole is parsed. White space at the end waits too,
+// because it is not part of a finished answer. Each character is looked at once, and those that begin nothing are taken
+// together.
 
 import { literal } from "../patterns.ts";
 import { thinkingTags } from "../thinking-tags.ts";
 import { ResponseWatch } from "./response-watch.ts";
 import { found } from "./scan.ts";
 
-/** Beginnings after which nothing more is shown: calls, leaked control tokens, thoughts that were closed late. */
+/** Beginnings after which nothing more is shown: calls, leaked control tokens, reasoning that is closed late. */
 const stops: readonly string[] = [
   "<tool",
   "</tool",
@@ -38,13 +39,13 @@ const stops: readonly string[] = [
   "<s>",
   "</s>",
 ];
-/** The same with a prefix of a family's own. */
+/** The same, with a family's own prefix. */
 const prefixed: readonly string[] = ["tool_call", "function_call", "invoke name="];
-/** It stops nothing by itself: what stands inside is shown. */
+/** It does not stop the display by itself: its content is shown. */
 const fence = "```";
-/** At the start of a line: ReAct's, and Gemma's call without its tokens. */
+/** At the start of a line: ReAct's words, and Gemma's call without its tokens. */
 const lines: readonly string[] = ["Action:", "call:", fence];
-/** What none of them begins with, nor is blank. */
+/** Characters that begin none of them and are not white space. */
 const plain = /[^\s<[\]f◁]+/y;
 
 type Mode = "lead" | "prose" | "envelope" | "held";
@@ -52,14 +53,14 @@ type Mode = "lead" | "prose" | "envelope" | "held";
 export class AnswerWatch {
   #mode: Mode = "lead";
   readonly #envelope = new ResponseWatch();
-  /** Whitespace that is shown once something follows it. */
+  /** White space that is shown once something follows it. */
   #blank = "";
-  /** The end of what came, where it may be the beginning of a stop. */
+  /** The end of the text so far, if it may begin a stop. */
   #mark = "";
   #lineStart = true;
   #inFence = false;
 
-  /** Takes a piece of the answer; gives what of it may be shown. */
+  /** Takes a piece of the answer; returns what may be shown of it. */
   push(piece: string): string {
     const text = this.#mark + piece;
     this.#mark = "";
@@ -99,12 +100,12 @@ export class AnswerWatch {
     return show;
   }
 
-  /** What of a `response` has been read, when the answer is an envelope. */
+  /** The text of `response` so far, if the answer is an envelope. */
   get response(): string | undefined {
     return this.#envelope.begun;
   }
 
-  /** The stop that stands at a place, or `open` where what follows decides whether it is one. */
+  /** The stop at an offset, or `open` if what follows decides whether it is one. */
   #stopAt(text: string, at: number): string | undefined {
     const char = text.charAt(at);
     if (this.#lineStart && char === "{" && !this.#inFence) return char;
@@ -132,11 +133,11 @@ const stopsAt: ReadonlyMap<string, readonly string[]> = new Map(
     all.filter((one) => one.startsWith(stop.charAt(0))),
   ]),
 );
-/** A prefix of a family's own, as far as it has come. */
+/** A family's own prefix, possibly incomplete. */
 const ownPrefix = /^<[a-z]{1,24}(?:[:_]|$)/;
 const oneOf = (words: readonly string[]): string => words.map(literal).join("|");
 const wholeStop = new RegExp(`${oneOf([...stops, ...lines])}|<[a-z]{1,24}[:_](?:${oneOf(prefixed)})`, "y");
-/** None of them is longer, nor is one with a prefix of a family's own. */
+/** The longest stop, including one with a family's own prefix. */
 const longestStop = 40;
 
 function mayBecomeStop(mark: string): boolean {

@@ -1,16 +1,16 @@
-// The room of calls written as XML elements: `<function=name><parameter=key>…`, `<invoke name="…"><parameter name="…">…`,
-// a name with `<arg_key>` and `<arg_value>` behind it, and Kimi's, whose brackets are tokens.
+// The room of calls written as XML elements: `<function=name><parameter=key>…`, `<invoke name="…"><parameter name="…">…`, a
+// name followed by `<arg_key>` and `<arg_value>`, and Kimi's, with tokens as brackets.
 //
-// Qwen, GLM, MiniMax, MiniCPM, DeepSeek, Seed and others write them, some with a prefix of their own; MiniMax M3 has a token
-// before each tag, and parameters under their own names. A value is text: what the schema wants instead is made of it where
-// all arguments are. Forward only; what stands in elements of MiniMax's is looked at once for each, to a depth.
+// Qwen, GLM, MiniMax, MiniCPM, DeepSeek, Seed and others write them, some with a prefix of their own; MiniMax M3 has a
+// token before each tag, and elements named like the parameters. Values are text; they are converted to the schema's types
+// where all arguments are. Forward only; nested elements of MiniMax's are scanned once each, to a limited depth.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { putMember } from "../own-member.ts";
 import type { CutCall, OwnCall } from "./calls.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
 
-/** DeepSeek's mark. Its bars come in several kinds, one or two of them. */
+/** DeepSeek's prefix. Its bars come in several kinds, one or two of them. */
 export const dsml = "[|｜‖]{1,2}DSML[|｜‖]{1,2}";
 const prefix = `(?:[a-z]{1,24}:|${dsml})?`;
 /** What Hunyuan writes at the end of a tag. */
@@ -24,7 +24,7 @@ const parameter = new RegExp(
   `\\s*<(?:parameter=["']?([^"'<>]{1,128})["']?|${prefix}param(?:eter)? name=["']([^"'<>]{1,128})["']([^<>]{0,64}))>`,
   "y",
 );
-/** A parameter may be left open: the next one, or the end of the call, shuts it. */
+/** A parameter may be left open: the next one, or the end of the call, closes it. */
 const parameterEnd = new RegExp(`</${prefix}param(?:eter)?>|(?=\\n<parameter=|</${element}>)`, "g");
 /** What MiniMax M3 writes before a tag. */
 const mark = "\\]<\\]minimax\\[>\\[";
@@ -47,13 +47,13 @@ const kimiArgument = /\s*<\|open\|>argument key="([^"<>]{1,128})"([^<>]{0,64})<\
 const kimiArgumentEnd = /<\|close\|>argument<\|sep\|>/g;
 const kimiCloser = /\s*<\|close\|>call<\|sep\|>/y;
 
-/** What the end of the text broke off: a tag, or a key without its value. */
+/** What is left at the end of a truncated text: part of a tag, or a key without its value. */
 const brokenTag = new RegExp(
   `\\s*(?:(?:${mark})?<(?:[^<>]*$|arg_key${label}>)|<\\|(?:open|close)\\|>[^<>]*(?:<[^<>]*)?$|\\](?:<(?:\\](?:\\w{1,7}(?:\\[(?:>\\[?)?)?)?)?)?$)`,
   "y",
 );
 
-/** The call whose opening tag stands at a place; undefined where there is none. */
+/** The call whose opening tag is at an offset; undefined if there is none. */
 export function xmlCall(text: string, at: number): OwnCall | CutCall | undefined {
   const kimi = found(kimiOpener, text, at);
   if (kimi !== null) {
@@ -77,7 +77,7 @@ export function xmlCall(text: string, at: number): OwnCall | CutCall | undefined
   return withEnd(name, read, text, closer);
 }
 
-/** A call whose members are read: with its end, or how far it came. */
+/** A call whose members were read: with its end, or as a truncated one. */
 function withEnd(
   name: string,
   read: { args: JsonObject; end: number } | undefined,
@@ -91,11 +91,11 @@ function withEnd(
   const some = Object.keys(args).length > 0;
   if (text.slice(end).trim() === "") return some ? { name, args, end, closed: false } : { name };
   if (found(brokenTag, text, end) !== null) return { name };
-  // Without parameters, and with no end behind it, it is a word in prose.
+  // Without parameters or an end, the tag is a word in prose.
   return some ? { name, args, end, closed: true } : undefined;
 }
 
-/** MiniMax's members, one after another; undefined where the text ends within one. */
+/** MiniMax's members, one after another; undefined if the text ends inside one. */
 function markedMembers(
   text: string,
   from: number,
@@ -118,12 +118,12 @@ function markedMembers(
   return { args, end };
 }
 
-/** A value of Kimi's says what it is: a string stands there as it is, anything else as JSON. */
+/** A value of Kimi's states its type: strings are written as they are, anything else as JSON. */
 function typedMember([, key = "", attributes = ""]: RegExpExecArray, value: string): [string, Json] {
   return [unescaped(key), /type="(?!string")/.test(attributes) ? (parsedLoosely(value) ?? value) : value];
 }
 
-/** What stands in an attribute, as it was before. */
+/** The text of an attribute, with its escapes undone. */
 const unescaped = (attribute: string): string => attribute.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 
 /** Llama writes JSON where the others write parameters. */
@@ -140,7 +140,7 @@ function jsonCall(name: string, text: string, from: number): OwnCall | CutCall {
   };
 }
 
-/** `name<arg_key>…</arg_key><arg_value>…</arg_value>…` at a place: what stands in GLM's tag. */
+/** `name<arg_key>…</arg_key><arg_value>…</arg_value>…` at an offset: the content of GLM's tag. */
 export function pairedCall(text: string, at: number): OwnCall | CutCall | undefined {
   const head = found(glmName, text, at);
   if (head === null) return undefined;
@@ -153,7 +153,7 @@ export function pairedCall(text: string, at: number): OwnCall | CutCall | undefi
   return { name, ...read, closed: false };
 }
 
-/** Members one after another; undefined where the text ends within one. */
+/** Members, one after another; undefined if the text ends inside one. */
 function members(
   text: string,
   from: number,
@@ -174,7 +174,7 @@ function members(
   return { args, end };
 }
 
-/** A tag on a line of its own has its line breaks beside the value. `string="false"` says that the value is JSON. */
+/** If the tags are on lines of their own, the line breaks are not part of the value. `string="false"` says that the value is JSON. */
 function unpadded(written: string, attributes: string): Json {
   if (/string=["']false["']/.test(attributes)) return parsedLoosely(written) ?? written;
   const [, literal] = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/.exec(written) ?? [];

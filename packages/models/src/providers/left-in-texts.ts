@@ -18,9 +18,6 @@ export function leftInTexts(baseURL: string): { [quirk: string]: Json } {
   return { endTokens: true, ...(thinkTags && { thinkTags }), ...(signedIds && { signedIds }) };
 }
 
-/**
- * The model at an address. Unless that is the vendor's, an answer with calls that the server left in the text is rejected
- * (F234).
- */
+/** The model at an address. Unless that is the vendor's, an answer that ends in calls left in its text is malformed (F234). */
 export const readAt = (baseURL: string, model: Model): Model =>
   vendors.test(baseURL) ? model : withoutLeakedCalls(model);

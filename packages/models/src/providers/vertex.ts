@@ -43,7 +43,7 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
   if (rest.baseURL === undefined && !/^[a-z][a-z0-9-]{0,62}$/.test(location))
     throw new RondoError(
       "invalid_request",
-      `${JSON.stringify(location)} is no location of Google Cloud's: give one like "europe-west4", "eu" or "global"`,
+      `${JSON.stringify(location)} is not a Google Cloud location: give one like "europe-west4", "eu" or "global"`,
     );
   const host = `https://${hostOf(location)}`;
   const place = `/v1/projects/${encodeURIComponent(project ?? "")}/locations/${encodeURIComponent(location)}`;

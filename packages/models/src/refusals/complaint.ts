@@ -1,7 +1,7 @@
-// The room of what a refusal complains of: the words at its head.
+// The room of a refusal's complaint: the words at its start.
 
-/** Characters. */
+/** In characters. */
 const head = 2000;
 
-/** The words of a refusal's body, or of its message, that are its own: behind them it may repeat the request, and what people wrote there is no complaint. */
+/** The words of a refusal that are its own: after them it may repeat the request, and what people wrote there is no complaint. */
 export const complaintOf = (words: string): string => words.slice(0, head);

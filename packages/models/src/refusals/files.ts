@@ -1,5 +1,5 @@
-// The room of refusals that are about a file in a history: an image too large, one too many, broken, or in a place where
-// this server takes none. It stays in the history, so that every later request would be refused as well (F117, F118).
+// The room of refusals about a file in the history: an image that is too large, one too many, broken, or in a place where
+// this server accepts none. It stays in the history, so every later request would be refused as well (F117, F118).
 
 const file: RegExp =
   /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\bmedia(?= (?:exceeds|(?:file )?size|is too)\b)|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
@@ -11,21 +11,24 @@ const textOnly: RegExp =
 /** Bytes that a local server could not read, whatever status it says so with. */
 const unreadable: RegExp =
   /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b/i;
-/** An address from which nothing came, or nothing that could be read: words of OpenAI's, Anthropic's, xAI's, Alibaba's and Z.ai's that name no image, or in their own way. */
+/**
+ * A URL that could not be fetched, or with unreadable content: phrases of OpenAI, Anthropic, xAI, Alibaba and Z.ai without
+ * the word image, or in their own form.
+ */
 const unreached: RegExp =
   /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b|\bdisallowed by the website's robots\.txt\b|\bwhen downloading image\b|\bdownload multimodal \w+ timed out\b|\bprovided URL does not appear to be valid\b|图片[^。{}]{0,12}(?:错误|失败)/i;
-/** A gateway that gives up on a body as large as files make it, with a 400; what broke it would stand behind a colon. */
+/** A gateway that gives up on a body as large as files make it, with a 400; a cause after a colon would be another failure. */
 const unread: RegExp = /\b(?:failed|unable) to read (?:the )?request body\b(?!:)/i;
-/** Words between what is refused and why. */
+/** The most characters between what is refused and why. */
 const near = 120;
 
-/** What could have stood in the place of what is refused. */
+/** A list of what would have been accepted in that place. */
 const listed: RegExp = /any of the expected tags: [^{}]*/i;
 
 /** Whether a server failed over the bytes of a file. */
 export const failsFile = (words: string): boolean => unreadable.test(words);
 
-/** Whether the words of a refused request complain of files that could be left out. */
+/** Whether a refusal complains about files that could be left out. */
 export function refusesFiles(said: string): boolean {
   const words = said.replace(listed, "");
   for (const { 0: found, index } of words.matchAll(new RegExp(file, "gi")))

@@ -1,22 +1,22 @@
-// The room of refusals beside the request they refuse: a repair that would leave it as it is, is none.
+// The room of comparing a refusal with its request: a repair that would not change the request is none.
 //
-// What the words complain of is read without a look at what was sent. The loop makes a request again where an error
-// says how: the same request would be refused the same way.
+// The complaint is read without looking at what was sent. The loop sends a request again if an error says how: the same
+// request would be refused the same way.
 
 import { errorWith, type ModelRequest, type Repair, type RondoError } from "@rondo/core";
 import type { WireRequest } from "../codec.ts";
 import { fewerFiles } from "./file-count.ts";
 import { refusedFile } from "./request-path.ts";
 
-/** Members and values that are reasoning or ask for some, in any protocol. In texts their quotes are escaped. */
+/** Members and values that are reasoning or request it, in any protocol. Inside strings their quotes are escaped. */
 const reasons: RegExp =
   /"\w*(?:reasoning|think|thought)\w*":|:"(?:reasoning|thinking|redacted_thinking)"|<think>/i;
 
 /**
- * The error, with its repair as this very request can be repaired.
+ * The error, with the repair that this very request allows.
  * @param words the body of the refusal
- * @param wire what was sent of `asked`
- * @param encode what would be sent of another request
+ * @param wire what was sent for `asked`
+ * @param encode what would be sent for another request
  */
 export function forRequest(
   error: RondoError,
@@ -37,12 +37,12 @@ export function forRequest(
   return stays ? unrepaired(error) : error;
 }
 
-/** The request without the setting. A server that is known not to take it was not sent it to begin with. */
+/** The request without the setting. (If the server is known not to accept it, it was not sent to begin with.) */
 function without(repair: Repair, asked: ModelRequest): ModelRequest {
   const { [repair.slice("settings.".length) as keyof typeof asked.settings]: _, ...settings } =
     asked.settings;
   return { ...asked, settings };
 }
 
-/** The error as one that nothing in the request can mend. */
+/** The error, marked as one that no change to the request can repair. */
 export const unrepaired = (error: RondoError): RondoError => errorWith(error, { repair: undefined });

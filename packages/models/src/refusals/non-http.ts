@@ -1,9 +1,9 @@
-// The room of refusals that are no HTTP responses: what an SDK throws, what a stream says that had begun well.
+// The room of refusals that are not HTTP responses: what an SDK throws, and errors in a stream that had begun.
 
 import { type ErrorKind, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 
-/** An SDK's error as the response it was made from: SDKs throw objects with `status`, `headers` and the body as `error`. */
+/** An SDK's error as the response it came from: SDKs throw objects with `status`, `headers`, and the body as `error`. */
 export function responseIn(thrown: unknown): ErrorResponse | undefined {
   if (typeof thrown !== "object" || thrown === null || thrown instanceof RondoError) return undefined;
   const { status, headers, error } = thrown as { status?: unknown; headers?: unknown; error?: unknown };
@@ -27,7 +27,7 @@ export function responseIn(thrown: unknown): ErrorResponse | undefined {
   };
 }
 
-/** The status a kind of error has where none was told. Of a `stream_error` only the words say what it is. */
+/** The usual status for a kind of error, if it has none. Only the words say what a `stream_error` is. */
 const statusOf: { readonly [kind in ErrorKind]?: number } = {
   invalid_request: 400,
   capability: 400,
@@ -35,7 +35,7 @@ const statusOf: { readonly [kind in ErrorKind]?: number } = {
   server_error: 500,
 };
 
-/** What a decoder threw as the response that a server would have refused with, had it not begun to answer. */
+/** What a decoder threw, as the response with which a server would have refused, had it not begun to answer. */
 export function refusalIn(thrown: unknown): ErrorResponse | undefined {
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined) return undefined;
   const { raw, status = statusOf[thrown.kind] } = thrown;

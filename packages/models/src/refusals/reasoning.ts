@@ -1,10 +1,12 @@
-// The room of refusals that are about the reasoning in a history: the one kind that goes away when it is left out.
+// The room of refusals about the reasoning in a history, which can be left out.
 //
-// A signature may be of another key or another day, a field may be unknown to this server, and no row of a table knows
-// all of them. A reasoning that is missing ("must be passed back") is another complaint, which leaving out more would make
-// worse.
+// A signature may belong to another key or another day, a field may be unknown to this server, and no table knows all of
+// them. Missing reasoning ("must be passed back") is a different complaint, which leaving out more would make worse.
 
-/** Claude's words, which proxies hand on (F100, F102); OpenAI's, of items that are not whole or not theirs (F109, F111, F112), Copilot's and xAI's, llama.cpp's: what reasoning led to loses its id with it. */
+/**
+ * Claude's phrases, which proxies pass on (F100, F102); OpenAI's, about items that are incomplete or not its own (F109,
+ * F111, F112); Copilot's, xAI's and llama.cpp's. Items that followed the reasoning lose their ids with it.
+ */
 const blocks: readonly RegExp[] = [
   /invalid [`'"\\]*signature[`'"\\]* in [`'"\\]*thinking/i,
   /thinking\.signature\W{1,4}field required/i,
@@ -28,14 +30,14 @@ const blocks: readonly RegExp[] = [
   /any variant of untagged enum ModelInput\b/,
   /cannot determine type of [`'"\\]*item\b|\bitem\[[`'"\\]*content[`'"\\]*\] is (?:not an array|empty)/i,
 ];
-/** A member of a message that the server does not know (F105). The setting `reasoning` stands in no message. */
+/** A member of a message that the server does not know (F105). The setting `reasoning` is not in a message. */
 const field: RegExp =
   /\b(?:messages|assistant)\b[^{}]{0,200}\breasoning(?:_content|_details|_text|_opaque)?\b|\breasoning_(?:content|details|text|opaque)\b/i;
 const refused: RegExp =
   /unsupported|not supported|not permitted|not allowed|extra_forbidden|unknown|unrecogni[sz]ed|unexpected|additional propert/i;
 const missing: RegExp = /must be (?:passed|sent|provided)|passed back|is (?:missing|required)|missing field/i;
 
-/** Whether the words of a refused request complain of reasoning that could be left out. */
+/** Whether a refusal complains about reasoning that could be left out. */
 export function refusesReasoning(words: string): boolean {
   const isField = field.test(words) && refused.test(words) && !missing.test(words);
   return isField || blocks.some((pattern) => pattern.test(words));

@@ -1,19 +1,18 @@
-// The room of paths into a request that a refusal names: `messages.8.content.0.image…`, `input[3].content[1]`,
+// The room of paths into a request, as a refusal names them: `messages.8.content.0.image…`, `input[3].content[1]`,
 // `messages.1.member.content.2.member.image`.
 //
-// A place is looked up in the request as it was sent, and what stands there is known again by its bytes or its address:
-// how messages became a request need not be told backwards. Where the words name no place, or one with several files, all
-// files are meant.
+// The path is looked up in the request as it was sent, and the file there is recognised by its bytes or its URL, so that
+// encoding need not be reversed. If the refusal names no path, or one with several files, all files are meant.
 
 import { type FilePart, type MessageList, type Repair, repairOfFile } from "@rondo/core";
 import { complaintOf } from "./complaint.ts";
 
-/** Up to the last item of a list: what is wrong within it (its format, say) is no file. */
+/** A path up to the last list item: what is wrong inside that item (its format, say) is not another file. */
 const place: RegExp = /\b(messages|contents|input)((?:(?:\.[a-z_]\w*)*(?:\.\d+|\[\d+\]))+)/gi;
 
 /**
- * The repair that leaves out the one file which a refusal's words name by its place in the request; all files where they
- * name none. Undefined where one was left out there already: whatever is refused there now, it is no file.
+ * The repair that leaves out the file at the path in a refusal; all files if it names none. Undefined if a file was already
+ * left out there: what is refused now is not a file.
  */
 export function refusedFile(words: string, sent: string, messages: MessageList): Repair | undefined {
   let body: unknown;
@@ -27,12 +26,12 @@ export function refusedFile(words: string, sent: string, messages: MessageList):
   return "files";
 }
 
-/** The words that stand in a file's place. */
+/** The note that replaces a file that was left out. */
 const leftOut: RegExp = /:"\[[^"]{1,200} left out\]"/;
 
-/** What stands at a path, as deep as it leads: some name what a block is, which is no member of it. */
+/** What is at a path, as far as it can be followed: some servers add the kind of a block, which is not a member of it. */
 function thingAt(root: unknown, path: string): unknown {
-  // AWS counts the items of its lists from one, and says so by this word; the models behind it count from zero.
+  // AWS counts list items from one, which the word `member` shows; the models behind it count from zero.
   const first = path.includes(".member") ? 1 : 0;
   let at = root;
   for (const [step] of path.matchAll(/\w+/g)) {
@@ -65,7 +64,7 @@ function* textsIn(thing: unknown): Generator<string> {
     for (const inner of Object.values(thing)) yield* textsIn(inner);
 }
 
-/** The file's bytes as they are or in an address of their own, or its address. */
+/** Whether a text is the file's bytes, a data URL with them, or its URL. */
 function holds(text: string, { data, url }: FilePart): boolean {
   if (typeof data !== "string" || data === "") return url !== undefined && text === url;
   return text.endsWith(data) && (text.length === data.length || text.at(-data.length - 1) === ",");

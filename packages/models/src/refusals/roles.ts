@@ -1,12 +1,12 @@
-// The room of refusals that are about who speaks: a server that knows no developer, a template that knows no system (F128).
+// The room of refusals about roles: a server without the developer role, a chat template without the system role (F128).
 
-/** In the words of gateways, of strict parsers, and of chat templates. */
+/** In the words of gateways, strict parsers, and chat templates. */
 const noDeveloper: RegExp =
   /\bdeveloper[`'"\\]*(?: role)? is (?:not one of|not (?:supported|allowed|valid)|unsupported)|(?:unknown variant|invalid (?:value|role)|unsupported (?:value|role)|unexpected (?:message )?role|unknown role|not support|one of)[^{}]{0,60}\bdeveloper\b|(?:unexpected|unknown) message role\b|incorrect role information/i;
 const noSystem: RegExp =
   /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|not support (?:a |the )?[`'"\\]*system\b|\bsystem[`'"\\]* is not a (?:supported|valid) role\b|developer instruction is not enabled|\bonly user and assistant roles are supported\b/i;
 
-/** The first message may be the system's, no other. */
+/** Only the first message may be the system's. */
 export const refusesLaterSystem: RegExp =
   /invalid message role: system\b|\binvalid chat setting \(2013\)|\bsystem messages?(?:\s|\\n)+(?:must|should|can|may|is|are)(?: only)?(?: be)?(?: only)?(?: allowed)? (?:at the (?:begin|start)|(?:the )?first)|\binitial optional system message\b/i;
 
@@ -21,7 +21,7 @@ export const refusesAnswerLast: RegExp =
 export const refusesNeighbours: RegExp =
   /\broles? (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b|\bmessages in a row\b/i;
 
-/** The role that the system prompt goes out in where the one it had was refused; undefined where that is no complaint here. */
+/** The role to use for the system prompt if its role was refused; undefined if the refusal is about something else. */
 export function refusedSystemRole(
   words: string,
   role: "system" | "developer" | "user",

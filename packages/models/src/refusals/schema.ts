@@ -1,25 +1,25 @@
-// The room of refusals that are about a schema. Of a typed output: a server that takes none, a model that takes none
-// beside tools, a schema that is too much for the grammar it is made into (F142). Of a tool: a schema in which the server's
-// own flavour of schemas has no such words (F137).
+// The room of refusals about a schema. For typed output: a server that accepts none, a model that accepts none beside
+// tools, a schema too large for a grammar (F142). For a tool: a keyword that the server's flavour of JSON Schema does not
+// have (F137).
 //
-// The same value can be asked for in other ways, which is the loop's to choose; a tool's schema can say less.
+// Typed output can be requested in other ways, which the loop chooses; a tool's schema can be sent with fewer rules.
 
-/** The fields of all protocols, and what people call them. Effort stands beside the schema in one of them. */
+/** The schema's fields in all protocols, and what people call them. One protocol has the effort beside the schema. */
 const field: RegExp =
   /\bresponse[ _]?format\b|\bjson[ _]?schema\b|\bresponse[ _]?(?:json[ _]?)?schema\b|\bresponse[ _]?mime[ _]?type\b|\boutput[ _]?format\b|\boutput[ _]?config\b(?!\.effort)|\bstructured[ _]outputs?\b|\bjson[ _]mode\b|\btext\.format\b|\bcompiled grammar\b|\bspecified schema\b|\bschema(?= is too complex\b)|\bschema in generation_?config\b|\binvalid format\b/gi;
 const refused: RegExp =
   /unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)|(?:not|n't) support|unavailable|only (?:available|enabled)|is enabled only|unknown|unrecogni[sz]ed|extra inputs|extraneous|invalid|too (?:large|complex|many|deep)|(?:cannot|can't) be (?:combined|used)|must be\b|exceeds the maximum allowed nesting/i;
-/** Tools have schemas as well, which another way to the output would not mend. */
+/** Tools have schemas as well; requesting the output in another way would not help there. */
 const ofTools: RegExp =
   /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
-/** A grammar that some servers fail to make; where a tool's is meant, the output is asked for in another way in vain, once. */
+/** A grammar that some servers fail to compile. If it was a tool's, the output is requested in another way once, in vain. */
 const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|failed to initialize samplers/i;
 /** A server that makes no grammars, or not of this kind: nothing can be forced with it, be it a call, its arguments, or the output. */
 const lacksGrammars: RegExp =
   /\bgrammar-based generation\b[^{}]{0,120}\bnot supported\b|\binvalid grammar specification\b|\b(?:guided|constrained) (?:decoding|generation)\b[^{}]{0,60}\bnot (?:supported|enabled|available)\b/i;
 /** Groq's words for a model that did not keep to the schema. */
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
-/** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
+/** Tool schemas that the server's grammar, or its flavour of JSON Schema, cannot express (F137, F142). */
 const toolSchema: RegExp =
   /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 /** Words between what is refused and why. */
@@ -31,10 +31,10 @@ export const failsGrammar = (words: string): boolean => noGrammar.test(words) ||
 /** Whether a server can force nothing, neither a call nor what is in it. */
 export const refusesGrammars = (words: string): boolean => lacksGrammars.test(words);
 
-/** Whether a server of OpenAI's protocols complains of the schema of a tool. */
+/** Whether a server of OpenAI's protocols complains about a tool's schema. */
 export const refusesToolSchema = (words: string): boolean => toolSchema.test(words);
 
-/** Whether the words of a refused request complain of the schema of its output. */
+/** Whether a refusal complains about the output schema. */
 export function refusesSchema(words: string): boolean {
   if (failsGrammar(words) || notKept.test(words)) return true;
   if (ofTools.test(words)) return false;

@@ -1,6 +1,6 @@
-// The room of refusals that are about a setting: a model that takes no temperature, a server that takes no seed (F134).
+// The room of refusals about a setting: a model that accepts no temperature, a server that accepts no seed (F134).
 //
-// Which model refuses what changes with every model, so that no table keeps up. The words name the field as the protocol
+// Which model refuses what changes with every model, so no table keeps up. The message names the field as the protocol
 // writes it.
 
 import type { Repair } from "@rondo/core";
@@ -8,7 +8,7 @@ import { ownMember } from "../own-member.ts";
 
 const outputLimit: Repair = "settings.maxOutputTokens";
 
-/** The fields of all protocols, and the setting that is behind each. */
+/** The fields of all protocols, and the setting for each. */
 const settings: { readonly [field: string]: Repair } = {
   temperature: "settings.temperature",
   top_p: "settings.topP",
@@ -50,14 +50,14 @@ const settings: { readonly [field: string]: Repair } = {
 };
 
 const named: string = Object.keys(settings).join("|").replaceAll(".", "\\.");
-/** A field in quotes, after a colon, at the start of the words, or behind a word that a field follows. */
+/** A field in quotes, after a colon, at the start of the message, or after a word that introduces one. */
 const field: RegExp = new RegExp(
   `(?:[\`'"]|: ?|^| - |\\btool_choice\\.\\w+\\.|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
   "gi",
 );
 const refused: RegExp =
   /unsupported|not (?:be )?(?:supported|permitted|allowed)|\bis not enabled for|does(?: not|n't) support|must be unset|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
-/** A value that this model does not take: what it does take is its own. */
+/** A refused value: this model accepts others. */
 const value: RegExp = new RegExp(
   [
     `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:must be (?:one of|between|at most|in |a positive|strictly positive|[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
@@ -66,7 +66,7 @@ const value: RegExp = new RegExp(
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
     `\\b(budget) \\d+ is invalid\\b`,
-    // Pydantic's words, before the field and behind it: Anthropic, vLLM, Mistral.
+    // Pydantic's words, before the field and after it: Anthropic, vLLM, Mistral.
     `(?<![\\w.])(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each )`,
     `\\binput should be [^:{}]{1,80}: (${named})(?:\\.|$)`,
     `\\binvalid value at [\`'"](?:\\w+\\.)*(${named})[\`'"]`,
@@ -86,19 +86,22 @@ const value: RegExp = new RegExp(
   "i",
 );
 
-/** The setting that the words of a refused request complain of, as what may be left out. The last of several: temperature and top_p exclude each other. */
+/**
+ * The setting that a refusal complains about, as a repair that leaves it out. The last of several: temperature and top_p
+ * exclude each other.
+ */
 export function refusedSetting(words: string): Repair | undefined {
   const [, ...places] = value.exec(words) ?? [];
   const wrong = settings[places.find((one) => one !== undefined)?.toLowerCase() ?? ""];
   if (wrong !== undefined && wrong !== outputLimit) return wrong;
   if (!refused.test(words)) return undefined;
-  // What is said to be used instead is no complaint.
+  // A suggested replacement is not what is refused.
   const complaint = words.replace(/\buse [^.]{0,80}instead/gi, "");
   const found = [...complaint.matchAll(field)].map(([, name = ""]) => settings[name.toLowerCase()]);
   return new Set(found).size > 2 ? undefined : found.at(-1);
 }
 
-/** The setting behind a field that the refusal itself says it is about. An output limit is lowered before it is left out. */
+/** The setting for a field that the refusal names as its subject. An output limit is lowered before it is left out. */
 export function settingOfField(name: string): Repair | undefined {
   const folded = name.toLowerCase();
   const setting = ownMember(settings, folded);

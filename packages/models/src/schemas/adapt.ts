@@ -1,6 +1,6 @@
-// The room of schema adaptation's face: a schema and a provider's mode in, what that provider takes out.
+// The room of schema adaptation's interface: a schema and a provider's mode in, the schema that the provider accepts out.
 //
-// Whatever was lost on the way is told, so that a caller can warn, put it in words for the model, or refuse.
+// Whatever was lost is reported, so that a caller can warn, describe it to the model, or refuse.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject } from "../json-values.ts";
@@ -13,28 +13,28 @@ import { isStrict } from "./strict.ts";
 
 export interface Adapted {
   schema: JsonObject;
-  /** Rules the adapted schema no longer says. With them it is never wider than the original. */
+  /** Rules that the adapted schema lacks. Together with them it is never wider than the original. */
   removed: Removed[];
-  /** Paths where the adapted schema takes less than the original: free members where objects must be closed, say. */
+  /** Paths where the adapted schema accepts less than the original, e.g. because objects must be closed. */
   narrowed: string[];
 }
 
 export interface AdaptOptions {
   /**
-   * `openai-strict` requires every member. One that was optional becomes `nullable` (default): null then stands for
-   * absent, and `coerce` of a tool reads it so. Or it becomes `required`, and the model must always give it.
+   * `openai-strict` requires every member. An optional one becomes `nullable` (default): null then means absent, and a
+   * tool's `coerce` reads it that way. Or it becomes `required`, and the model must always give it.
    */
   optional?: "nullable" | "required";
 }
 
-/** A schema as the provider takes it. The input is not changed; what needs no change is shared with it. */
+/** A schema as the provider accepts it. The input is not changed; unchanged parts are shared with it. */
 export function adaptSchema(schema: JsonObject, mode: SchemaMode, options: AdaptOptions = {}): Adapted {
   if (mode === "tool") return asTool(objectRoot(schema));
   const { schema: adapted, ...lost } = convert(schema, dialects[mode], options.optional ?? "nullable");
   return { schema: isObject(adapted) ? adapted : schema, ...lost };
 }
 
-/** A tool's schema as the provider takes it: an object without alternatives at its top, then as `adaptSchema`. */
+/** A tool's schema as the provider accepts it: an object without alternatives at its root, then as with `adaptSchema`. */
 export function adaptToolSchema(
   schema: Json | undefined,
   mode: SchemaMode,
@@ -52,7 +52,7 @@ const asTool = ({ schema, removed }: Pick<Adapted, "schema" | "removed">): Adapt
   narrowed: [],
 });
 
-/** What some provider cannot carry of a schema. */
+/** Something in a schema that some provider cannot express. */
 export interface Trouble extends Removed {
   /** The modes that lose this rule. */
   modes: SchemaMode[];
@@ -67,7 +67,7 @@ const portable: readonly SchemaMode[] = [
   "xai",
 ];
 
-/** What a tool's schema would lose, and where: empty for a schema that goes anywhere as it is. */
+/** What a tool's schema would lose, and where: empty for a schema that every provider accepts unchanged. */
 export function schemaTroubles(schema: JsonObject): Trouble[] {
   const found = new Map<string, Trouble>();
   for (const mode of portable) {

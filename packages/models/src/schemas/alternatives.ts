@@ -1,7 +1,7 @@
-// The room of alternatives: `anyOf` and `oneOf` where a dialect wants them otherwise than they stand.
+// The room of alternatives: converts `anyOf` and `oneOf` for dialects that restrict them.
 //
-// Nulls among them become a word of the whole, single values one enum, a lone one is what it is; what stands beside them
-// goes into each, or is lost.
+// Nulls among them become a keyword of the whole schema, single values become one enum, a lone alternative replaces the
+// union; keywords beside them are copied into each, or lost.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
@@ -15,15 +15,15 @@ import { isTypeOf, typeOfValues } from "./types.ts";
 /** The references that were followed on the way here, and an empty name for each level of depth. */
 export type Trail = readonly string[];
 
-/** The walk that this is a part of. */
+/** The conversion that this is a part of. */
 export interface Walk {
   readonly root: Json;
   readonly dialect: Dialect;
   readonly losses: Losses;
   node(given: Json, path: string, trail: Trail): Json;
-  /** A node that has no reference and no alternatives of its own any more. */
+  /** Converts a node that no longer has a reference or alternatives of its own. */
   plain(node: JsonObject, path: string, trail: Trail): Json;
-  /** What a node says of itself, as far as the dialect takes it. */
+  /** A node's annotations, as far as the dialect accepts them. */
   meta(node: JsonObject): JsonObject;
   definitions(node: JsonObject, trail: Trail): JsonObject;
   nulled(out: JsonObject, nullable: boolean): JsonObject;
@@ -33,18 +33,18 @@ export interface Walk {
 interface Told {
   word: "anyOf" | "oneOf";
   all: Json[];
-  /** Without nulls, where the dialect has another word for those. */
+  /** Without nulls, if the dialect has another keyword for them. */
   variants: Json[];
-  /** What stands beside them. */
+  /** The keywords beside them. */
   rest: JsonObject;
   hadNull: boolean;
-  /** The whole takes null. */
+  /** The union accepts null. */
   nullable: boolean;
-  /** A value may satisfy several of them, and is to satisfy one. */
+  /** A value may satisfy several of them, but must satisfy exactly one. */
   exclusive: boolean;
 }
 
-/** `anyOf` and `oneOf` where the dialect wants them otherwise; undefined: as any other keyword. */
+/** Converts `anyOf` and `oneOf` if the dialect restricts them; undefined: they are converted like any other keyword. */
 export function alternativesOf(walk: Walk, node: JsonObject, path: string, trail: Trail): Json | undefined {
   const { dialect, losses } = walk;
   const word = (["anyOf", "oneOf"] as const).find((one) => Array.isArray(node[one]));
@@ -67,7 +67,7 @@ export function alternativesOf(walk: Walk, node: JsonObject, path: string, trail
     : spreadOf(walk, told, path, trail);
 }
 
-/** Single values as one enum, a lone alternative as itself; undefined where they are neither. */
+/** Single values as one enum, a lone alternative as itself; undefined in any other case. */
 function collapsedOf(walk: Walk, told: Told, path: string, trail: Trail): Json | undefined {
   const { dialect, losses } = walk;
   const { word, all, variants, rest, hadNull, nullable, exclusive } = told;
@@ -83,12 +83,12 @@ function collapsedOf(walk: Walk, told: Told, path: string, trail: Trail): Json |
   return walk.nulled(objectOf(walk.node(lone.node, path, trail)), nullable);
 }
 
-/** Beside alternatives everything stays but the type. */
+/** Beside alternatives everything stays except the type. */
 function untypedOf(walk: Walk, told: Told, path: string, trail: Trail): Json {
   const { dialect, losses } = walk;
   const { word, all, variants, rest, exclusive } = told;
   const converted = losses.within(word, all, path, () => variants.map((one) => walk.node(one, path, trail)));
-  // Some are single values only now.
+  // Some became single values only by the conversion.
   const literals = literalsOf(dialect, converted);
   if (literals !== undefined) {
     if (exclusive) losses.lose(word, path, all);
@@ -99,7 +99,10 @@ function untypedOf(walk: Walk, told: Told, path: string, trail: Trail): Json {
   return { ...objectOf(walk.plain(others, path, trail)), [word]: converted };
 }
 
-/** What stands beside alternatives goes into each. Beside members of their own, they mostly say which of those go together. */
+/**
+ * Copies the keywords beside alternatives into each. If the alternatives have members of their own, they usually only say
+ * which of the members go together.
+ */
 function spreadOf(walk: Walk, told: Told, path: string, trail: Trail): Json {
   const { losses } = walk;
   const { word, all, variants, rest, nullable, exclusive } = told;
@@ -125,7 +128,7 @@ function spreadOf(walk: Walk, told: Told, path: string, trail: Trail): Json {
   return walk.nulled({ ...walk.meta(rest), ...walk.definitions(rest, trail), anyOf: converted }, nullable);
 }
 
-/** One enum in place of alternatives. Of what stands beside them only words stay. */
+/** One enum in place of alternatives. Of the keywords beside them only annotations stay. */
 function enumOf(
   walk: Walk,
   literals: Json[],
@@ -138,7 +141,7 @@ function enumOf(
   return { ...walk.meta(rest), type: typeOfValues(variants, literals) as string, enum: literals };
 }
 
-/** An alternative that refers to nothing but one value, or to null, is that. */
+/** An alternative that is only a reference to a single value or to null is replaced by it. */
 function followed(walk: Walk, variant: Json, trail: Trail): Json {
   if (walk.dialect.references !== "inline") return variant;
   const refs = new Set(trail);
@@ -152,7 +155,7 @@ function followed(walk: Walk, variant: Json, trail: Trail): Json {
   return isNull(node) || (plain && literalOf(node) !== undefined) ? node : variant;
 }
 
-/** The values of alternatives that are nothing but one value each, of one type. */
+/** The values of alternatives that are a single value each, all of one type. */
 function literalsOf(dialect: Dialect, variants: readonly Json[]): Json[] | undefined {
   const values = variants.map(literalOf);
   const type = typeof values[0];
@@ -164,7 +167,7 @@ function literalsOf(dialect: Dialect, variants: readonly Json[]): Json[] | undef
   return told.length === 0 ? undefined : told;
 }
 
-/** Whether what stands beside alternatives lets null through. */
+/** Whether the keywords beside alternatives accept null. */
 function leavesNull(beside: JsonObject): boolean {
   const types = typesOf(beside);
   return (

@@ -1,7 +1,7 @@
-// The room between codecs and schemas: a tool or an output schema as a request carries it.
+// The room between codecs and schemas: a tool's schema or an output schema as a request contains it.
 //
-// What the provider cannot be told becomes a warning. With the quirk `describeLostRules` it also goes, in words, into
-// the description of the tool or of the schema.
+// What the provider cannot be sent becomes a warning. With the quirk `describeLostRules` it is also described in the
+// description of the tool or schema.
 
 import type { JsonObject, ToolDefinition } from "@rondo/core";
 import type { Target } from "../codec.ts";
@@ -13,7 +13,7 @@ import { declarable } from "./property-names.ts";
 import { type Removed, renderRemoved } from "./removed.ts";
 import { closed, isStrict } from "./strict.ts";
 
-/** How a codec sends schemas: to whom, and where it says what was lost. */
+/** How a codec sends schemas: for which provider, and where losses are reported. */
 export interface SchemaRoom {
   target: Target;
   readonly warn: Warn;
@@ -22,16 +22,16 @@ export interface SchemaRoom {
 export interface SentTool {
   description: string;
   schema: JsonObject;
-  /** The provider is asked to hold the model to the schema. */
+  /** Whether strict mode is requested from the provider. */
   strict: boolean;
 }
 
-/** A tool in a mode. */
+/** A tool, adapted to a mode. */
 export function sentTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaRoom): SentTool {
   return sent(tool, adaptToolSchema(tool.inputSchema, mode), room, false);
 }
 
-/** A tool as Anthropic takes it, strict or not, wherever its models are served; with the quirk `plainSchemas` in shapes and enums alone. */
+/** A tool as Anthropic accepts it, strict or not, wherever its models are served; with the quirk `plainSchemas` only shapes and enums. */
 export function anthropicTool(tool: ToolDefinition, strict: boolean, room: SchemaRoom): SentTool {
   const plain = room.target.compat?.plainSchemas === true;
   const whole = sentTool(tool, strict ? "anthropic" : plain ? "google-strict" : "tool", room);
@@ -40,15 +40,15 @@ export function anthropicTool(tool: ToolDefinition, strict: boolean, room: Schem
   const { schema, lost, told } = members;
   room.warn(
     "schema_members_undeclared",
-    `members of tool ${tool.name} have names that ${room.target.origin.provider} does not take and are told in its description: ${lost.map((name) => JSON.stringify(name)).join(", ")}`,
+    `members of tool ${tool.name} have names that ${room.target.origin.provider} does not take and are described in its description: ${lost.map((name) => JSON.stringify(name)).join(", ")}`,
   );
   const words = whole.description.trim() === "" ? [] : [whole.description];
   return { ...whole, schema, description: [...words, told].join("\n") };
 }
 
 /**
- * A tool as OpenAI takes it: strict where its schema allows that as it stands, or, with the quirk `adaptStrict`, where
- * nothing but rules on values has to go for it. Never bent so far that the tool would take what the model may not say.
+ * A tool as OpenAI accepts it: strict if its schema allows that unchanged or, with the quirk `adaptStrict`, if only rules
+ * on values are lost. Never adapted so far that the model could not write what the tool would accept.
  */
 export function strictTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaRoom): SentTool {
   const plain = adaptToolSchema(tool.inputSchema, mode);
@@ -57,12 +57,12 @@ export function strictTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaR
   return sent(tool, strict ?? plain, room, strict !== undefined);
 }
 
-/** An output schema in a mode. */
+/** An output schema, adapted to a mode. */
 export function sentOutput(schema: JsonObject, mode: SchemaMode, room: SchemaRoom): JsonObject {
   return output(schema, adapted(schema, mode), room);
 }
 
-/** An output schema as OpenAI takes it, strict as with tools. */
+/** An output schema as OpenAI accepts it, strict as with tools. */
 export function strictOutput(schema: JsonObject, room: SchemaRoom): { schema: JsonObject; strict: boolean } {
   if (isStrict(schema)) return { schema, strict: true };
   const strict = bentToStrict(() => adapted(schema, "openai-strict"), room.target);
@@ -72,7 +72,10 @@ export function strictOutput(schema: JsonObject, room: SchemaRoom): { schema: Js
   };
 }
 
-/** An output schema as the AI SDK's providers take it: they ask for strict mode unless told otherwise, and are told so where it would be refused. */
+/**
+ * An output schema as the AI SDK's providers accept it: they request strict mode unless told otherwise, so this says when
+ * it would be refused.
+ */
 export function aiSdkOutput(schema: JsonObject): { schema: JsonObject; strict: boolean } {
   const whole = closed(schema);
   return isStrict(whole) ? { schema: whole, strict: true } : { schema: withItems(schema), strict: false };
@@ -125,6 +128,6 @@ function warnOf(what: string, removed: readonly Removed[], { target, warn }: Sch
   const more = removed.length > rules.length ? `, and ${removed.length - rules.length} more` : "";
   warn(
     "schema_rules_removed",
-    `${what} says more than ${target.origin.provider} can be told and was sent without ${rules.join(", ")}${more}; what comes is checked against it all the same`,
+    `${what} has rules that ${target.origin.provider} does not take and was sent without ${rules.join(", ")}${more}; what comes back is checked against all of them`,
   );
 }

@@ -1,10 +1,10 @@
-// The room of adapting: one walk through a schema, whatever the dialect.
+// The room of conversion: one walk through a schema, whatever the dialect.
 //
-// Every rule that does not come through is written down, so that the adapted schema and the rules written down are
-// together never wider than the original. Members, items, parts of an `allOf`, references and a lone alternative keep
-// their path; a rule that is lost anywhere else (one of several alternatives, a condition) stands for the whole
-// keyword it was in. What is sent may be narrower: objects are closed, circles cut. Where that takes something away
-// from the model that the tool would take, it is told in `narrowed`.
+// Every rule that is lost is recorded, so that the converted schema and the recorded rules together are never wider than
+// the original. Members, items, parts of an `allOf`, references and a lone alternative keep their path; a rule lost
+// anywhere else (in one of several alternatives, in a condition) is recorded as the whole keyword it was in. What is sent
+// may be narrower: objects are closed, cycles cut. If the model then cannot write what the tool would accept, `narrowed`
+// has the path.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
@@ -21,17 +21,17 @@ import { isArrayType, isObjectType, only, orNull } from "./types.ts";
 export interface Converted {
   schema: Json;
   removed: Removed[];
-  /** Paths where the schema takes less than the original. */
+  /** Paths where the schema accepts less than the original. */
   narrowed: string[];
 }
 
-/** References that fan out would grow without end: past so many nodes each further one is a permissive object. */
+/** References that fan out would grow without end: after this many nodes each further one becomes a permissive object. */
 const maxNodes = 2000;
-/** References that stay are followed for their lost rules, so many times in all. */
+/** References that stay are followed to find lost rules, at most this many times in all. */
 const maxFollowed = 200;
 const maxDepth = 24;
 
-/** A conversion of one schema into one dialect. The input is never changed. */
+/** Converts one schema to one dialect. The input is never changed. */
 export function convert(schema: Json, dialect: Dialect, optional: "nullable" | "required"): Converted {
   const conversion = new Conversion(schema, dialect, optional);
   return {
@@ -78,7 +78,7 @@ class Conversion implements Walk {
     return alternativesOf(this, node, path, inner) ?? this.plain(node, path, inner);
   }
 
-  /** The node with references inlined (where asked) and `allOf` folded in; `cut` where it holds itself or points nowhere. */
+  /** The node with references inlined (if the dialect needs that) and `allOf` merged; `cut` if it contains itself or points nowhere. */
   #settled(
     given: JsonObject,
     path: string,
@@ -86,7 +86,7 @@ class Conversion implements Walk {
     inline: boolean,
   ): { node: JsonObject; refs: string[] } | { cut: JsonObject } {
     let node = given;
-    // Whose reference it is: a definition may itself be one.
+    // The node with the reference: a definition may itself be one.
     let holder: Json = given;
     const refs: string[] = [];
     while (inline && typeof node.$ref === "string") {
@@ -219,10 +219,10 @@ class Conversion implements Walk {
     }
   }
 
-  /** Members of objects. Their names are data, whatever they are called. */
+  /** Members of objects. Their names are data, whatever they are. */
   #members(node: JsonObject, out: JsonObject, path: string, trail: Trail): void {
     const { open, closed, allRequired } = this.dialect;
-    // Members of what is no object rule nothing.
+    // Members constrain nothing if the value is not an object.
     const named = isObject(node.properties) && (open || out.type === undefined || isObjectType(out.type));
     const properties = named
       ? Object.entries(node.properties as JsonObject).map(
@@ -257,7 +257,7 @@ class Conversion implements Walk {
     this.#others(node, out, path, trail, closed && isObjectType(out.type));
   }
 
-  /** Members that are not named: a closed dialect takes none, though the original may. */
+  /** Unnamed members: a closed dialect accepts none, even if the original does. */
   #others(node: JsonObject, out: JsonObject, path: string, trail: Trail, closed: boolean): void {
     const { additionalProperties: given } = node;
     if (closed) {
@@ -301,7 +301,7 @@ class Conversion implements Walk {
     this.#itemsTyped(out, path);
   }
 
-  /** A tuple where there are none: a list of whatever its places take. */
+  /** A tuple, for dialects without them: a list whose items may be anything that one of its places accepts. */
   #tuple(
     places: readonly Json[],
     rest: Json | undefined,
@@ -340,7 +340,7 @@ class Conversion implements Walk {
         const inner = (): Json => this.#nested(word, value, path, [...trail, ""]);
         if (word === "allOf") return inner();
         const kept = this.losses.within(word, value, path, inner, node);
-        // A "not" that says less refuses more: without its rules it would refuse everything.
+        // A "not" with fewer rules refuses more: without any it would refuse everything.
         if (word !== "not" || !this.losses.has(word, path, value)) return kept;
         this.losses.lose(word, path, value);
         return undefined;
@@ -364,7 +364,7 @@ class Conversion implements Walk {
     );
   }
 
-  /** Definitions that stay. What they lose is written down where they are referred to. */
+  /** Definitions that stay. What they lose is recorded where they are referred to. */
   definitions(node: JsonObject, trail: Trail): JsonObject {
     const out: JsonObject = {};
     for (const word of definitions)
@@ -385,7 +385,7 @@ class Conversion implements Walk {
     );
   }
 
-  /** A node without a type, where the dialect wants one on each: any plain value. */
+  /** A node without a type, if the dialect requires one on each: any plain value. */
   #typed(out: JsonObject, path: string): JsonObject {
     if (this.dialect.typed !== "always") return out;
     if (["type", "enum", "const", "anyOf", "$ref"].some((word) => out[word] !== undefined)) return out;

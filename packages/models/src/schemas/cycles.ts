@@ -1,8 +1,8 @@
-// The room of cycles: whether a reference leads back into what is being followed already.
+// The room of cycles: whether a reference leads back into a definition that is already being followed.
 //
-// That a reference was followed on the way is not enough: what stands beside one (a member of the same kind, say) is no
-// part of what it points to. So it is asked where the node stands that refers: in one of the definitions that are being
-// followed, or outside of them all. A node that was made on the way stands nowhere, and is taken to stand inside.
+// It is not enough that the same reference was followed before: keywords beside a reference (a member of the same type,
+// say) are not part of its definition. So the question is where the referring node is: inside one of the definitions being
+// followed, or outside all of them. A node made during the conversion is nowhere, and counts as inside.
 
 import type { Json } from "@rondo/core";
 import type { Trail } from "./alternatives.ts";
@@ -16,7 +16,7 @@ export class Cycles {
     this.#root = root;
   }
 
-  /** @param node what refers, as it stands in the schema */
+  /** @param node the referring node, as it is in the schema */
   has(ref: string, node: Json, trail: Trail): boolean {
     const at = trail.indexOf(ref);
     if (at < 0) return false;
@@ -24,7 +24,7 @@ export class Cycles {
     return trail.slice(at).some((followed) => followed !== "" && this.#nodesOf(followed).has(node));
   }
 
-  /** All that stands in what a reference points to. */
+  /** All nodes in the definition that a reference points to. */
   #nodesOf(ref: string): ReadonlySet<Json> {
     const known = this.#within.get(ref);
     if (known !== undefined) return known;

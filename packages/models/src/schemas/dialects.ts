@@ -1,11 +1,11 @@
-// The room of dialects: what each provider's schemas can say, as a table one can read aloud.
+// The room of dialects: what each provider's schemas can express, as a readable table.
 //
-// A dialect only says what may stand. How a schema gets there is one piece of code for all of them.
+// A dialect only says what is allowed. One piece of code converts schemas for all of them.
 
 import type { Json } from "@rondo/core";
 
 /**
- * `tool`: the least that every provider demands of a tool's schema. `anthropic`: structured output and strict tools.
+ * `tool`: the minimum that every provider requires of a tool's schema. `anthropic`: structured output and strict tools.
  * `openai-strict`: strict tools and structured output. `google-openapi`: the OpenAPI subset of `parameters` and
  * `responseSchema`. `google-structured`: structured output, with ranges. `google-strict`: shape and enums, no ranges.
  * `xai`: everything but lengths and counts.
@@ -20,35 +20,35 @@ export type SchemaMode =
   | "xai";
 
 export interface Dialect {
-  /** Whether a keyword that stands alone (no schema in it, no partner) may stay. */
+  /** Whether a keyword that stands alone (without schemas in it, or partners) may stay. */
   allows(word: string, value: Json): boolean;
-  /** Whether a keyword that holds schemas may stay; `properties`, `items` and alternatives are told apart. */
+  /** Whether a keyword that contains schemas may stay; `properties`, `items` and alternatives are handled separately. */
   nests(word: string): boolean;
-  /** Everything stays that is not forbidden; otherwise only what is allowed. */
+  /** Everything that is not forbidden stays; otherwise only what is allowed. */
   open: boolean;
-  /** Rules that are dropped without a word. */
+  /** Rules that are dropped without being recorded. */
   silent: readonly string[];
   references: "keep" | "inline";
-  /** What stands where a schema holds itself and references are inlined. */
+  /** The replacement for a schema inside itself, when references are inlined. */
   recursion: { type: "object" } | Record<string, never>;
   /** Alternatives that may stay. A `oneOf` that may not becomes an `anyOf`; an `allOf` is merged into its node. */
   unions: readonly ("anyOf" | "oneOf" | "allOf")[];
-  /** Null goes out of types and alternatives: into `nullable`, or nowhere. Absent: it stays where it is. */
+  /** Null is removed from types and alternatives, and becomes `nullable` or is dropped. Absent: it stays where it is. */
   nulls?: "nullable" | "dropped";
-  /** Alternatives that are single values become one enum, a lone alternative itself. */
+  /** Alternatives that are single values become one enum, a lone alternative replaces the union. */
   collapses: boolean;
-  /** A keyword beside alternatives: spread over them, or left where it is but for the type. */
+  /** Keywords beside alternatives: copied into each, or left where they are, with or without the type. */
   beside: "stays" | "spread" | "untyped";
-  /** Several types as a list; otherwise as alternatives. */
+  /** Several types stay a list; otherwise they become alternatives. */
   typeLists: boolean;
-  /** `const` may stay; otherwise it is an enum of one. */
+  /** `const` may stay; otherwise it becomes an enum of one. */
   constants: boolean;
   enums: "any" | "strings";
-  /** Objects take no members but those named. */
+  /** Objects accept only named members. */
   closed: boolean;
-  /** Every member is required; those that were not may be null. */
+  /** Every member is required; those that were optional may be null. */
   allRequired: boolean;
-  /** Every node has a type, arrays have items. */
+  /** Every node has a type, or arrays have items. */
   typed: "always" | "arrays" | "as_given";
 }
 

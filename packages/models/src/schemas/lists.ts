@@ -1,14 +1,14 @@
-// The room of lists: what every provider wants said of one, wherever in a schema it stands.
+// The room of lists: what every provider requires of one, wherever it is in a schema.
 //
-// One list whose items are not told fails every request that its tool is declared in (OpenAI: "array schema missing
-// items"), and so does a tuple as older drafts wrote it: items that are a list are no schema (OpenAI, xAI, Gemini, Anthropic).
+// One list without `items` fails every request in which its tool is declared (OpenAI: "array schema missing items"), and so
+// does a tuple in the form of older drafts: `items` that is a list is not a schema (OpenAI, xAI, Gemini, Anthropic).
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
 import { definitions, holders, maps } from "./keywords.ts";
 import { typesOf } from "./node.ts";
 
-/** The schema with items for each of its lists. The same object where there was nothing to do. */
+/** The schema with items for each of its lists. The same object if nothing had to be added. */
 export function withItems(schema: JsonObject): JsonObject {
   return listed(schema) as JsonObject;
 }

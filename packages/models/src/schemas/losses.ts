@@ -1,6 +1,6 @@
-// The room of what is lost: every rule that does not come through a conversion is written down here, once.
+// The room of losses: every rule that a conversion loses is recorded here, once.
 //
-// Something inside a keyword that has no path of its own stands for the whole keyword.
+// A rule inside a keyword that has no path of its own is recorded as the whole keyword.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { definitions, partnerOf } from "./keywords.ts";
@@ -9,20 +9,20 @@ import { partners, type Removed } from "./removed.ts";
 
 export class Losses {
   removed: Removed[] = [];
-  /** Paths where the schema takes less than the original. */
+  /** Paths where the schema accepts less than the original. */
   readonly narrowed: string[] = [];
-  /** Words that are left out without a word. */
+  /** Keywords whose loss is not recorded. */
   readonly #silent: readonly string[];
-  /** Those that stand only for what lies beyond a circle. */
+  /** Recorded rules that only stand for what is beyond a cycle. */
   readonly #circles = new Set<Removed>();
-  /** How often anything else was lost, known or not. */
+  /** How often any other rule was lost, new or already recorded. */
   #times = 0;
 
   constructor(silent: readonly string[]) {
     this.#silent = silent;
   }
 
-  /** Does something inside a keyword that has no path: whatever it loses stands for the whole keyword. */
+  /** Runs a conversion inside a keyword that has no path: any loss is recorded as the whole keyword. */
   within<T>(word: string, value: Json, path: string, inside: () => T, node?: JsonObject): T {
     const kept = this.removed;
     this.removed = [];
@@ -33,7 +33,7 @@ export class Losses {
     return done;
   }
 
-  /** Does something whose losses are written down elsewhere. */
+  /** Runs a conversion whose losses are recorded elsewhere. */
   aside<T>(inside: () => T): T {
     const kept = this.removed;
     const narrowed = this.narrowed.length;
@@ -47,8 +47,8 @@ export class Losses {
   }
 
   /**
-   * Follows a reference that stays, from outside of any other. Where nothing is lost on the way, there is nothing to lose
-   * beyond the circles in it either, for what lies there is the same once more.
+   * Follows a reference that stays, from outside of any other. If nothing is lost in the definition, nothing is lost beyond
+   * its cycles either, which only repeat it.
    */
   following(inside: () => void): void {
     const before = this.removed.length;
@@ -57,12 +57,12 @@ export class Losses {
     if (this.#times === times) this.removed.length = before;
   }
 
-  /** A reference that stays and leads back into what is being followed: it stands for what is lost on the way, at every depth. */
+  /** A reference that stays and leads back into what is being followed: it stands for what is lost there, at every depth. */
   circle(path: string, ref: string): void {
     this.#note("$ref", path, ref, true);
   }
 
-  /** @param node what the keyword stands in, where its partners stand beside it */
+  /** @param node the node with the keyword, and with its partners beside it */
   lose(word: string, path: string, value: Json, node?: JsonObject): void {
     this.#lose(word, path, value, node, false);
   }
@@ -77,7 +77,7 @@ export class Losses {
     } else this.#note(word, path, value, circle);
   }
 
-  /** Whatever stands beside a reference and goes with it. */
+  /** Loses everything beside a reference, together with it. */
   loseAll(node: JsonObject, path: string): void {
     for (const [word, value] of Object.entries(node)) this.lose(word, path, value, node);
   }
@@ -86,7 +86,7 @@ export class Losses {
     return this.#known(type, fieldPath, value) !== undefined;
   }
 
-  /** Whether anything of a keyword was lost at a path. */
+  /** Whether any rule of a keyword was lost at a path. */
   hasAt(type: string, fieldPath: string): boolean {
     return this.removed.some((rule) => rule.fieldPath === fieldPath && rule.type === type);
   }

@@ -1,6 +1,6 @@
-// The room of two schemas becoming one: what both say, and what of both cannot be said together.
+// The room of merging two schemas, and of what the two cannot express together.
 //
-// A clash means that the one schema is wider than the two: whoever merges must then remember the original rule.
+// A clash means that the merged schema is wider than the two: the caller must then record the original rule.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
@@ -14,7 +14,7 @@ export interface Merged {
 /** One schema for values that satisfy both. Of annotations the first one's win. */
 export function merge(first: JsonObject, second: JsonObject): Merged {
   const members = new Map(Object.entries(first));
-  // The first one's rules over its other members stay what they were; the second one's are left out.
+  // The first one's rules about its other members keep their meaning; the second one's are left out.
   const skipped = [...(reaches(first, second) ? named : []), ...(reaches(second, first) ? ruling : [])];
   let clash = skipped.length > 0;
   for (const [word, value] of Object.entries(second)) {
@@ -31,7 +31,7 @@ export function merge(first: JsonObject, second: JsonObject): Merged {
   return { node: Object.fromEntries(members), clash };
 }
 
-/** Keywords that rule over members the schema does not name, and those that name them. */
+/** Keywords that constrain members that the schema does not name, and those that name members. */
 const ruling = [
   "additionalProperties",
   "unevaluatedProperties",
@@ -51,7 +51,7 @@ const named = [
   "maxContains",
 ];
 
-/** Whether one rules over what the other names: beside each other they mean something else. */
+/** Whether one schema constrains what the other names: together they would mean something else. */
 function reaches(one: JsonObject, other: JsonObject): boolean {
   const has = (node: JsonObject, ...names: string[]): boolean =>
     names.some((name) => node[name] !== undefined && node[name] !== true);
@@ -104,7 +104,7 @@ function commonTypes(a: readonly string[], b: readonly string[]): string[] {
   return [...new Set([...a.filter((type) => within(type, b)), ...b.filter((type) => within(type, a))])];
 }
 
-/** Whether no value satisfies two of the alternatives, as far as that is plain to see: types, values, a tag. */
+/** Whether no value satisfies two of the alternatives, as far as that is obvious: by types, values, or a tag. */
 export function areDisjoint(alternatives: readonly Json[]): boolean {
   return alternatives.every((a, at) => alternatives.slice(at + 1).every((b) => apart(a, b)));
 }
@@ -129,7 +129,7 @@ function apart(a: Json, b: Json): boolean {
   });
 }
 
-/** The values a schema allows, where it lists them. */
+/** The values that a schema allows, if it lists them. */
 export function valuesOf(schema: JsonObject): Json[] | undefined {
   const literal = literalOf(schema);
   if (literal !== undefined) return [literal];

@@ -1,6 +1,6 @@
-// The room of reading a schema: what a node is made of, and where a reference points.
+// The room of reading a schema: what a node contains, and what a reference points to.
 //
-// Schemas come from strangers: every member may be anything. A wrong one is read as if it were absent.
+// Schemas come from strangers: every member may be anything. One of the wrong type counts as absent.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, objectIn } from "../json-values.ts";
@@ -11,13 +11,13 @@ export function same(a: Json | undefined, b: Json | undefined): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The types a node names; none where it leaves them open. */
+/** The types that a node names; none if it leaves them open. */
 export function typesOf(node: JsonObject): string[] {
   const given = Array.isArray(node.type) ? node.type : [node.type];
   return given.filter((type): type is string => typeof type === "string");
 }
 
-/** A schema that allows null and nothing else, plainly. */
+/** Whether a schema obviously allows only null. */
 export function isNull(schema: Json): boolean {
   if (!isObject(schema)) return false;
   const { type, const: value = null, enum: values = [null], ...rest } = schema;
@@ -31,14 +31,14 @@ export function isNull(schema: Json): boolean {
   );
 }
 
-/** The one value a schema allows; undefined where it allows several. */
+/** The only value that a schema allows; undefined if it allows several. */
 export function literalOf(schema: Json): Json | undefined {
   if (!isObject(schema)) return undefined;
   if (schema.const !== undefined) return schema.const;
   return Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined;
 }
 
-/** What says something about a schema and rules nothing. */
+/** Keywords that describe a schema and constrain nothing. */
 export const annotations: ReadonlySet<string> = new Set([
   "title",
   "description",
@@ -60,7 +60,7 @@ export const annotations: ReadonlySet<string> = new Set([
   "propertyOrdering",
 ]);
 
-/** What a node keeps of its words when its rules are gone or move elsewhere. */
+/** The annotations that a node keeps when its rules are gone or move elsewhere. */
 export function meta(
   node: JsonObject,
   words: readonly string[] = ["title", "description", "default"],

@@ -1,7 +1,7 @@
-// The room of a schema's root: a tool takes an object, and no provider wants to hear it in alternatives.
+// The room of a schema's root: a tool takes an object, and no provider accepts alternatives there.
 //
-// One tool with a union at its top fails every request it is declared in (F136), one without `properties` likewise
-// (F141). The union becomes one object that allows more; arguments are checked against the original anyway.
+// One tool with a union at its root fails every request in which it is declared (F136), and so does one without
+// `properties` (F141). The union becomes one object that allows more; arguments are validated against the original anyway.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
@@ -10,7 +10,7 @@ import { meta, objectOf, pointed, same, typesOf } from "./node.ts";
 import type { Removed } from "./removed.ts";
 import { typeOfValues } from "./types.ts";
 
-/** Alternatives of alternatives fan out: those past so many are left out, and the object takes any member. */
+/** Alternatives of alternatives multiply: those beyond this number are left out, and the object accepts any member. */
 const maxBranches = 500;
 
 interface Whole {
@@ -20,7 +20,7 @@ interface Whole {
 
 const unions = ["anyOf", "oneOf", "allOf"] as const;
 
-/** An object schema with `properties` and without alternatives at its top. The same object when there was nothing to do. */
+/** An object schema with `properties` and without alternatives at its root. The same object if nothing had to change. */
 export function objectRoot(given: Json | undefined): { schema: JsonObject; removed: Removed[] } {
   const schema = objectOf(given);
   const removed: Removed[] = [];
@@ -88,8 +88,8 @@ function isOther(branch: JsonObject): boolean {
 }
 
 /**
- * One object for alternatives: the members of all, under what the object itself says of them; required is what it requires
- * itself, else what all do.
+ * One object for alternatives: the members of all, within what the object itself says about them. Required are the members
+ * that the object itself requires, or else those that all alternatives require.
  */
 function joined(whole: JsonObject, branches: readonly JsonObject[]): JsonObject {
   const properties = new Map<string, Json>();
@@ -99,7 +99,7 @@ function joined(whole: JsonObject, branches: readonly JsonObject[]): JsonObject 
       properties.set(name, known === undefined ? property : either(known, property));
     }
   for (const [name, own] of Object.entries(objectOf(whole.properties))) {
-    // An alternative that does not name a member says nothing of it.
+    // An alternative that does not name a member says nothing about it.
     const told = branches.every(({ properties }) => Object.hasOwn(objectOf(properties), name));
     properties.set(name, told ? both(own, properties.get(name)) : own);
   }
@@ -107,7 +107,7 @@ function joined(whole: JsonObject, branches: readonly JsonObject[]): JsonObject 
   const common = (lists[0] ?? []).filter((name) => lists.every((list) => list.includes(name)));
   const { required: own, additionalProperties: free, ...rest } = whole;
   const required = listIn(own).length > 0 ? listIn(own) : common;
-  // Closed it would refuse nothing that the alternatives name; what they leave open stays open.
+  // The object's own `additionalProperties` can stay: all that the alternatives name is in `properties` now.
   return {
     ...rest,
     properties: Object.fromEntries(properties),
@@ -116,7 +116,7 @@ function joined(whole: JsonObject, branches: readonly JsonObject[]): JsonObject 
   };
 }
 
-/** What holds for every value, and beside it what the alternatives say, where that can be said in one. */
+/** What applies to every value, combined with what the alternatives say, if that can be expressed in one schema. */
 function both(own: Json, told: Json | undefined): Json {
   if (!isObject(own) || !isObject(told)) return own;
   const { node, clash } = merge(own, told);
@@ -127,7 +127,7 @@ function both(own: Json, told: Json | undefined): Json {
 function either(a: Json, b: Json): Json {
   if (same(a, b)) return a;
   if (!isObject(a) || !isObject(b)) return {};
-  // What differs in its words alone is one thing, in the first one's.
+  // Schemas that differ only in annotations are the same; the first one's win.
   if (same(withoutWords(a), withoutWords(b))) return { ...meta(b), ...a };
   const [one, other] = [valuesOf(a), valuesOf(b)];
   if (one === undefined || other === undefined) return { anyOf: [...variantsOf(a), b] };

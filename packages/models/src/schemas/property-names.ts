@@ -1,7 +1,7 @@
-// The room of property names that Anthropic does not take: one of them fails every request its tool is declared in.
+// The room of property names that Anthropic does not accept: one of them fails every request in which its tool is declared.
 //
-// They leave the schema and are told in the tool's description, by their own names: a model may write a member that its
-// schema does not name, and the arguments are checked against the original anyway.
+// They are left out of the schema and described in the tool's description, by their own names: a model may write a member
+// that its schema does not name, and arguments are validated against the original anyway.
 
 import type { JsonObject } from "@rondo/core";
 import { listIn } from "../json-values.ts";
@@ -11,12 +11,12 @@ const name = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 export interface Members {
   schema: JsonObject;
-  /** The names that were left out, and the line that tells of them. */
+  /** The names that were left out, and the line that describes them. */
   lost: string[];
   told: string;
 }
 
-/** A tool's schema without members that cannot be declared; undefined where there are none. */
+/** A tool's schema without the members that cannot be declared; undefined if there are none. */
 export function declarable(schema: JsonObject): Members | undefined {
   const members = Object.entries(objectOf(schema.properties));
   const lost = members.filter(([key]) => !name.test(key));

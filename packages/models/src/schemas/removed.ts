@@ -1,24 +1,24 @@
-// The room of removed rules: what a provider's schema could not say, said in words.
+// The room of removed rules: what a provider's schema could not express, in words.
 //
-// The loop checks arguments and answers against the original schema anyway. The words are for the model, so that it
-// keeps a rule it would otherwise learn from an error.
+// The loop validates arguments and answers against the original schema anyway. The words are for the model, so that it
+// follows a rule that it would otherwise learn from an error.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject } from "../json-values.ts";
 
-/** A rule that an adapted schema no longer says. */
+/** A rule that an adapted schema lacks. */
 export interface Removed {
   /**
-   * The keyword. `if`, `contains` and `prefixItems` carry their partners: `value` is then an object of all of them. A rule inside
-   * alternatives stands for all of them: the keyword is then `anyOf` or `oneOf`, the value the alternatives.
+   * The keyword. For `if`, `contains` and `prefixItems`, `value` is an object that includes their partners. For a rule
+   * inside alternatives, the keyword is `anyOf` or `oneOf` and the value is all alternatives.
    */
   type: string;
-  /** Names joined by `.`, `[]` behind an array for its items: `orders[].price`. Empty: the value itself. */
+  /** Names joined by `.`, with `[]` after an array for its items: `orders[].price`. Empty: the value itself. */
   fieldPath: string;
   value: Json;
 }
 
-/** Keywords that travel together, under the first one's name. */
+/** Keywords that belong together, by the first of them. */
 export const partners: { readonly [word: string]: readonly string[] } = {
   if: ["if", "then", "else"],
   contains: ["contains", "minContains", "maxContains"],
@@ -30,7 +30,7 @@ export function ruleOf({ type, value }: Removed): JsonObject {
   return partners[type] !== undefined && isObject(value) ? value : { [type]: value };
 }
 
-/** One line a rule, for a prompt or a description. */
+/** One line per rule, for a prompt or a description. */
 export function renderRemoved(removed: readonly Removed[]): string[] {
   return removed.map(line);
 }

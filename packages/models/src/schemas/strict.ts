@@ -1,7 +1,7 @@
-// The room of strict mode: whether OpenAI would hold the model to a schema as it stands.
+// The room of strict mode: whether OpenAI accepts a schema for it unchanged.
 //
-// Asked for with a schema that breaks its rules, strict mode fails the whole request (F140). So it is asked for only
-// after this was asked.
+// With a schema that breaks its rules, strict mode fails the whole request (F140). So it is requested only after this
+// check.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
@@ -20,7 +20,7 @@ export function isStrict(schema: JsonObject): boolean {
   return schema.type === "object" && schema.anyOf === undefined && isStrictNode(schema, 1);
 }
 
-/** The schema, its objects closed where they do not say whether they are; the same object where they all do. */
+/** The schema with objects closed unless they say otherwise; the same object if all of them do. */
 export function closed(schema: JsonObject): JsonObject {
   return closedNode(schema) as JsonObject;
 }

@@ -1,13 +1,13 @@
-// The room of tool parameters by provider and model: whose schemas need cleaning, told from their names.
+// The room of tool parameters by provider and model: whose schemas need cleaning, judged by their names.
 //
-// Gateways sell other houses' models, and a model's house refuses what it refuses behind any gateway.
+// Gateways sell other vendors' models, and a vendor refuses the same schemas behind any gateway.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject, listIn } from "../json-values.ts";
 import { adaptSchema } from "./adapt.ts";
 import { objectRoot } from "./object-root.ts";
 
-/** The mode in which a provider's model takes tools; undefined: as they are. */
+/** The mode in which a provider's model takes tools; undefined: unchanged. */
 export function toolModeOf(provider: string, model = ""): "google-strict" | "xai" | undefined {
   const house = provider.toLowerCase();
   const id = model.toLowerCase();
@@ -26,7 +26,10 @@ export interface ToolLike {
   inputSchema: Json;
 }
 
-/** A tool whose schema its provider takes: an object at its top, cleaned where the provider needs it. The same tool when there was nothing to do. */
+/**
+ * A tool whose schema its provider accepts: an object at its root, and cleaned if the provider needs that. The same tool if
+ * nothing had to change.
+ */
 export function normalizeToolParameters<T extends ToolLike>(
   tool: T,
   options: { provider?: string; model?: string } = {},
@@ -42,18 +45,18 @@ export function normalizeToolParameters<T extends ToolLike>(
   return inputSchema === given ? tool : { ...tool, inputSchema };
 }
 
-/** What was alternatives is left open, unless it said itself whether it is. */
+/** An object made of alternatives is left open, unless it said itself whether it is. */
 function opened(schema: JsonObject): JsonObject {
   return schema.additionalProperties === undefined ? { ...schema, additionalProperties: true } : schema;
 }
 
 export interface Sanitized<T> {
   tools: readonly T[];
-  /** Where keywords stood that Google refuses, at most 12 a tool: `search.parameters.properties.since.format`. */
+  /** The paths of keywords that Google refuses, at most 12 per tool: `search.parameters.properties.since.format`. */
   violations: string[];
 }
 
-/** Providers whose tools go to Google's strict schemas, and the wire protocol that says so too. */
+/** Providers that use Google's strict schemas, and the wire protocol that implies it too. */
 const googleProviders: ReadonlySet<string> = new Set(["google-gemini-cli", "google-antigravity"]);
 
 /** Tools cleaned for Google's strict servers; for any other provider the same array. */

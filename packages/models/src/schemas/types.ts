@@ -1,4 +1,4 @@
-// The room of types in a schema: one of several, one of values, or one more that is null.
+// The room of types in a schema: one of several, the type of values, or one more that is null.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn } from "../json-values.ts";
@@ -20,7 +20,7 @@ export function isTypeOf(literals: readonly Json[], type: Json): boolean {
   );
 }
 
-/** The type of values that schemas list, where they have one: `integer` where one of the schemas calls it so and none otherwise. */
+/** The common type of the values that schemas list, if there is one: `integer` if one of the schemas says so and none contradicts. */
 export function typeOfValues(schemas: readonly Json[], values: readonly Json[]): string | undefined {
   const types = new Set(values.map((value) => typeof value));
   const [type] = types;
@@ -30,7 +30,7 @@ export function typeOfValues(schemas: readonly Json[], values: readonly Json[]):
   return whole ? "integer" : type;
 }
 
-/** A node of several types as a node of one of them. */
+/** A node of several types, reduced to one of them. */
 export function only(type: string, node: JsonObject): JsonObject {
   const foreign =
     type === "object"
@@ -41,7 +41,7 @@ export function only(type: string, node: JsonObject): JsonObject {
   return { ...Object.fromEntries(Object.entries(node).filter(([word]) => !foreign.includes(word))), type };
 }
 
-/** A schema that also takes null. */
+/** A schema that also accepts null. */
 export function orNull(schema: Json): Json {
   const node = objectOf(schema);
   const { type } = node;

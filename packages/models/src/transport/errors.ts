@@ -54,7 +54,7 @@ export interface ErrorHints {
 }
 
 /**
- * The typed error of an HTTP response that is no success. For `Codec.errorOf`:
+ * The typed error of a failed HTTP response. For `Codec.errorOf`:
  *
  *     errorOf: (response) => classifyHttpError(response, { provider: "anthropic" })
  *
@@ -69,9 +69,9 @@ export function classifyHttpError(response: ErrorResponse, hints: ErrorHints = {
 }
 
 /**
- * The typed error of an error that came inside a successful response: an SSE error frame, a JSON error with status 200,
+ * The typed error for an error inside a successful response: an SSE error frame, a JSON error with status 200,
  * an AWS exception frame (give its type as `code`). `body` is the frame's JSON, or its text.
- * An error that says nothing known is `stream_error`, retryable.
+ * An error that says nothing recognisable becomes `stream_error`, retryable.
  */
 export function classifyStreamError(
   body: Json,

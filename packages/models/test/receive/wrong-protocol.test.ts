@@ -64,7 +64,7 @@ describe.each(Object.entries(sseCodecs))("%s, where an event is an error by its 
     async (frame) => {
       const { error } = await outcome(codec, [frame]);
       expect(error).toMatchObject({ kind: "stream_error", retryable: true });
-      expect(error?.message).toContain("without a word");
+      expect(error?.message).toContain("without an explanation");
     },
   );
 

@@ -227,7 +227,9 @@ describe("each provider's path, key and protocol", () => {
   it.each(["evil.example.com/#", "user@internal:8080/#", "us east 1", "region\n"])(
     "vertex sends no token to a host that a location makes up: %j",
     (location) => {
-      expect(() => vertex("gemini-3-pro", { project: "p", location })).toThrow("no location");
+      expect(() => vertex("gemini-3-pro", { project: "p", location })).toThrow(
+        "is not a Google Cloud location",
+      );
       expect(() => vertex("m", { project: "p", location, baseURL: "https://proxy.example" })).not.toThrow();
     },
   );

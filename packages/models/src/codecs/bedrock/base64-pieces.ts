@@ -1,15 +1,15 @@
-// The room of bytes that come in pieces, each in base64 of its own.
+// The room of bytes that come in pieces, each encoded in base64 by itself.
 
-/** Characters that say three bytes, or the last of them. */
+/** Base64 writes three bytes as this many characters. */
 const quantum = 4;
 
-/** Only the end of what came may have to be written anew, so only that is looked at. */
+/** Only the last characters may have to be encoded again, so only those are looked at. */
 export class Base64Pieces {
   #sure = "";
-  /** It is padded: more bytes change it. */
+  /** A padded end: more bytes would change it. */
   #end = "";
 
-  /** Takes a piece; gives all that came so far, as one. */
+  /** Takes a piece; returns all so far as one base64 text. */
   add(piece: string): string {
     const more = this.#end === "" ? piece : joined(this.#end, piece);
     const isPadded = more.endsWith("=") && this.#sure.length % quantum === 0;
@@ -20,7 +20,7 @@ export class Base64Pieces {
   }
 }
 
-/** What is no base64 is joined as text. */
+/** What is not base64 is joined as text. */
 function joined(before: string, piece: string): string {
   try {
     return btoa(atob(before) + atob(piece));

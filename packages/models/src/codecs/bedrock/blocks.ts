@@ -1,7 +1,7 @@
-// The room of Converse's content blocks: one message of ours as JSON text of theirs.
+// The room of Converse's content blocks: one of our messages as the JSON text of theirs.
 //
-// Every block is an object with one member, its kind. Bytes go as base64 and never as a web address; a document has
-// a name of a narrow alphabet and wants a text beside it. Opaque data goes back to its own origin only.
+// Every block is an object with one member, its kind. Bytes are sent as base64, never as a URL; a document has a name of a
+// narrow alphabet and needs a text beside it. Opaque data goes back to its own origin only.
 
 import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -29,7 +29,7 @@ const longestName = 64;
 
 export const isNova = ({ origin }: Target): boolean => /nova/.test(origin.model);
 
-/** A tool name as Converse takes it. Nova's calls break at a hyphen: "Model produced invalid sequence as part of ToolUse". */
+/** A tool name as Converse accepts it. Nova's calls fail on hyphens: "Model produced invalid sequence as part of ToolUse". */
 export const bedrockName = (name: string, target: Target): string =>
   nameToWire(name, longestName, !isNova(target));
 
@@ -38,15 +38,15 @@ export function cachePoint(ttl?: string): string {
   return jsonOf({ cachePoint: { type: "default", ...(ttl === undefined ? {} : { ttl }) } });
 }
 
-/** A mark of the caller's (`opaque: { cache_control: … }`) as a cache point that follows the block. */
+/** A caller's cache mark (`opaque: { cache_control: … }`) as a cache point after the block. */
 function marked(json: string, opaque: JsonObject | undefined): Block {
   const mark = objectIn(opaque?.cache_control);
   return mark === undefined ? { json } : { json, mark: cachePoint(textIn(mark.ttl)) };
 }
 
 /**
- * The blocks of a user message or of a tool's result.
- * @param where what tells this content from another with the same documents, whose names must not be the same
+ * The blocks of a user message or of a tool result.
+ * @param where distinguishes this content from another with the same documents, whose names must differ
  */
 export function bedrockContent(
   content: readonly ContentPart[],
@@ -71,7 +71,7 @@ export function bedrockContent(
     } else {
       const isDocument = json.startsWith('{"document"');
       if (isDocument) documents++;
-      // Behind a document that it makes a text of, Amazon loses a cache point.
+      // Amazon ignores a cache point after a document that it converts to text.
       const isText = isDocument && typeOfFile(part) !== "application/pdf";
       blocks.push({ ...marked(json, part.opaque), ...(isText ? { unmarked: true } : {}) });
     }
@@ -133,7 +133,7 @@ function fileJson(file: FilePart, target: Target, where: string): string | undef
   });
 }
 
-/** Letters, digits, single spaces, hyphens, brackets; another for each document, and for each place that one stands in. */
+/** A name of letters, digits, single spaces, hyphens and brackets; different for each document, and for each place it is in. */
 function documentName(file: FilePart, where: string): string {
   const name = (file.name ?? "document")
     .replace(/[^a-zA-Z0-9\-()[\]]+/g, " ")
@@ -143,11 +143,11 @@ function documentName(file: FilePart, where: string): string {
   return `${name || "document"}-${hash(`${where} ${data.length} ${data.slice(0, 4096)} ${data.slice(-4096)}`).slice(0, 8)}`;
 }
 
-/** The result of one call: exactly one, never empty; and behind all results, what may not stand in one of this model. */
+/** The result of one call: exactly one block, never empty; and for after all results, what this model does not accept inside one. */
 export function bedrockResult(answered: Answered, target: Target, warn: Warn): Block[] {
   const { id, call, result } = answered;
   const all = result === undefined ? [] : bedrockContent(result.content, target, warn, id);
-  // Only some families know a status; to the others the text must say it, and ours does.
+  // Only some families accept a status; for the others the text must report the error, and ours does.
   const status = (result?.isError ?? true) && knowsStatus(target) ? ',"status":"error"' : "";
   const text = (words: string): string => jsonOf({ text: words });
   const takesFiles = status === "" && takesFilesInResults(target);
@@ -157,7 +157,7 @@ export function bedrockResult(answered: Answered, target: Target, warn: Warn): B
   return [withLastMark(json, within), ...behind];
 }
 
-/** To the other families a file in a result is a mistake, and one in a message none. To Claude it is one in a result that is an error. */
+/** The other families refuse a file in a result, though not in a message. Claude refuses one only in an error result. */
 const takesFilesInResults = (target: Target): boolean =>
   knowsStatus(target) || /llama4/.test(target.origin.model);
 
@@ -165,7 +165,7 @@ function knowsStatus(target: Target): boolean {
   return claudeVersion(target.origin.model) !== undefined || /nova|^arn:/.test(target.origin.model);
 }
 
-/** An answer's parts as Converse writes them. */
+/** How Converse writes an answer's parts. */
 export const bedrockAnswer = (target: Target): AnswerWords => ({
   call: (part, id) => ({
     json: `{"toolUse":{"toolUseId":${jsonOf(id)},"name":${jsonOf(bedrockName(part.name, target))},"input":${argsJson(part)}}}`,

@@ -1,7 +1,7 @@
-// The room of Converse answers: stream frames, or a whole response, as one answer.
+// The room of Converse answers: a stream's frames, or a whole response, as one answer.
 //
-// Blocks are made when first heard of, for their starts may be empty or missing; usage and stop come in either order.
-// Only `messageStop` says that an answer is whole.
+// Blocks are opened when first mentioned, because their starts may be empty or missing; usage and stop come in either
+// order. Only `messageStop` says that an answer is whole.
 
 import {
   type AssistantMessage,
@@ -43,20 +43,20 @@ class BedrockAnswer implements Decoder {
   readonly #emit: Emit;
   readonly #answer: Answer;
   readonly #target: Target;
-  /** Blocks that are kept as they come: a tool the service ran, its result, a kind newer than this code. */
+  /** Blocks that are kept as they come: a tool that the service ran, its result, a kind newer than this code. */
   readonly #natives = new Map<number, { block: JsonObject; input: string }>();
-  /** Reasoning that came encrypted, as far as it has come. */
+  /** Encrypted reasoning, as far as it has arrived. */
   readonly #redacted = new Map<number, Base64Pieces>();
   readonly #places = new BlockPlaces();
-  /** Arguments of each call so far; and those that came with its start. */
+  /** The arguments of each call so far; and those that came with its start. */
   readonly #calls = new Map<number, string>();
   readonly #inputs = new Map<number, JsonObject>();
-  /** Arguments came for a block that is no call. */
+  /** Arguments arrived for a block that is not a call. */
   #strayArgs = false;
   #last = -1;
   #word: string | undefined;
   #detail: string | undefined;
-  /** What a guardrail says of itself, also where it had nothing to do. */
+  /** A guardrail's report, even if it did not intervene. */
   #guarded: string | undefined;
   #hasUsage = false;
 
@@ -78,7 +78,7 @@ class BedrockAnswer implements Decoder {
     if (frame.exception === true || frame.event?.endsWith("Exception") === true) throw this.#failed(frame);
     const payload = frameObject(frame, this.#target.origin.provider);
     if (payload === undefined) return;
-    // A gateway's own events have no type, or that of an error.
+    // A gateway's own events have no type, or the type of an error.
     const isTyped = frame.event !== undefined && !isErrorEvent(frame.event);
     if (!isTyped && isFlatError(payload)) throw this.#failed({ event: undefined, data: frame.data });
     const wrapped = eventTypes.find((type) => objectIn(payload[type]) !== undefined);
@@ -120,7 +120,7 @@ class BedrockAnswer implements Decoder {
     }
   }
 
-  /** An answer that begins once more is not told which of its two beginnings goes on (F077). */
+  /** The error of an answer that begins a second time: it is unknown which of the two is continued (F077). */
   #joined(): RondoError {
     const words = `a second message began inside the first in the stream of ${this.#target.origin.provider}: a gateway joined two answers, and neither can be trusted`;
     return this.#answer.failed(new RondoError("protocol", words, { retryable: true }));
@@ -131,7 +131,7 @@ class BedrockAnswer implements Decoder {
     for (const [index, one] of listIn(content).entries()) this.#block(index, objectIn(one) ?? {});
     this.#ending(body);
     this.#metadata(body);
-    // A body cannot be cut: where a gateway left out the word, its end is the end.
+    // A whole body cannot be truncated: if a gateway left out the stop reason, it still ended.
     if (this.#word !== undefined) return this.end();
     return this.#answer.finish({ wire: "end_turn", detail: "finish_missing" }, answerLimit(this.#target));
   }
@@ -140,10 +140,10 @@ class BedrockAnswer implements Decoder {
     if (this.#word === undefined) throw this.#answer.truncated(this.#target.origin.api);
     const wire = bedrockStop(this.#word);
     if (wire === "error") throw this.#answer.brokenOff(this.#word);
-    // Some gateways tell the arguments with the block's start alone.
+    // Some gateways send the arguments only with the block's start.
     for (const [index, input] of this.#inputs)
       if (this.#calls.get(index)?.trim() === "") this.#answer.argsWhole(index, input);
-    // Closed though it was cut: without any arguments it would look like `{}`.
+    // A truncated call is closed like a whole one: without any arguments it would be read as `{}`.
     const isBare = this.#calls.get(this.#last)?.trim() === "" && !this.#inputs.has(this.#last);
     if ((wire === "max_tokens" || wire === "context_overflow") && isBare) this.#answer.callCut(this.#last);
     const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
@@ -167,7 +167,7 @@ class BedrockAnswer implements Decoder {
   #start(index: number, start: JsonObject): void {
     this.#last = index;
     const use = objectIn(start.toolUse);
-    // A start that says nothing is a text or reasoning block: its first delta will tell.
+    // An empty start is that of a text or reasoning block: its first delta will show which.
     if (use !== undefined && textIn(use.type) !== "server_tool_use") {
       this.#calls.set(index, this.#calls.get(index) ?? "");
       const input = objectIn(use.input);
@@ -200,7 +200,7 @@ class BedrockAnswer implements Decoder {
     const isCall = this.#calls.has(index);
     if (use !== undefined && !isCall) this.#strayArgs ||= use.input !== undefined && use.input !== "";
     if (use !== undefined && isCall) {
-      // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
+      // Some gateways send the value instead of its JSON text (F087). Ignored, the call would run with empty arguments.
       const whole = objectIn(use.input);
       const piece = whole === undefined ? (textIn(use.input) ?? "") : JSON.stringify(whole);
       this.#calls.set(index, (this.#calls.get(index) ?? "") + piece);
@@ -208,7 +208,7 @@ class BedrockAnswer implements Decoder {
       else this.#answer.argsWhole(index, whole);
     }
     const reasoning = objectIn(delta.reasoningContent);
-    // Gateways write it as it stands in a whole response.
+    // Gateways write it as in a whole response.
     if (reasoning !== undefined)
       this.#reasoning(index, { ...objectIn(reasoning.reasoningText), ...reasoning });
     if (delta.citation !== undefined) {
@@ -291,7 +291,7 @@ class BedrockAnswer implements Decoder {
 
   #ending(payload: JsonObject): void {
     this.#word = stopWord(payload.stopReason) ?? this.#word;
-    // In a stream's last event they stand in what it adds, in a whole response by themselves.
+    // In a stream they are in the last event's additional fields, in a whole response at the top level.
     const more = objectIn(payload.additionalModelResponseFields);
     const sequence = textIn((objectIn(more?.delta) ?? more)?.stop_sequence);
     if (sequence) this.#detail ??= sequence;
@@ -307,7 +307,7 @@ class BedrockAnswer implements Decoder {
     const cacheRead = countIn(usage.cacheReadInputTokens);
     const cacheWrite = countIn(usage.cacheWriteInputTokens);
     this.#answer.count({
-      // Cached tokens are counted beside the input, not in it.
+      // Cached tokens are counted beside the input, not within it.
       inputTokens: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
       outputTokens: countIn(usage.outputTokens),
       cachedInputTokens: cacheRead,

@@ -1,7 +1,7 @@
-// The room of Converse requests: a conversation as the body Bedrock wants.
+// The room of Converse requests: a conversation as the body that Bedrock requires.
 //
-// Roles alternate strictly, so that neighbours of one role are one message; the results of an answer come first in
-// theirs. As with Anthropic's own protocol the body is a join of texts that are made once a message.
+// Roles alternate strictly, so neighbours of one role become one message; the results of an answer come first in theirs. As
+// with Anthropic's own protocol the body is a join of texts, each made once per message.
 
 import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
@@ -26,7 +26,7 @@ export class BedrockEncoder implements Encoder {
   readonly #historyOf: ReturnType<typeof turnReaders>;
   readonly #pieces: Pieces;
   readonly #tools = new WeakMap<ToolDefinition, string>();
-  /** The last list of them. */
+  /** The last list of tools, and its blocks. */
   #last: { tools: ModelRequest["tools"]; blocks: readonly Block[] } | undefined;
 
   constructor(target: Target) {
@@ -60,8 +60,8 @@ export class BedrockEncoder implements Encoder {
   }
 
   /**
-   * The tools as blocks. None where none may be called and none stands in the history, since Converse has no word to
-   * forbid them; but a history with calls in it needs them declared, even tools that are gone.
+   * The tools as blocks. None if calls are forbidden and the history has none, because Converse cannot forbid calls; but a
+   * history with calls needs their tools declared, even those that are gone.
    */
   #toolBlocks({ tools, toolChoice }: ModelRequest, turns: readonly Turn[], warn: Warn): Block[] {
     const called = calledTools(turns);
@@ -72,7 +72,7 @@ export class BedrockEncoder implements Encoder {
     }
     if (this.#last?.tools !== tools)
       this.#last = { tools, blocks: joinedTools(tools.map((tool) => this.#toolJson(tool, warn))) };
-    // The last of them may be marked, for one request.
+    // A copy: the last block may be marked for one request.
     return [...this.#last.blocks];
   }
 
@@ -97,7 +97,7 @@ export class BedrockEncoder implements Encoder {
   }
 }
 
-/** What Converse writes in its own way. */
+/** How Converse differs within the family. */
 const dialectOf = (target: Target, words = bedrockAnswer(target)): Dialect => ({
   user: (content, warn) => bedrockContent(content, target, warn),
   assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, words),
@@ -110,7 +110,7 @@ const dialectOf = (target: Target, words = bedrockAnswer(target)): Dialect => ({
 
 const isCallOrResult = ({ json }: Block): boolean => /^\{"tool(?:Use|Result)"/.test(json);
 
-/** The body before its first message. */
+/** The body up to its first message. */
 function headOf({ fields, toolChoice }: BedrockOptions, tools: Block[], system: Block[]): string {
   const choice = toolChoice === undefined ? "" : `,"toolChoice":${jsonOf(toolChoice)}`;
   const members = [
@@ -122,9 +122,9 @@ function headOf({ fields, toolChoice }: BedrockOptions, tools: Block[], system: 
   return `{${members.filter((member) => member !== "").join(",")}`;
 }
 
-/** Blocks as a list; a cache point follows what it marks. */
+/** Blocks as a list; a cache point follows the block that it marks. */
 function list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string {
-  // Put together with +, which copies nothing: all tools of a request may be one of the texts.
+  // Joined with +, which does not copy: one of the texts may be all tools of a request.
   let json = "";
   for (const [at, block] of blocks.entries()) {
     const mark = marks === undefined ? block.mark : marks.get(at);

@@ -12,20 +12,20 @@ export function bedrockHttpError(response: ErrorResponse): RondoError {
   return withRepair(refined(classifyHttpError(response, hints)), response);
 }
 
-/** An exception frame of a stream: its type is the frame's event, its body a message. */
+/** The error of an exception frame: its type is the frame's event, its body has a message. */
 export function bedrockStreamError(frame: Frame, target: Target): RondoError {
   let body: Json = frame.data;
   try {
     body = JSON.parse(frame.data) as Json;
   } catch {
-    // Then its text is the message.
+    // Not JSON: the text itself is the message.
   }
   const told = withOriginal(body);
   const error = classifyStreamError(told, { provider: target.origin.provider, code: frame.event });
   return withStreamRepair(refined(error), told);
 }
 
-/** What the model behind the service said, which is what there is to know: the service's own words are always the same. */
+/** The original message of the model behind the service, if any: the service's own words are always the same. */
 function withOriginal(body: Json): Json {
   const told = objectIn(body);
   const original = textIn(told?.originalMessage);
@@ -34,7 +34,7 @@ function withOriginal(body: Json): Json {
   return { ...told, message: message ? `${message} ${original}` : original };
 }
 
-/** The model's own mistake, under the name of a fault of the service: asked again as seldom as for any other call that cannot be read. */
+/** The model's own mistake, reported as a service error: it is retried only as often as any other malformed call. */
 function refined(error: RondoError): RondoError {
   const isCall = /invalid sequence as part of ToolUse/i.test(error.message);
   return isCall ? errorWith(error, { kind: "malformed_tool_call", retryable: true }) : error;

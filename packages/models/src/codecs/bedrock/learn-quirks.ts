@@ -1,21 +1,21 @@
-// The room of what a refusal teaches of a model behind Converse.
+// The room of what refusals teach about a model behind Converse.
 //
-// Names do not tell everything there: an inference profile is called as its owner likes, and each family takes other
-// members of what all of them share.
+// Names do not tell everything here: an inference profile has whatever name its owner chose, and each family accepts other
+// members of those that all share.
 
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { learned as learnedOfClaude, unless } from "../anthropic/learn-quirks.ts";
 
-/** A choice that this model does not take, in Amazon's words or in the model's own. */
+/** A tool choice that this model does not accept, in Amazon's words or the model's own. */
 const forcedTool: RegExp = /support the toolConfig\.toolChoice\b/i;
 const noCache: RegExp =
   /did not allow prompt caching|access to explicit prompt caching|support the cachePoint\b|extraneous key \[cachePoint\]|nothing available to cache/i;
-/** Models that take no text, or file, beside calls, and none beside results. Claude takes both. */
+/** Models that accept no text or file beside calls, or beside results. Claude accepts both. */
 const callsAlone: RegExp =
   /conversation blocks and tool (?:use|result) blocks cannot be provided in the same turn/i;
 
-/** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
+/** The quirks that a refusal reveals; undefined if there is nothing to change. */
 export function learnedOfConverse(response: ErrorResponse, target: Target): Target["compat"] {
   const { compat } = target;
   const words = complaintOf(response.body);

@@ -1,5 +1,5 @@
-// The room of Converse's settings: what the request asks for, in the members every model shares and in the ones that
-// only its family knows.
+// The room of Converse's settings: a request's settings as the members that every model shares, and those that only its
+// family knows.
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -18,7 +18,7 @@ import { claudeVersion } from "../anthropic/traits.ts";
 import type { Warn } from "../warn.ts";
 import { bedrockName, cachePoint, isNova } from "./blocks.ts";
 
-/** What `settings.providerOptions.bedrock` may hold beside `cache`: members of the body. */
+/** Members of the body that `settings.providerOptions.bedrock` may set, besides `cache`. */
 const members = [
   "guardrailConfig",
   "additionalModelRequestFields",
@@ -34,9 +34,9 @@ export interface BedrockOptions {
   /** Members of the body, in order, without tools, system and messages. */
   fields: JsonObject;
   toolChoice: JsonObject | undefined;
-  /** The automatic cache point; undefined where there is to be none. */
+  /** The automatic cache point; undefined if there should be none. */
   mark: string | undefined;
-  /** Whether it may stand behind tools. */
+  /** Whether a cache point may follow tools. */
   marksTools: boolean;
 }
 
@@ -61,14 +61,14 @@ export function bedrockOptions(asked: Asked): BedrockOptions {
   };
 }
 
-/** A name that its owner chose: behind it stands a Claude more often than not, and what is no Claude says so once. */
+/** A name chosen by its owner: usually a Claude is behind it, and any other model refuses once. */
 const isHidden = ({ origin }: Target): boolean =>
   claudeVersion(origin.model) === undefined &&
   /:(?:application-inference-profile|provisioned-model|default-prompt-router|prompt-router)\//.test(
     origin.model,
   );
 
-/** What is asked for in the members that every model shares, and in those that only its family knows: the caller's own last. */
+/** The settings as members that every model shares, and those that only its family knows; the caller's own come last. */
 function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObject } {
   const { request, target, told, warn } = asked;
   const own = objectIn(told.additionalModelRequestFields);
@@ -80,7 +80,7 @@ function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObje
     const { thinking, effort } = thinkingOf(asked, limit);
     if (thinking !== undefined) extra.thinking = thinking;
     if (effort !== undefined) extra.output_config = { effort };
-    // Behind a name that hides it the model's own limit stands, but a budget wants one above it.
+    // If the name hides the model, its own default limit applies, but a thinking budget needs an explicit limit above it.
     if (isClaude || request.settings.maxOutputTokens !== undefined || thinks(thinking))
       inference.maxTokens = limit;
   } else {
@@ -101,7 +101,7 @@ function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObje
   return { inference, additional: { ...extra, ...own } };
 }
 
-/** Families other than Claude, each with a member of its own. */
+/** Reasoning of families other than Claude, each with a member of its own. */
 function reasoningOfOthers({ request, target, warn }: Asked, extra: JsonObject): void {
   const { reasoning } = request.settings;
   if (reasoning === undefined) return;
@@ -123,7 +123,7 @@ function reasoningOfOthers({ request, target, warn }: Asked, extra: JsonObject):
     );
 }
 
-/** A Nova that thinks as hard as it can takes no limit and no sampling. */
+/** A Nova with maximum reasoning accepts neither an output limit nor sampling. */
 function unsetForReasoning(inference: JsonObject, config: JsonObject | undefined, warn: Warn): void {
   if (config?.type !== "enabled" || config.maxReasoningEffort !== "high") return;
   for (const name of ["maxTokens", "temperature", "topP"]) {
@@ -136,7 +136,7 @@ function unsetForReasoning(inference: JsonObject, config: JsonObject | undefined
   }
 }
 
-/** The member that holds the model to a schema. */
+/** The member that constrains the output to a schema. */
 const held = (schema: JsonObject): JsonObject => ({
   type: "json_schema",
   structure: { jsonSchema: { schema: jsonOf(schema), name: "output" } },
@@ -154,7 +154,7 @@ function toolChoice(asked: Asked, isThinking: boolean): JsonObject | undefined {
   return choice === "any" ? { any: {} } : { tool: { name: bedrockName(choice.tool, asked.target) } };
 }
 
-/** An automatic cache point, where the model is known to take them: others refuse the request. */
+/** An automatic cache point, if the model is known to accept them: others refuse the request. */
 function cacheMark(option: Json | undefined, target: Target): string | undefined {
   if (option === false) return undefined;
   const version = claudeVersion(target.origin.model)?.number ?? 0;

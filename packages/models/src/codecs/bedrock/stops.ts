@@ -1,9 +1,9 @@
-// The room of Bedrock's stop reasons: what each word of Converse means by itself.
+// The room of Bedrock's stop reasons: what each means by itself in Converse.
 
 import type { StopKind } from "@rondo/core";
 import { stopIn } from "../foreign-stops.ts";
 
-/** Wire word to kind. A word that is not here is another protocol's, or `unknown`. */
+/** Stop reason to kind. One that is not here is another protocol's, or `unknown`. */
 export const bedrockStops: { readonly [word: string]: StopKind } = {
   end_turn: "end_turn",
   tool_use: "tool_use",
@@ -14,7 +14,7 @@ export const bedrockStops: { readonly [word: string]: StopKind } = {
   malformed_model_output: "malformed_call",
   malformed_tool_use: "malformed_call",
   model_context_window_exceeded: "context_overflow",
-  // Words of Claude that may shine through.
+  // Claude's own words, which may be passed through.
   pause_turn: "pause",
   refusal: "refusal",
 };

@@ -1,8 +1,8 @@
-// The room of streamed arguments: a call's arguments put together from values at JSON paths.
+// The room of streamed arguments: a call's arguments assembled from values at JSON paths.
 //
-// Vertex streams arguments as `{ jsonPath, stringValue | numberValue | boolValue | nullValue }`, where pieces of a
-// string append. Paths and keys come from a model: `__proto__` is a key like any other, an index may not make an array
-// of a billion holes, and a path that contradicts an earlier one makes the call broken, never wrong.
+// Vertex streams arguments as `{ jsonPath, stringValue | numberValue | boolValue | nullValue }`, where pieces of a string
+// are appended. Paths and keys come from a model: `__proto__` is a key like any other, an index must not create an array of
+// a billion holes, and a path that contradicts an earlier one makes the call broken, never wrong.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { ownMember, putMember } from "../../own-member.ts";
@@ -18,14 +18,14 @@ export interface PartialArg {
 
 type Step = string | number;
 
-/** How far past its end an array may be written. Pieces come in order; this is for a server that skips a few. */
+/** How far beyond its end an array may be written. Pieces come in order; this is for servers that skip a few. */
 const maxGap = 1000;
 
-/** Assembles one call's arguments. `add` returns the JSON text that the piece added, for showing it while it grows. */
+/** Assembles one call's arguments. `add` returns the JSON text that the piece added, for display while it grows. */
 export class StreamedArgs {
   readonly value: JsonObject = {};
   readonly pieces: PartialArg[] = [];
-  /** Set once a piece did not fit: the arguments are then not to be trusted. */
+  /** Set once a piece did not fit: the arguments must not be trusted then. */
   broken = false;
   readonly #writer = new Writer();
 
@@ -40,7 +40,7 @@ export class StreamedArgs {
     return this.#writer.write(path, leaf, piece.willContinue === true);
   }
 
-  /** What closes the text that `add` returned so far. */
+  /** The text that closes what `add` has returned so far. */
   end(): string {
     return this.broken ? "" : this.#writer.end();
   }
@@ -48,14 +48,14 @@ export class StreamedArgs {
 
 function leafOf(piece: PartialArg): Json | undefined {
   if (typeof piece.stringValue === "string") return piece.stringValue;
-  // A long integer may have been kept as raw JSON, which is no number by its type.
+  // A long integer may have been kept as raw JSON, whose type is not number.
   if (piece.numberValue !== undefined) return piece.numberValue;
   if (typeof piece.boolValue === "boolean") return piece.boolValue;
   if ("nullValue" in piece) return null;
   return undefined;
 }
 
-/** `$.a.b[0]['c d']` as steps; undefined when it is no such path. The root alone is none: arguments are an object. */
+/** `$.a.b[0]['c d']` as steps; undefined if it is not such a path. The root alone is not one: arguments are an object. */
 function parsePath(path: string): Step[] | undefined {
   if (!path.startsWith("$")) return undefined;
   const steps: Step[] = [];
@@ -79,7 +79,7 @@ function parsePath(path: string): Step[] | undefined {
 function unquote(quoted: string): string | undefined {
   if (!quoted.includes("\\")) return quoted;
   try {
-    // A path may escape its own quote, which JSON does not know, and leave the other one bare, which JSON forbids.
+    // A path may escape its own quote, which JSON does not know, and leave the other kind unescaped, which JSON forbids.
     const json = quoted.replaceAll("\\'", "'").replaceAll(/(?<!\\)"/g, '\\"');
     return JSON.parse(`"${json}"`) as string;
   } catch {
@@ -128,7 +128,7 @@ function set(at: Json, step: Step, value: Json): boolean {
   return true;
 }
 
-/** Writes pieces that come in document order as JSON text. Out of order it falls silent: the value is the truth. */
+/** Writes pieces that come in document order as JSON text. Out of order it stops writing: only the value counts. */
 class Writer {
   readonly #open: { array: boolean; size: number; step: Step }[] = [];
   #inString = false;
@@ -146,7 +146,7 @@ class Writer {
     let text = this.#closeString();
     const key = JSON.stringify(path);
     if (this.#done.has(key)) {
-      // An empty last piece of a string that is already shut changes nothing; anything else does.
+      // An empty last piece of a string that is already closed changes nothing; any other piece is out of order.
       if (leaf !== "") this.#silent = true;
       return text;
     }
@@ -185,7 +185,7 @@ class Writer {
     while (same < this.#open.length && same < path.length - 1 && this.#open[same]!.step === path[same])
       same++;
     let text = "";
-    // Levels below the first difference are shut; the level of the difference stays open and gets a new member.
+    // Levels below the first difference are closed; the level of the difference stays open for a new member.
     while (this.#open.length > same + 1) text += this.#pop();
     for (let i = same; i < path.length; i++) {
       const step = path[i]!;

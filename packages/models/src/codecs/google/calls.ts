@@ -1,6 +1,6 @@
-// The room of Google's calls: parts with a functionCall, one after another, become the calls of an answer.
+// The room of Google's calls: functionCall parts, one after another, become the calls of an answer.
 //
-// A streamed call is whole at an empty functionCall, at the next named call, or at the finish.
+// A streamed call is whole at an empty functionCall, at the next named call, or at the finish reason.
 
 import type { Json, Opaque } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
@@ -14,7 +14,7 @@ interface StreamedCall {
   key: number;
   id: string;
   args: StreamedArgs;
-  /** True once there were pieces: a call without any has its arguments whole, or none. */
+  /** True once there were pieces: otherwise a call has all its arguments at once, or none. */
   pieces: boolean;
 }
 
@@ -23,12 +23,12 @@ export class GoogleCalls {
   readonly #newKey: () => number;
   /** The call that is still open. */
   #streamed: StreamedCall | undefined;
-  /** Calls that came without arguments. */
+  /** Keys of calls that came without arguments. */
   readonly #bare = new Set<number>();
-  /** Arguments came for no call that could be told. */
+  /** Arguments arrived that fit no call. */
   strayArgs = false;
 
-  /** @param newKey a block's key in the answer */
+  /** @param newKey makes the key of a new block in the answer */
   constructor(answer: Answer, newKey: () => number) {
     this.#answer = answer;
     this.#newKey = newKey;
@@ -40,7 +40,7 @@ export class GoogleCalls {
     const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));
     if (!goesOn) this.close();
     if (!goesOn && name === "") {
-      // A closing part whose call is shut already, or a call without a name: there is nothing to run.
+      // A closing part whose call is already closed, or a call without a name: there is nothing to run.
       if (!isEmpty(call.args) || call.partialArgs !== undefined) this.#nameless(call);
       return;
     }
@@ -63,7 +63,7 @@ export class GoogleCalls {
     if (call.willContinue !== true) this.close(state);
   }
 
-  /** Some say the name first, and the arguments in a part without it: they are those of the one call that has none. */
+  /** Some servers send the name first, and the arguments in a part without it: they belong to the only call without any. */
   #nameless({ args }: GoogleFunctionCall): void {
     const [key, another] = this.#bare;
     if (key === undefined || another !== undefined || !isObject(args)) {
@@ -74,12 +74,12 @@ export class GoogleCalls {
     this.#answer.argsWhole(key, args);
   }
 
-  /** The call is whole: the open one, where none is named. */
+  /** The call is whole. Default: the open one. */
   close(state: StreamedCall | undefined = this.#streamed): void {
     if (state === undefined) return;
     if (state.pieces) {
       this.#answer.args(state.key, state.args.end());
-      // A list of pieces is no object: what could not be put together never runs, and its words are kept.
+      // A list of pieces is not an object: arguments that could not be assembled never run, but their text is kept.
       const { broken, pieces, value } = state.args;
       this.#answer.argsWhole(state.key, broken ? (pieces as unknown as Json) : value);
     }
@@ -87,7 +87,7 @@ export class GoogleCalls {
     if (state === this.#streamed) this.#streamed = undefined;
   }
 
-  /** The answer reached its limit: the open call stays open, with what has come of it. */
+  /** The answer reached its limit: the open call stays open, with what arrived of it. */
   cut(): void {
     if (this.#streamed?.pieces) this.#answer.argsWhole(this.#streamed.key, this.#streamed.args.value);
   }

@@ -1,8 +1,8 @@
-// The room of Google's answers: GenerateContent responses, streamed or whole, into one answer.
+// The room of Google's answers: GenerateContent responses, streamed or whole, as one answer.
 //
-// Parts have no index. Neighbouring pieces of one kind make one part, but a part that carries a thoughtSignature is
-// never joined with another, nor left out when it is empty: Gemini 3 refuses a history without it. Errors come inside a 200
-// stream, a block comes without candidates, and STOP ends answers with calls too.
+// Parts have no index. Consecutive pieces of one kind make one part, but a part with a thoughtSignature is never joined
+// with another, nor left out if empty: Gemini 3 refuses a history without it. Errors come inside a 200 stream, a block
+// comes without candidates, and STOP also ends answers with calls.
 
 import {
   type AssistantMessage,
@@ -46,10 +46,10 @@ export class GoogleDecoder implements Decoder {
   readonly #emit: (event: ModelEvent) => void;
   readonly #target: Target;
   readonly #frames = new FrameJson([["candidates", 0, "content", "parts", 0, "text"]], parseExact);
-  /** Gemini has no sentinel, and older models repeat STOP in every event: only the end of the stream is the end. */
+  /** Gemini has no end sentinel, and older models repeat STOP in every event: only the end of the stream is the end. */
   finished = false;
   #blocks = 0;
-  /** The text or reasoning block that the next piece of its kind goes on. */
+  /** The text or reasoning block that the next piece of the same kind continues. */
   #open: { kind: "text" | "reasoning"; key: number } | undefined;
   #lastText: number | undefined;
   readonly #calls: GoogleCalls;
@@ -57,11 +57,11 @@ export class GoogleDecoder implements Decoder {
   readonly #sources = new GoogleSources();
   #heard = false;
   #word: string | undefined;
-  /** The word came behind all that was said. */
+  /** The finish reason came after all content. */
   #ended = false;
-  /** How often something was said. */
+  /** How many pieces of content arrived. */
   #said = 0;
-  /** The candidate that ended the answer, where there were calls in it. */
+  /** The candidate that ended the answer, if it had calls. */
   #last: string | undefined;
   #detail: string | undefined;
   #blocked: string | undefined;
@@ -102,7 +102,7 @@ export class GoogleDecoder implements Decoder {
     this.takeAll(value);
   }
 
-  /** One response, or an array of them: what a server sends that was not asked for SSE. */
+  /** One response, or an array of them, as a server sends if SSE was not requested. */
   takeAll(value: Json): void {
     if (Array.isArray(value)) for (const one of value) this.#take(one);
     else this.#take(value);
@@ -118,7 +118,7 @@ export class GoogleDecoder implements Decoder {
     return this.#finish();
   }
 
-  /** The end of an answer that came in one body: it cannot be truncated, even where it names no finish reason. */
+  /** The end of an answer that came as one body: it cannot be truncated, even without a finish reason. */
   endWhole(): AssistantMessage {
     this.#count();
     if (this.#word === undefined && this.#blocked === undefined && !this.#heard && this.#answer.empty)
@@ -189,7 +189,7 @@ export class GoogleDecoder implements Decoder {
     if (said !== "") this.#detail = said;
   }
 
-  /** Whether an event with calls that ended the answer comes once more: a proxy passed it on twice. */
+  /** Whether an event with calls that ended the answer is repeated: a proxy passed it on twice. */
   #isLast(candidate: GoogleCandidate): boolean {
     if (!this.#ended && finishWord(candidate.finishReason) === "") return false;
     const calls = partsOf(candidate).filter((part) => isObject(part.functionCall));
@@ -199,7 +199,10 @@ export class GoogleDecoder implements Decoder {
     return isLast;
   }
 
-  /** More comes without a word. One that stood before the first of it is a gateway's, which says STOP to every empty piece. */
+  /**
+   * More content follows without a finish reason. An earlier one before any content came from a gateway that sends STOP
+   * with every empty piece.
+   */
   #goOn(before: number): void {
     if (before === 0) this.#word = undefined;
     this.#ended = false;
@@ -258,12 +261,12 @@ export class GoogleDecoder implements Decoder {
     this.#answer.part(this.#blocks++, told);
   }
 
-  /** Counts come with every event and only the last matter: they are read when somebody asks. */
+  /** Usage comes with every event and only the last counts: it is read when needed. */
   #count(): void {
     this.#answer.count(usageOf(this.#usage));
   }
 
-  /** Sources belong to the answer's last text; without any text they stand alone. */
+  /** Sources belong to the answer's last text; without any text they are a part of their own. */
   #attachSources(): void {
     for (const source of this.#sources.all) {
       if (this.#lastText === undefined) this.#answer.native(this.#blocks++, "sources", source as Opaque);
@@ -280,7 +283,7 @@ export class GoogleDecoder implements Decoder {
           ? undefined
           : "content_filter"
         : googleStop(this.#word);
-    // At the output limit an open call stays open, and so is cut; at any other end it was merely not closed.
+    // At the output limit an open call was cut off; at any other end it was merely not closed.
     if (wire === "max_tokens") this.#calls.cut();
     else this.#calls.close();
     const lost = this.#answer.settleCalls(this.#calls.strayArgs) && wire === "end_turn";
@@ -293,7 +296,7 @@ export class GoogleDecoder implements Decoder {
       ...(this.#detail === undefined ? {} : { detail: this.#detail }),
     });
     if (kind !== "malformed_call") return message;
-    // The candidate of a malformed call is never replayed: no call of it, and no part that is only a signature.
+    // The candidate of a malformed call is never sent back: none of its calls, and no part that is only a signature.
     const content = message.content.filter(
       (part) => (part.type === "text" || part.type === "reasoning") && part.text !== "",
     );

@@ -1,7 +1,7 @@
-// The room of Google's requests: settings, tools and the system prompt into the head of a body.
+// The room of Google's requests: settings, tools and the system prompt form the head of a body.
 //
 // What stays the same from step to step comes first and the turns come last, so that a request is a byte prefix of the
-// next. What this model or server lacks becomes a warning; it is never sent on the chance.
+// next. What this model or server cannot do becomes a warning; it is never sent to try.
 
 import type { JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
@@ -20,7 +20,7 @@ import {
 } from "./target.ts";
 import { googleThinking } from "./thinking.ts";
 
-/** Google takes five stop sequences. */
+/** Google accepts five stop sequences. */
 const maxStops = 5;
 
 export class GoogleEncoder implements Encoder {
@@ -61,7 +61,7 @@ export class GoogleEncoder implements Encoder {
     return {
       path: this.#traits.path,
       headers: { "content-type": "application/json", ...request.settings.headers },
-      // The history with +, which copies nothing: a join would copy it once more than sending it does.
+      // The history is joined with +, which does not copy: a join would copy it once more than sending it does.
       body: `{${[...members, ""].join(",")}"contents":[${cached || bySystem ? "" : saidByUser(prompts)}${turns}]}`,
       warnings,
     };
@@ -98,7 +98,7 @@ export class GoogleEncoder implements Encoder {
     if (known !== undefined) return known;
     const { tools: mode, field } = this.#traits.schemas;
     const { description, schema } = sentTool(tool, mode, { target: this.#target, warn });
-    // The older form refuses an object without properties: a tool without arguments then says nothing of them.
+    // The older form refuses an object without properties: a tool without arguments then gets no schema.
     const silent = field === "parameters" && schema.properties === undefined;
     const text = jsonOf({ name: wireName(tool.name), description, ...(silent ? {} : { [field]: schema }) });
     this.#tools.set(tool, text);
@@ -206,7 +206,7 @@ export class GoogleEncoder implements Encoder {
   }
 }
 
-/** The system prompt as a turn of the user's, before all others. */
+/** The system prompt as a user turn before all others. */
 function saidByUser(prompts: readonly string[]): string {
   const parts = prompts.map((text) => ({ text }));
   return parts.length === 0 ? "" : `${jsonOf({ role: "user", parts })},`;
@@ -214,7 +214,7 @@ function saidByUser(prompts: readonly string[]): string {
 
 const handledKeys: ReadonlySet<string> = new Set(["generationConfig", "tools", "toolConfig"]);
 
-/** The options for this provider: those under its own name lie over those under `google`. */
+/** The options for this provider: those under its own name win over those under `google`. */
 function optionsOf(target: Target, settings: Settings): JsonObject {
   const all = settings.providerOptions ?? {};
   const { provider } = target.origin;
@@ -224,7 +224,7 @@ function optionsOf(target: Target, settings: Settings): JsonObject {
   };
 }
 
-/** Ours where the loop constrains the model; while the model may choose, the options may say how (`VALIDATED`). */
+/** Our own if the loop constrains the tool choice; if the model may choose, the options may say how (`VALIDATED`). */
 function callingOf(request: ModelRequest): JsonObject {
   switch (request.toolChoice) {
     case "auto":

@@ -1,4 +1,4 @@
-// The room of Google's errors: the shared reading, and the few texts that only Google writes.
+// The room of Google's errors: the classification that all providers share, plus the few texts that only Google writes.
 
 import { cutRaw, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
@@ -7,7 +7,7 @@ import { withRepair, withStreamRepair } from "../with-repair.ts";
 
 const hints: ErrorHints = { provider: "google" };
 
-/** The typed error of an HTTP response that is no success. */
+/** The typed error of a failed HTTP response. */
 export function googleHttpError(response: ErrorResponse): RondoError {
   return withRepair(refined(classifyHttpError(response, hints)), response);
 }
@@ -17,7 +17,7 @@ export function googleStreamError(body: Json, target: Target): RondoError {
   return withStreamRepair(refined(classifyStreamError(body, { provider: target.origin.provider })), body);
 }
 
-/** A combination the model cannot do fails again however often it is sent, and is no mistake in the request's form. */
+/** A combination of features that the model does not support: retrying never helps, and the form of the request is not at fault. */
 const lacking =
   /(?:function calling|tool use|thinking|thinking_?(?:level|budget|config)|multiple tools|penalty|response mime ?type|developer instruction)[^.]{0,80}(?:is|are)(?: not| un) ?(?:supported|enabled)/i;
 
@@ -30,7 +30,7 @@ function refined(error: RondoError): RondoError {
   });
 }
 
-/** The error of an event that is no JSON object. */
+/** The error of an event that is not a JSON object. */
 export function notJson(data: string, target: Target): RondoError {
   const { provider, model } = target.origin;
   const words = /^error\b/i.test(data)

@@ -1,9 +1,9 @@
-// The room of what a refusal, or silence, teaches of a Gemini: what it thinks of the signatures in a history, how it is asked to think,
-// and what of a request it does not know.
+// The room of what refusals, and empty answers, teach about a Gemini: about signatures in the history, how thinking is
+// requested, and which parts of a request it does not know.
 //
-// A signature is of one model, one account and one day; levels of thinking, penalties and the form of schemas are of one
+// A signature belongs to one model, one account and one day; thinking levels, penalties and the form of schemas to one
 // model or server. What is refused once is refused with every later request of the conversation, so it is kept for the
-// model, as a quirk (`codec.ts`).
+// model as a quirk (`codec.ts`).
 
 import type { AssistantMessage } from "@rondo/core";
 import type { Codec, ErrorResponse, Target } from "../../codec.ts";
@@ -12,11 +12,11 @@ import { refusedSystemRole } from "../../refusals/roles.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
 
-/** F102: another account's, another model's, or too old. */
+/** F102: a signature of another account or another model, or one that is too old. */
 const spoilt: RegExp =
   /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature|thought[ _]?signature[`'"\\]* is (?:not valid|invalid)/i;
 const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|high)\b[^.]{0,20} not supported/i;
-/** Neither level nor budget, then one of the two. */
+/** Neither levels nor budgets are accepted; then one of the two. */
 const noThinking: RegExp =
   /thinking is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
 const noLevels: RegExp =
@@ -26,22 +26,22 @@ const noBudgets: RegExp =
 const neverOff: RegExp = /budget 0 is invalid|not support setting thinking_?budget to 0/i;
 const noPenalty: RegExp = /\bpenalty is not (?:enabled|supported)/i;
 const noJsonSchema: RegExp = /unknown name [`'"\\]*(?:parameters|response)_?json_?schema/i;
-/** A gateway, or a Vertex, that makes the older subset of the schemas itself and fails at it (F137). */
+/** A gateway, or Vertex, that converts schemas to the older subset itself, and fails (F137). */
 const noSuchSchema: RegExp =
   /function_?declarations\[\d+\](?:\.value)?\.parameters\b|function_?declaration\b[^{}]{0,160}\bschema\b/i;
-/** Rules on values, such as the lengths of lists, make what the model is held to grow beyond measure. */
+/** Rules on values, such as lengths of lists, make the grammar that constrains the model too large. */
 const heavySchema: RegExp = /too many states for serving|\bschema is too (?:complex|large)\b/i;
-/** What a tool returns stands in the user's next turn, where it may not stand in the response. */
+/** Files that a tool returns go into the user's next turn, because they may not be in the functionResponse. */
 const noMediaInResults: RegExp =
   /not supported in [`'"\\]*function_?response\.parts|unknown name [`'"\\]*parts[`'"\\]* at [`'"\\]*[^`'"{}]{0,60}function_?response/i;
 
-/** F058: some servers hand out ids that they do not take back, and models of other houses cannot do without. */
+/** F058: some servers give out ids that they do not take back, while other vendors' models need them. */
 const noIds: RegExp =
   /unknown name [`'"\\]*id\b[^.{}]{0,40}\.parts[^.{}]{0,12}\.function_?(?:call|response)\b/i;
 const wantsIds: RegExp =
   /\b(?:tool_use|function_?(?:call|response))\.id\b[^{}]{0,40}(?:required|missing|empty)|\bfunction_?(?:call|response)\b[^{}.]{0,40} missing (?:an |its |the )?[`'"\\]*id\b/i;
 
-/** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
+/** The quirks that a refusal reveals; undefined if there is nothing to change. */
 export function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
   if (status !== 400) return undefined;
   const quirks = quirksIn(complaintOf(body), googleTraits(target));
@@ -49,8 +49,8 @@ export function learned({ status, body }: ErrorResponse, target: Target): Target
 }
 
 /**
- * An answer may end with the word that calls want signatures, where others refuse the request. A Gemini that has nothing to
- * say, without a single token, may have stumbled over signatures of its own.
+ * An answer may end with a finish reason that says that calls lack signatures, where other servers refuse the request. A
+ * Gemini whose answer is empty, without a single token, may have failed on signatures of its own.
  */
 export const suspected: NonNullable<Codec["suspected"]> = (answer, target) => {
   const { provider, model } = target.origin;
@@ -58,7 +58,7 @@ export const suspected: NonNullable<Codec["suspected"]> = (answer, target) => {
   if (isUnsigned(answer))
     return needsSignatures ? undefined : { compat: { ...target.compat, needsSignatures: true } };
   if (!isSilent(answer) || !ownSignatures) return undefined;
-  const message = `${provider}/${model} said nothing to its own thought signatures, and answered without them: they are left out from now on`;
+  const message = `${provider}/${model} gave an empty answer to a history with its own thought signatures, and answered without them: they are left out from now on`;
   return {
     compat: { ...target.compat, ownSignatures: false },
     warning: { code: "thinking_dropped", message },

@@ -1,10 +1,10 @@
-// The room of Google's turns: messages into `contents`, each encoded once.
+// The room of Google's turns: messages become `contents`, each encoded once.
 //
-// The wire's rules. Roles are user and model, and the first turn is the user's. A turn of calls is followed at once by
-// one user turn that holds its functionResponses and nothing else, as many as there were calls and in their order;
-// whatever else the user says comes in a turn of its own. No part is empty, unless it carries a signature. A response
-// is an object. Opaque data goes back to its own origin only; elsewhere Gemini 3 wants the documented sentinel on the
-// first call of a turn. Pieces are cached by identity, so that a conversation's prefix keeps its bytes.
+// The wire's rules: roles are user and model, and the first turn is the user's. A turn with calls is followed at once by
+// one user turn with its functionResponses and nothing else, one for each call in the same order; anything else the user
+// says goes into a turn of its own. No part is empty, unless it has a signature. A response is an object. Opaque data goes
+// back to its own origin only; for other calls Gemini 3 requires the documented sentinel on the first call of a turn.
+// Pieces are cached by identity, so that a conversation's prefix keeps its bytes.
 
 import {
   type AssistantMessage,
@@ -31,17 +31,17 @@ import { wireName } from "./names.ts";
 import type { GoogleTraits } from "./target.ts";
 import { nativeParts } from "./wire.ts";
 
-/** Said where the wire wants a user's turn and the conversation has none. */
+/** Added if the wire requires a user turn and the conversation has none. */
 const continueText = "Continue.";
 
 interface ToolPiece {
   call: ToolCallPart;
   response: string;
-  /** Parts for a user turn after the results: media that may not stand in a functionResponse here. */
+  /** Parts for a user turn after the results: media that may not be in a functionResponse here. */
   media: string[];
 }
 
-/** A conversation encoded up to a message. */
+/** A conversation encoded up to some message. */
 interface Progress {
   /** Index of the first message that is not in it. */
   readonly next: number;
@@ -64,13 +64,13 @@ function grown(progress: Progress, turn: string): Progress {
 export class GoogleTurns {
   readonly #target: Target;
   readonly #traits: GoogleTraits;
-  /** The messages that `#progress` stands for. */
+  /** The messages in `#progress`. */
   #seen: Message[] = [];
-  /** The last encoding as it stood before its last unit, which may still have been growing. */
+  /** The last encoding without its last unit, which may still have been growing. */
   #progress: Progress = start;
   readonly #turns = new WeakMap<Message, string>();
   readonly #results = new WeakMap<ToolMessage, ToolPiece>();
-  /** Warnings are given when a message is first encoded, not at every step again. */
+  /** Warnings are given when a message is first encoded, not again with every step. */
   #warn: Warn = () => {};
 
   constructor(target: Target, traits: GoogleTraits) {
@@ -78,10 +78,10 @@ export class GoogleTurns {
     this.#traits = traits;
   }
 
-  /** The turns as the inside of a JSON array, and the system texts that stood before the first of them. */
+  /** The turns as the inside of a JSON array, and the system texts before the first of them. */
   encode(messages: MessageList, warn: Warn): { turns: string; system: readonly string[] } {
     this.#warn = warn;
-    // Usually the conversation only grew: what came before its last unit stands as it did.
+    // Usually the conversation only grew: all but its last unit stays as it was.
     let progress = this.#resumed(messages);
     let lastUnit = progress;
     while (progress.next < messages.length) {
@@ -90,7 +90,7 @@ export class GoogleTurns {
     }
     for (let i = this.#seen.length; i < lastUnit.next; i++) this.#seen.push(messages.at(i)!);
     this.#progress = lastUnit;
-    // Google answers no conversation that the model was the last to speak in, nor an empty one.
+    // Google does not answer a conversation that ends with the model's turn, nor an empty one.
     const { turns, system } =
       progress.turns === "" || progress.lastIsModel
         ? grown(progress, userTurn([textPart(continueText)]))
@@ -98,7 +98,7 @@ export class GoogleTurns {
     return { turns, system };
   }
 
-  /** How far the last encoding came whose messages these still begin with; the start where they do not. */
+  /** The last encoding, as far as its messages are the same; the start if they are not. */
   #resumed(messages: MessageList): Progress {
     const { length } = this.#seen;
     let same = 0;
@@ -108,7 +108,7 @@ export class GoogleTurns {
     return start;
   }
 
-  /** A message, or a model's message with calls and all their results: what is encoded in one go. */
+  /** A message, or an assistant message with calls and all their results: what is encoded together. */
   #unit(messages: MessageList, before: Progress): Progress {
     const message = messages.at(before.next)!;
     let progress: Progress = { ...before, next: before.next + 1 };
@@ -119,7 +119,7 @@ export class GoogleTurns {
     if (message.role === "tool") {
       this.#warn(
         "orphan_result",
-        `the result of call ${message.callId} stands without its call and was left out`,
+        `the result of call ${message.callId} has no call before it and was left out`,
       );
       return progress;
     }
@@ -217,7 +217,7 @@ export class GoogleTurns {
     }
   }
 
-  /** One turn with a response for each call, and a turn of the media that cannot stand in it. */
+  /** A turn with a response for each call, and a turn for the media that cannot be in it. */
   #responses(message: AssistantMessage, results: readonly ToolMessage[]): string[] {
     const own = isSameOrigin(message.origin, this.#target.origin);
     const left = new Set(results);
@@ -227,7 +227,7 @@ export class GoogleTurns {
       if (result === undefined) {
         this.#warn(
           "missing_result",
-          `call ${call.id} of ${call.name} has no result; an error stands in for it`,
+          `call ${call.id} of ${call.name} has no result; an error result was added`,
         );
         return this.#response(call, own, { error: "no result was recorded for this call" }, []);
       }
@@ -237,10 +237,7 @@ export class GoogleTurns {
       return piece.response;
     });
     for (const one of left)
-      this.#warn(
-        "orphan_result",
-        `the result of call ${one.callId} stands without its call and was left out`,
-      );
+      this.#warn("orphan_result", `the result of call ${one.callId} has no call before it and was left out`);
     return media.length === 0 ? [userTurn(responses)] : [userTurn(responses), userTurn(media)];
   }
 
@@ -296,7 +293,7 @@ export class GoogleTurns {
     return parts;
   }
 
-  /** A file as inlineData or fileData; as words where it cannot be sent. */
+  /** A file as inlineData or fileData; as a text note if it cannot be sent. */
   #media(part: FilePart): JsonObject | string {
     if (!isAccepted(typeOfFile(part), this.#target)) {
       this.#warn(
@@ -305,7 +302,7 @@ export class GoogleTurns {
       );
       return standIn(part);
     }
-    // A name is sent on Vertex only: the Gemini API refuses the member.
+    // Only Vertex takes a name: the Gemini API refuses the member.
     const name = this.#traits.vertex && part.name !== undefined ? { displayName: part.name } : {};
     const mimeType = typeOfFile(part);
     if (typeof part.data === "string") return { inlineData: { mimeType, data: part.data, ...name } };

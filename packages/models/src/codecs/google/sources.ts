@@ -1,19 +1,20 @@
-// The room of sources: what Google tells of where an answer comes from.
+// The room of sources: what Google reports about where an answer comes from.
 //
-// It comes with any event, and again: citations one by one, grounding member by member, of which the last word counts.
+// It comes with any event, and repeatedly: citations one by one, grounding member by member, of which the last value
+// counts.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { putMember } from "../../own-member.ts";
 import { type GoogleCandidate, listOf } from "./wire.ts";
 
 export class GoogleSources {
-  /** As JSON, so that what is told again is one. */
+  /** As JSON, so that repeated ones count once. */
   readonly #citations = new Set<string>();
   readonly #metadata: JsonObject = {};
   readonly #grounding: JsonObject = {};
 
   add({ citationMetadata, groundingMetadata, urlContextMetadata }: GoogleCandidate): void {
-    // Most events tell of none.
+    // The fast path: most events have none.
     if (!citationMetadata && !groundingMetadata && !urlContextMetadata) return;
     for (const citation of [
       ...listOf(citationMetadata?.citations),
@@ -26,7 +27,7 @@ export class GoogleSources {
     if (urlContextMetadata) this.#metadata.urlContextMetadata = urlContextMetadata;
   }
 
-  /** All of them, the citations first. */
+  /** All of them, citations first. */
   get all(): Json[] {
     const citations = [...this.#citations].map((text) => JSON.parse(text) as Json);
     return [...citations, ...Object.entries(this.#metadata).map(([name, value]) => ({ [name]: value }))];

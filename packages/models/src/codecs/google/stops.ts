@@ -1,16 +1,16 @@
-// The room of Google's stop words: what each word means alone.
+// The room of Google's finish reasons: what each means by itself.
 //
-// The table is total over the words Google documents; any other word is another protocol's, or
-// `unknown`, kept raw, and judged by content.
+// The table covers every word that Google documents; any other is another protocol's, or `unknown`, kept raw and judged by
+// the content.
 
 import type { StopKind } from "@rondo/core";
 import { foreignStop } from "../foreign-stops.ts";
 
-/** `finishReason` of a candidate, and what the word alone says. STOP also ends answers that hold calls. */
+/** `finishReason` of a candidate, and what it means by itself. STOP also ends answers with calls. */
 export const googleStops: { readonly [word: string]: StopKind } = {
   STOP: "end_turn",
   MAX_TOKENS: "max_tokens",
-  // The answer may be continued by a token of the server's own; without it the text is simply cut.
+  // The answer could be continued with a token of the server's own; without it the text is simply cut off.
   CONTINUATION: "max_tokens",
   SAFETY: "content_filter",
   RECITATION: "content_filter",
@@ -23,8 +23,8 @@ export const googleStops: { readonly [word: string]: StopKind } = {
   IMAGE_SAFETY: "content_filter",
   IMAGE_PROHIBITED_CONTENT: "content_filter",
   IMAGE_RECITATION: "content_filter",
-  // The first two hold nothing that could run, the third a call that was never offered, the last more of them than Google
-  // lets through.
+  // The first two have nothing that could run, the third a call to a tool that was not offered, the last more calls than
+  // Google allows.
   MALFORMED_FUNCTION_CALL: "malformed_call",
   MALFORMED_RESPONSE: "malformed_call",
   UNEXPECTED_TOOL_CALL: "malformed_call",
@@ -36,7 +36,7 @@ export const googleStops: { readonly [word: string]: StopKind } = {
   FINISH_REASON_UNSPECIFIED: "unknown",
 };
 
-/** The word as the table has it; undefined for one that is none of Google's. Gateways fold its letters. */
+/** The word as in the table, since gateways change its case; undefined if it is not Google's. */
 function ownWord(word: string): string | undefined {
   return [word, word.toUpperCase()].find((one) => Object.hasOwn(googleStops, one));
 }
@@ -45,7 +45,7 @@ function ownWord(word: string): string | undefined {
 export const isBrokenOff = (word: string): boolean =>
   ownWord(word) === undefined && foreignStop(word) === "error";
 
-/** What a stop word alone says. */
+/** What a finish reason means by itself. */
 export function googleStop(word: string): StopKind {
   const own = ownWord(word);
   return own === undefined ? foreignStop(word) : (googleStops[own] ?? "unknown");

@@ -1,7 +1,7 @@
 // The room of differences: what this Gemini, at this server, can do.
 //
-// Told by the target's facts and quirks where they speak, by the model's version where they are silent. A model whose
-// version cannot be read from its name (`gemini-flash-latest`, a tuned model) is taken for a current one.
+// Decided by the target's facts and quirks, or else by the model's version. A model whose version is not in its name
+// (`gemini-flash-latest`, a tuned model) counts as a current one.
 
 import { type JsonObject, RondoError } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -9,41 +9,41 @@ import type { SchemaMode } from "../../schemas/dialects.ts";
 
 /** Quirks of a server or model, in `Target.compat`. */
 export interface GoogleCompat {
-  /** Whose paths and options: the Gemini API's (default) or Vertex AI's. */
+  /** Which paths and options are used: the Gemini API's (default) or Vertex AI's. */
   variant?: "gemini" | "vertex";
-  /** Vertex: project and location. Without a project the path is that of express mode. Location default: `global`. */
+  /** Vertex: project and location. Without a project the path is that of express mode. Default location: `global`. */
   project?: string;
   location?: string;
   /** Default: `v1beta`, on Vertex `v1`. */
   apiVersion?: string;
   /**
-   * Tool and output schemas as JSON Schema (default), as the older OpenAPI subset, as that subset with the ranges of
-   * structured output alone, or `strict`: JSON Schema of shapes and enums alone, for servers that fail on the rest.
+   * The form of tool and output schemas: JSON Schema (default), the older OpenAPI subset, that subset plus ranges for
+   * structured output only, or `strict`: JSON Schema with shapes and enums only, for servers that fail on the rest.
    */
   schemas?: "json_schema" | "openapi" | "structured" | "strict";
-  /** Rules that a schema loses on the way go in words into the tool's description. Default: false. */
+  /** Rules that are left out of a schema are described in the tool's description. Default: false. */
   describeLostRules?: boolean;
-  /** Whether a functionResponse may hold images and documents itself. Default: Gemini 3 and later. */
+  /** Whether a functionResponse itself may hold images and documents. Default: Gemini 3 and later. */
   mediaInResults?: boolean;
-  /** Whether calls without a thoughtSignature are refused, so that foreign ones need the sentinel. Default: Gemini 3 and later. */
+  /** Whether calls without a thoughtSignature are refused, so that calls by other models need the sentinel. Default: Gemini 3 and later. */
   needsSignatures?: boolean;
-  /** Whether the model's own signatures, and what it thought, go back to it. Default: true. Without them the sentinel stands in. */
+  /** Whether the model's own signatures and reasoning are sent back to it. Default: true. Otherwise the sentinel replaces signatures. */
   ownSignatures?: boolean;
-  /** How thinking is asked for. Default: by level from Gemini 3 on, by budget in Gemini 2.5, before that not at all. */
+  /** How thinking is requested. Default: by level from Gemini 3 on, by budget in Gemini 2.5, before that not at all. */
   thinking?: "level" | "budget" | "none";
-  /** Levels of thinking that the model does not have, e.g. `["MINIMAL"]`. Default: by its name. */
+  /** Thinking levels that the model does not have, e.g. `["MINIMAL"]`. Default: by its name. */
   lacksLevels?: readonly string[];
-  /** Whether a budget of 0 is refused. Default: of Pro models. */
+  /** Whether a budget of 0 is refused. Default: for Pro models. */
   alwaysThinks?: boolean;
-  /** Whether penalties for what was said are taken. Default: true. */
+  /** Whether frequency and presence penalties are accepted. Default: true. */
   penalties?: boolean;
-  /** Who says the system prompt: `user` where a model takes none (Gemma before its fourth). Default: `system`. */
+  /** The role of the system prompt: `user` for a model that takes none (Gemma before version 4). Default: `system`. */
   systemRole?: "system" | "user";
-  /** Call ids: echoed where they were received (default), always sent (Claude and gpt-oss behind Google), never sent. */
+  /** Call ids: sent back if they were received (default), always sent (Claude and gpt-oss behind Google), or never sent. */
   callIds?: "echo" | "always" | "never";
   /** Vertex: stream the arguments of calls. */
   streamArguments?: boolean;
-  /** Under which key a result's text is sent: `output`, and `error` for a failed one (default), or `result` for both. */
+  /** The key under which a result's text is sent: `output`, and `error` for a failed one (default), or `result` for both. */
   resultKey?: "output" | "result";
 }
 
@@ -63,11 +63,11 @@ export interface GoogleTraits {
   streamArguments: boolean;
   resultKey: "output" | "result";
   output: "native" | "native_without_tools" | "none";
-  /** Google's own tools (search, code execution) beside functions, in one request. */
+  /** Whether a request may have both Google's own tools (search, code execution) and functions. */
   mixedTools: boolean;
 }
 
-/** The version of a Gemini in its name; Infinity for a Gemini whose name tells none; 0 for another house's model. */
+/** The version in a Gemini's name; Infinity for a Gemini without one; 0 for another vendor's model. */
 function geminiVersion(model: string): number {
   const id = model.toLowerCase();
   const found = /gemini-(\d+(?:\.\d+)?)/.exec(id);
@@ -113,7 +113,7 @@ export function googleTraits(target: Target): GoogleTraits {
   };
 }
 
-/** Whether a model behind this protocol can be held to a schema: beside tools from Gemini 3 on, another house's not at all. */
+/** Whether a model's output can be constrained to a schema: together with tools from Gemini 3 on, for another vendor's model not at all. */
 export function googleOutput({ facts, origin }: Target): GoogleTraits["output"] {
   const version = geminiVersion(origin.model);
   return facts.output ?? (version >= 3 ? "native" : version > 0 ? "native_without_tools" : "none");
@@ -141,15 +141,15 @@ function pathOf(target: Target, compat: GoogleCompat, vertex: boolean): string {
   return `/${segments.map(encodeURIComponent).join("/")}:${verb}`;
 }
 
-/** `providerOptions.google`: members of Google's request, as they are. Those of `generationConfig` may stand at the top. */
+/** `providerOptions.google`: members of Google's request, unchanged. Those of `generationConfig` may be at the top level. */
 export interface GoogleOptions {
   safetySettings?: { category: string; threshold: string; method?: string }[];
   thinkingConfig?: { includeThoughts?: boolean; thinkingBudget?: number; thinkingLevel?: string };
   /** Google's own tools, e.g. `[{ googleSearch: {} }]`. */
   tools?: JsonObject[];
-  /** E.g. `{ functionCallingConfig: { mode: "VALIDATED" } }`, for as long as the model may choose. */
+  /** E.g. `{ functionCallingConfig: { mode: "VALIDATED" } }`; used while the model may choose. */
   toolConfig?: JsonObject;
-  /** A cache made beforehand, which then holds the system prompt and the tools. */
+  /** A cache made beforehand, which then contains the system prompt and the tools. */
   cachedContent?: string;
   generationConfig?: JsonObject;
   responseModalities?: string[];
@@ -167,7 +167,7 @@ export interface GoogleOptions {
   modelArmorConfig?: JsonObject;
 }
 
-/** Options that belong into `generationConfig`. */
+/** Options that belong in `generationConfig`. */
 export const generationKeys: ReadonlySet<string> = new Set([
   "thinkingConfig",
   "responseModalities",
@@ -187,7 +187,7 @@ export const generationKeys: ReadonlySet<string> = new Set([
   "responseJsonSchema",
 ]);
 
-/** Options the Gemini API refuses, because they are Vertex AI's. */
+/** Options of Vertex AI that the Gemini API refuses. */
 export const vertexKeys: ReadonlySet<string> = new Set([
   "modelArmorConfig",
   "audioTimestamp",
@@ -196,8 +196,8 @@ export const vertexKeys: ReadonlySet<string> = new Set([
   "generationOutputConfig",
 ]);
 
-/** Options Vertex AI refuses, because they are the Gemini API's. */
+/** Options of the Gemini API that Vertex AI refuses. */
 export const geminiKeys: ReadonlySet<string> = new Set(["store", "enableEnhancedCivicAnswers"]);
 
-/** Members that are made from the conversation, and are no options. */
+/** Members that are made from the conversation and cannot be options. */
 export const reservedKeys: ReadonlySet<string> = new Set(["contents", "systemInstruction", "model"]);

@@ -1,16 +1,16 @@
-// The room of thinking: one word for effort into what a Gemini of its time understands.
+// The room of thinking: converts one setting of effort into what each generation of Gemini understands.
 //
-// Gemini 3 takes levels, Gemini 2.5 takes budgets, earlier models do not think. Pro models cannot be told not to, and each
+// Gemini 3 takes levels, Gemini 2.5 takes budgets, earlier models do not think. Pro models cannot switch it off, and each
 // model lacks other levels.
 
 import type { JsonObject, Settings } from "@rondo/core";
 import type { Warn } from "../warn.ts";
 import type { GoogleTraits } from "./target.ts";
 
-/** Tokens of thought a level stands for, where only a budget can be given. All lie within every 2.5 model's range. */
+/** The budget in tokens for each level. All are within every 2.5 model's range. */
 const budgets = { minimal: 512, low: 2048, medium: 8192, high: 24_576 } as const;
 
-/** The least budget of a 2.5 Pro. */
+/** The smallest budget of a 2.5 Pro. */
 const leastPro = 128;
 
 export function googleThinking(
@@ -43,7 +43,7 @@ export function googleThinking(
 
 const levels: readonly string[] = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
 
-/** The level itself, the next above it that there is, or the next below. */
+/** The level itself, or else the next available level above it, or below. */
 function nearest(level: string, lacking: readonly string[]): string {
   const at = levels.indexOf(level);
   const there = (one: string): boolean => !lacking.includes(one);

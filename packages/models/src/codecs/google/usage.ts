@@ -1,10 +1,10 @@
-// The room of Google's counts: tokens as Google tells them into sums.
+// The room of Google's usage: its token counts converted to our sums.
 
 import type { Usage } from "@rondo/core";
 import { countIn } from "../../json-values.ts";
 import type { GoogleUsage } from "./wire.ts";
 
-/** The last word on each count; what an event does not tell changes nothing. Asked with every event: no names are looked up. */
+/** The last value of each count; what an event lacks changes nothing. Written out member by member, because it runs with every event. */
 export function latest(before: GoogleUsage, told: GoogleUsage): GoogleUsage {
   keep(before, "promptTokenCount", told.promptTokenCount);
   keep(before, "candidatesTokenCount", told.candidatesTokenCount);
@@ -20,11 +20,11 @@ function keep(usage: GoogleUsage, name: keyof GoogleUsage, told: number | undefi
   if (count !== undefined && usage[name] !== count) usage[name] = count;
 }
 
-/** Google counts thoughts and the prompts of its own tools apart; ours are sums. */
+/** Google counts reasoning, and the prompts of its own tools, separately; our counts include them. */
 export function usageOf(usage: GoogleUsage): Usage {
   const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = usage;
   const toolUse = usage.toolUsePromptTokenCount ?? 0;
-  // Zeros are left out of the JSON, so an answer that cost nothing shows only in the total.
+  // Zeros are left out of the JSON, so an answer without output shows only in the total.
   const output =
     candidates !== undefined || thoughts !== undefined
       ? (candidates ?? 0) + (thoughts ?? 0)

@@ -1,6 +1,6 @@
-// The room of Google's shapes: what a GenerateContent answer may hold, as far as it is read here.
+// The room of Google's shapes: the members of a GenerateContent answer that are read here.
 //
-// Every member is optional, because every one of them has been seen missing.
+// Every member is optional, because each of them has been seen missing.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { objectIn } from "../../json-values.ts";
@@ -52,7 +52,7 @@ export interface GoogleAnswer {
   error?: unknown;
 }
 
-/** Parts of an answer that the provider made with its own tools: kept, and replayed as they are. */
+/** Parts made by the provider's own tools: kept, and sent back unchanged. */
 export const nativeParts: readonly string[] = [
   "executableCode",
   "codeExecutionResult",
@@ -60,7 +60,7 @@ export const nativeParts: readonly string[] = [
   "toolResponse",
 ];
 
-/** The member that says what a part is, where it is none of those that stand beside a text. */
+/** The member that says what a part is, unless it is one that may accompany a text. */
 export function kindOf(part: GooglePart): string | undefined {
   for (const key in part) if (!plainKeys.has(key) && part[key] !== null) return key;
   return undefined;
@@ -78,7 +78,7 @@ const plainKeys: ReadonlySet<string> = new Set([
   "mediaProcessing",
 ]);
 
-/** An object whose members have the names of the protocol's JSON: proxies write those of its buffers (`finish_reason`). */
+/** The object with member names in the protocol's JSON form: some proxies write its protobuf names (`finish_reason`). */
 export function inCamel<T extends object>(value: T): T {
   for (const key in value)
     if (key.includes("_")) {
@@ -91,10 +91,10 @@ export function inCamel<T extends object>(value: T): T {
   return value;
 }
 
-/** Members that answers are handed on in: Google's Code Assist's, and gateways'. */
+/** Members in which an answer may be wrapped: by Google's Code Assist, and by gateways. */
 const envelopes: readonly string[] = ["response", "data", "result"];
 
-/** An answer without what it was put into. */
+/** An answer without its wrapper. */
 export function unwrapped(given: JsonObject): GoogleAnswer {
   const value = inCamel(given);
   const { candidates, promptFeedback, usageMetadata, error } = value;
@@ -118,14 +118,14 @@ export function partsOf({ content }: GoogleCandidate): GooglePart[] {
     .map(inCamel);
 }
 
-/** A list, or the one value that stands where it belongs. */
+/** A list, also if the server sent its only value without one. */
 const listed = <T>(value: T[] | T | undefined): T[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
-/** The protocol's numbers for the words that decide what may run. */
+/** The protobuf numbers of the finish reasons that decide what may run. */
 const finishNumbers: readonly string[] = ["", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER"];
 
-/** The word that a candidate ends with; empty while it says none, be it in so many letters. */
+/** A candidate's finish reason; empty if it has none, or a word like "null". */
 export function finishWord(told: unknown): string {
   if (typeof told === "number") return finishNumbers[told] ?? String(told);
   const word = wordOf(told).replace(/^(?:FinishReason[._]|FINISH_REASON_(?!UNSPECIFIED))/i, "");
@@ -134,15 +134,15 @@ export function finishWord(told: unknown): string {
 
 export const isObject = (value: unknown): value is object => objectIn(value) !== undefined;
 
-/** A text, or none: whatever else a server put there. */
+/** The string, or an empty one if the server put anything else there. */
 export function wordOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A list, whatever a server put there. */
+/** The list, or an empty one if the server put anything else there. */
 export function listOf<T>(value: T[] | undefined | null): T[] {
   return Array.isArray(value) ? value.filter((one) => one !== null && one !== undefined) : [];
 }
 
-/** No members, or no object at all. */
+/** Without members, or not an object at all. */
 export const isEmpty = (args: unknown): boolean => !isObject(args) || Object.keys(args).length === 0;

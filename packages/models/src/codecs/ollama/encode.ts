@@ -1,7 +1,8 @@
 // The room of requests in Ollama's own chat protocol.
 //
-// Each message and each tool is encoded once and joined from then on. What Ollama has no field for is said in a
-// warning. `num_ctx` is always worth setting: without it the server cuts a long prompt from the front and says nothing (F184).
+// Each message and each tool is encoded once and reused from then on. Settings without a field in the protocol become
+// warnings. `num_ctx` is always worth setting: without it the server cuts a long prompt from the front without reporting it
+// (F184).
 
 import {
   type ContentPart,
@@ -26,16 +27,16 @@ import { answeredNote } from "../openai/files.ts";
 import type { Warning } from "../warn.ts";
 
 interface Piece {
-  /** Empty: nothing of the message is left to say. */
+  /** Empty: nothing of the message can be sent. */
   json: string;
   warnings: Warning[];
 }
 
-/** Messages joined so far, a comma between them, and what all of them are warned of. */
+/** Messages joined so far, separated by commas, and the warnings about them. */
 interface Joined {
   messages: KeptText;
   begun: boolean;
-  /** Something other than the system has spoken. */
+  /** A message other than the system's was added. */
   spoken: boolean;
   /** Whose the last message is. */
   last: Message["role"] | undefined;
@@ -50,7 +51,7 @@ const nothing = (): Joined => ({
   warnings: [],
 });
 
-/** Its templates look for a user's message, and fail without one (F129). */
+/** Ollama's chat templates look for a user message, and fail without one (F129). */
 const onward: string = jsonOf({ role: "user", content: "Continue." });
 
 export class OllamaEncoder implements Encoder {
@@ -95,7 +96,7 @@ export class OllamaEncoder implements Encoder {
     };
   }
 
-  /** The members of the body behind messages and tools. */
+  /** The members of the body after messages and tools. */
   #fields({ settings, outputSchema }: ModelRequest, warnings: Warning[]): JsonObject {
     const { stream = true, compat = {} } = this.#target;
     const { options: ownOptions, ...ownFields } = settings.providerOptions?.ollama ?? {};
@@ -121,7 +122,7 @@ export class OllamaEncoder implements Encoder {
     joined.warnings.push(...warnings);
     if (json === "") return;
     if (message.role !== "system") {
-      // At the start, and never at the end: there it would move with every step.
+      // At the start, not at the end: there it would move with every step.
       if (!joined.spoken && message.role !== "user") append(joined, onward);
       joined.spoken = true;
     }
@@ -133,7 +134,7 @@ export class OllamaEncoder implements Encoder {
     let json = this.#tools.get(tool);
     if (json === undefined) {
       const { name, description, inputSchema } = tool;
-      // A schema without properties is refused by some templates (F141).
+      // Some templates fail on a schema without properties (F141).
       const parameters = { ...inputSchema, type: "object", properties: inputSchema.properties ?? {} };
       json = jsonOf({ type: "function", function: { name, description, parameters } });
       this.#tools.set(tool, json);
@@ -177,7 +178,7 @@ export class OllamaEncoder implements Encoder {
         const said = [textOf(message) + refusal, ...notes.map(({ note }) => note)]
           .filter((text) => text !== "")
           .join("\n");
-        // A blank message says nothing, and templates take it for a turn (F122).
+        // A blank message says nothing, but templates would make a turn of it (F122).
         if (said.trim() === "" && calls.length === 0) return { json: "", warnings: [] };
         const json = jsonOf({
           role: "assistant",
@@ -193,7 +194,7 @@ export class OllamaEncoder implements Encoder {
   }
 }
 
-/** A call that named no tool was answered with that, and needs some name in its history. */
+/** A call without a tool name got an error result, and needs some name in the history. */
 const named = (tool: string): string => (tool === "" ? "unnamed_tool" : tool);
 
 function append(joined: Joined, json: string): void {
@@ -201,7 +202,7 @@ function append(joined: Joined, json: string): void {
   joined.begun = true;
 }
 
-/** Text and images of a message; a file that cannot go along is named in the text, so that the model knows of it. */
+/** Text and images of a message; a file that cannot be sent is mentioned in the text, so that the model knows of it. */
 function withContent(fields: JsonObject, content: readonly ContentPart[], target: Target): Piece {
   const texts: string[] = [];
   const images: string[] = [];
@@ -237,7 +238,7 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
   return { json, warnings };
 }
 
-/** The tools that go out: Ollama has no tool choice, so a choice narrows the list. */
+/** The tools to send: Ollama has no tool choice, so a choice narrows the list. */
 function offered(request: ModelRequest, warnings: Warning[]): readonly ToolDefinition[] {
   const { toolChoice, tools } = request;
   if (toolChoice === "auto" || tools.length === 0) return tools;
@@ -263,7 +264,7 @@ function sampling(settings: Settings): JsonObject {
   return Object.fromEntries(pairs.filter((pair): pair is [string, Json] => pair[1] !== undefined));
 }
 
-/** @param levels whether the model knows more than to think or not */
+/** @param levels whether the model has levels of thinking */
 function thinking(settings: Settings, levels: boolean, warnings: Warning[]): Json | undefined {
   const { reasoning } = settings;
   if (reasoning === undefined) return undefined;
@@ -278,7 +279,7 @@ function thinking(settings: Settings, levels: boolean, warnings: Warning[]): Jso
   if (levels) return reasoning === "minimal" ? "low" : reasoning;
   warnings.push({
     code: "adjusted_setting",
-    message: `this model thinks or does not: it was asked to think, not for ${reasoning}`,
+    message: `this model has no levels of thinking: it was asked to think, without the level ${reasoning}`,
   });
   return true;
 }

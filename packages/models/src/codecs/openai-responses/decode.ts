@@ -1,9 +1,9 @@
 // The room of reading a Responses stream, or a whole response.
 //
-// Hazards: item ids change from event to event on some routes, so `output_index` is what correlates (F079); arguments
-// may come only with a `done` event, and whole items only with the terminal one, or the other way round (F078, F080);
-// an error comes as an event and again as a failed response, and is one error (F153); a proxy puts two responses into one
-// stream (F077).
+// Known hazards: item ids change from event to event on some routes, so `output_index` is used for correlation (F079);
+// arguments may come only with a `done` event, and whole items only with the terminal one, or the other way round (F078,
+// F080); an error comes as an event and again as a failed response, but is one error (F153); a proxy may put two responses
+// into one stream (F077).
 
 import {
   type AssistantMessage,
@@ -38,13 +38,13 @@ export class ResponsesDecoder implements Decoder {
   readonly #answer: Answer;
   readonly #items: ResponseItems;
   readonly #frames = new FrameJson([["delta"]], parseExact);
-  /** The id of the response that began. */
+  /** The id of the response in progress. */
   #begun: string | undefined;
-  /** The response as its terminal event gave it. */
+  /** The response in the terminal event. */
   #response: JsonObject | undefined;
   #failed = false;
   #done = false;
-  /** An event of nothing but words: news, or the reason why no more came. */
+  /** An event that consists only of a message text: a notice, or the reason why no more came. */
   #words: JsonObject | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
@@ -96,11 +96,11 @@ export class ResponsesDecoder implements Decoder {
       throw this.#answer.failed(
         new RondoError(
           "stream_truncated",
-          `${speaker(this.#target)} answered with a response that is still ${status}: it must not be asked for in the background`,
+          `${speaker(this.#target)} answered with a response that is still ${status}: background mode is not supported`,
           { raw: cutRaw(response) },
         ),
       );
-    // A server that says nothing of its status has at least said that this is the end.
+    // Without a status, the response itself says that this is the end.
     const wire = raw === undefined ? "end_turn" : responsesStop(raw, status);
     if (wire === "error")
       throw this.#answer.failed(
@@ -148,12 +148,12 @@ export class ResponsesDecoder implements Decoder {
         return;
       }
       default:
-        // The whole of it as one event, of a server that does not stream.
+        // The whole response as one event, from a server that does not stream.
         if (type === "" && event.object === "response") {
           this.#end(event);
           return;
         }
-        // A chunk of another protocol's form that carries an error all the same.
+        // An event in another protocol's form that nevertheless carries an error.
         if ((type === "" || type.endsWith("error")) && (told(event.error) || isFlatError(event)))
           throw this.#fail(event);
         if (type === "" && (told(event.message) || told(event.Message))) this.#words = event;
@@ -161,7 +161,7 @@ export class ResponsesDecoder implements Decoder {
     }
   }
 
-  /** Two responses in one stream are no answer: calls of the one would stand beside what the other says (F077). */
+  /** Fails if a second response begins in the stream: the calls of one would be mixed with the text of the other (F077). */
   #begin(id: string | undefined): void {
     const isOther = id !== undefined && this.#begun !== undefined && id !== this.#begun;
     if (isOther && this.#items.any)
@@ -198,21 +198,21 @@ export class ResponsesDecoder implements Decoder {
 
 const unexplained = "the response failed without saying why";
 
-/** Why a response failed, by either of its members; some say it beside the response. */
+/** Why a response failed, from either of its members; some servers put it beside the response. */
 function failureIn(given: JsonObject | undefined): Json | undefined {
   return [given?.error, given?.last_error].find(told);
 }
 
-/** The response that an event ended: some leave it to the event to say how, or keep the status it began with. */
+/** The response that an event ended: some servers report the status only by the event's name, or leave the initial status in the response. */
 function ended(response: JsonObject, as: string): JsonObject {
   const status = textIn(response.status);
   const isOpen = status === undefined || status === "in_progress" || status === "queued";
-  // A `done` says nothing of how.
+  // The name `done` says nothing about the status.
   const { status: _, ...rest } = response;
   return !isOpen ? response : as === "done" ? rest : { ...rest, status: as };
 }
 
-/** Incomplete for a reason nobody knows is cut all the same: that reading executes nothing. */
+/** Incomplete for an unknown reason counts as truncated: then none of its calls runs. */
 function responsesStop(word: string, status: string | undefined): StopKind {
   const own = stopOf(openaiResponsesStops, word);
   if (own !== "unknown") return own;
@@ -220,7 +220,7 @@ function responsesStop(word: string, status: string | undefined): StopKind {
   return foreign === "unknown" && status === "incomplete" ? "max_tokens" : foreign;
 }
 
-/** `{type: "error", code, message}`: the event's own type is no type of error. */
+/** `{type: "error", code, message}`: the event's type is not the error's type. */
 function flatError(event: JsonObject): JsonObject {
   const { type, sequence_number: _, ...others } = event;
   const isOwn = type === undefined || type === "error" || type === "response.error";

@@ -1,22 +1,22 @@
-// The room of duplicate items: told once as they stream, and once more in the response's list, under other ids or in another
-// place. What says the same is the same.
+// The room of duplicate items: streamed once, and sent again in the response's list, under other ids or in another place.
+// Items with the same content are the same.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectIn, textIn } from "../../json-values.ts";
 
-/** What is kept of an item that streamed: the ids it was seen under, and what it said as a whole. */
+/** What is kept of an item that streamed: the ids it had, and its final content. */
 interface Told {
   readonly ids: ReadonlySet<string>;
   readonly said: string | undefined;
 }
 
-/** The parts of a message, whose content some make one text or one part. */
+/** The parts of a message; some servers send one text or one part instead of a list. */
 export function contentOf({ content }: JsonObject): readonly Json[] {
   if (typeof content === "string") return [{ type: "output_text", text: content }];
   return objectIn(content) === undefined ? listIn(content) : [content as Json];
 }
 
-/** The items of a response, whose list some make one item, or leave out for the text alone. */
+/** The items of a response; some servers send one item instead of a list, or only the text. */
 export function outputOf({ output, output_text }: JsonObject): readonly Json[] {
   if (objectIn(output) !== undefined) return [output as Json];
   const items = listIn(output);
@@ -24,12 +24,12 @@ export function outputOf({ output, output_text }: JsonObject): readonly Json[] {
   return isText ? [{ type: "message", content: output_text }] : items;
 }
 
-/** Whether an item was seen under one of some ids. */
+/** Whether an item has one of these ids. */
 export function isAmong(ids: ReadonlySet<string>, given: JsonObject): boolean {
   return [textIn(given.id), textIn(given.call_id)].some((id) => id !== undefined && ids.has(id));
 }
 
-/** What streamed items said that the list does not know by their ids: some servers make the ids of the list anew. */
+/** The contents of streamed items whose ids are not in the list, with their number: some servers give the list new ids. */
 export function renamedAmong(items: ReadonlyMap<number, Told>, output: readonly Json[]): Map<string, number> {
   const known = new Set(
     output.map(objectIn).flatMap((one) => [textIn(one?.id) ?? "", textIn(one?.call_id) ?? ""]),
@@ -41,7 +41,7 @@ export function renamedAmong(items: ReadonlyMap<number, Told>, output: readonly 
   return renamed;
 }
 
-/** Takes one such out of them, where there is one. */
+/** Removes one item with this content, if there is one. */
 export function taken(renamed: Map<string, number>, said: string | undefined): boolean {
   const left = said === undefined ? 0 : (renamed.get(said) ?? 0);
   if (said === undefined || left === 0) return false;
@@ -49,7 +49,7 @@ export function taken(renamed: Map<string, number>, said: string | undefined): b
   return true;
 }
 
-/** A call or a message as what it says; undefined for all else. */
+/** The content of a call or a message, as a key; undefined for all else. */
 export function saidIn(item: JsonObject): string | undefined {
   if (item.type === "function_call") return JSON.stringify([item.name ?? "", item.arguments ?? ""]);
   if (item.type !== "message") return undefined;

@@ -1,6 +1,7 @@
 // The room of a whole Responses request: settings, then the input items joined.
 //
-// As in Chat Completions the input comes last and pieces are made once, so that a step's body begins as the last one did.
+// As in Chat Completions the input comes last and pieces are made once, so that each step's body begins like the last
+// one's.
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
@@ -21,7 +22,7 @@ import { isStored, ResponsesTools, responsesBody, responsesCompat } from "./sett
 
 type Pieces = WeakMap<Message, { piece: ResponsesPiece | undefined }>;
 
-/** Items joined so far, each with a comma before it but the first. */
+/** Items joined so far, separated by commas. */
 interface Joined {
   items: KeptText;
   begun: boolean;
@@ -29,9 +30,9 @@ interface Joined {
   last: Message["role"] | undefined;
   /** Calls that went out as custom tool calls. */
   custom: Set<string>;
-  /** Who made the last answer's calls, where it was a program. */
+  /** By call id: the caller of the last answer's calls, if that was a program. */
   callers: Map<string, JsonObject>;
-  /** Files of results that wait for the last result of their turn. */
+  /** Files that must follow the last result of their turn. */
   files: JsonObject[];
 }
 
@@ -45,7 +46,7 @@ function flush(joined: Joined): void {
   joined.files = [];
 }
 
-/** A result as the call was that it answers. */
+/** A result in the form that corresponds to its call. */
 function asItsCall(callId: string, json: string, { custom, callers }: Joined): string {
   const caller = callers.get(callId);
   const called = caller === undefined ? json : calledResult(json, caller);
@@ -57,7 +58,7 @@ const onward: string = userItem([{ type: "input_text", text: "Continue." }]).jso
 export class ResponsesEncoder implements Encoder {
   readonly #room: ResponsesRoom;
   readonly #tools: ResponsesTools;
-  // What reasoning may be sent depends on whether the provider stores items.
+  // Which reasoning may be sent depends on whether the provider stores items.
   readonly #pieces: { stored: Pieces; stateless: Pieces } = {
     stored: new WeakMap(),
     stateless: new WeakMap(),
@@ -105,7 +106,7 @@ export class ResponsesEncoder implements Encoder {
       this.#add(to, message, stored),
     );
     const files = held.files.length === 0 ? "" : userItem(held.files).json;
-    // An input without any item is refused: all that was said may have been blank, or another model's thoughts.
+    // An input without items is refused: all texts may have been blank, or another model's reasoning.
     if (!held.begun && files === "") return { beginning: held.items.now(), tail: onward };
     if (this.#room.compat.noAssistantLast && held.last === "assistant")
       return { beginning: held.items.now(), tail: `,${onward}` };

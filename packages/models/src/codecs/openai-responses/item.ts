@@ -1,34 +1,34 @@
-// The room of one output item, as it is put together from what is told of it.
+// The room of one output item while it is assembled.
 
 import type { Json, JsonObject } from "@rondo/core";
 
 export interface Item {
   key: string;
-  /** The keys of its parts by their places, which may be any number, made once: they are asked for with every delta. */
+  /** The keys of its parts by their indexes, made once: every delta needs one. */
   parts: Map<number, string>;
   type: string;
-  /** It was announced, and did not begin with a delta. */
+  /** It was announced by an event, rather than begun by a delta. */
   added: boolean;
   done: boolean;
   callId: string | undefined;
-  /** Ids it was seen under: they may change. */
+  /** The ids it had: they may change. */
   ids: Set<string>;
-  /** What it said as a whole, once it had ended. */
+  /** Its final content, once it has ended. */
   said: string | undefined;
-  /** The final texts of its parts, by their places; and those from before it began once more. */
+  /** The final texts of its parts, by their indexes; and those from before it began again. */
   texts: Map<number, string>;
   before: ReadonlyMap<number, string>;
-  /** Annotations told so far, by content part. */
+  /** The number of annotations emitted so far, by content part. */
   cited: Map<number, number>;
   /** The reasoning part last written to. */
   reasoning: string | undefined;
-  /** Arguments came in pieces. */
+  /** Its arguments came in pieces. */
   pieces: boolean;
-  /** An event said that it is whole, or its arguments. */
+  /** An event reported that it, or its arguments, are whole. */
   ended: boolean;
 }
 
-/** An item of which nothing is known but its place. */
+/** An item of which only the place is known. */
 export const newItem = (index: number, type: string): Item => ({
   key: `item ${index}`,
   parts: new Map(),
@@ -55,7 +55,7 @@ export function partKey(item: Item, position: number): string {
   return key;
 }
 
-/** What a call must bring along when it is sent back to where it came from. */
+/** What a call must contain when it is sent back to its origin. */
 export function callOpaque(given: JsonObject, more: JsonObject): JsonObject {
   const opaque: JsonObject = { ...more };
   for (const member of ["id", "namespace", "caller"]) {
@@ -65,6 +65,6 @@ export function callOpaque(given: JsonObject, more: JsonObject): JsonObject {
   return opaque;
 }
 
-/** Whether arguments are none, or an object without members. */
+/** Whether there are no arguments, or an empty object. */
 export const isEmptyArgs = (args: Json | undefined): boolean =>
   /^\s*(?:\{\s*\})?\s*$/.test(typeof args === "string" ? args : args ? JSON.stringify(args) : "");

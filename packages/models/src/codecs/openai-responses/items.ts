@@ -1,9 +1,8 @@
-// The room of one message on its way to the Responses API: a canonical message in, input items out.
+// The room of encoding one message for the Responses API: a canonical message in, input items out.
 //
-// A reasoning item and the item after it are one unit (F111): the server refuses either alone. So reasoning waits until
-// an item follows it and is dropped when none does; and an item whose reasoning was dropped, here or out of the history
-// before, goes out without its id, which is what ties the two together. Ids and reasoning mean something to their own
-// origin only.
+// A reasoning item and the item after it are one unit (F111): the server refuses either alone. So reasoning waits for the
+// next item and is dropped if there is none; and an item whose reasoning was dropped, here or earlier, is sent without its
+// id, which is what ties the two together. Ids and reasoning only mean something to their own origin.
 
 import {
   type AssistantMessage,
@@ -30,11 +29,11 @@ export interface ResponsesPiece {
   role: Message["role"];
   /** The items' JSON, joined by commas. */
   json: string;
-  /** Ids of its calls that went out as custom tool calls: their results are of another type. */
+  /** Ids of its calls that were sent as custom tool calls: their results are of another type. */
   custom?: string[];
-  /** Who made its calls, by the calls' ids, where it was a program of the model's: their results say so too. */
+  /** By call id: the caller, if the call was made by a program of the model's; the results must name it too. */
   callers?: readonly (readonly [callId: string, caller: JsonObject])[];
-  /** Files that must follow the results of the turn, where results can hold text only. */
+  /** Files that must follow the results of the turn, if results can only hold text. */
   files?: JsonObject[];
 }
 
@@ -45,7 +44,7 @@ export interface ResponsesRoom {
   warn(warning: Warning): void;
 }
 
-/** `stored`: the server keeps the items, so reasoning without its encrypted content can be told by id. */
+/** @param stored the server keeps the items, so reasoning without encrypted content can be referred to by id */
 export function responsesPiece(
   message: Message,
   room: ResponsesRoom,
@@ -109,17 +108,17 @@ function userPart(part: ContentPart, room: ResponsesRoom): JsonObject[] {
 
 const plainOutput = "function_call_output";
 
-/** A result's item, for a call that went out as a custom tool call. */
+/** A result as an item, for a call that was sent as a custom tool call. */
 export function customResult(json: string): string {
   return json.replace(plainOutput, "custom_tool_call_output");
 }
 
-/** A result's item, for a call that a program made. */
+/** A result as an item, for a call that a program made. */
 export function calledResult(json: string, caller: JsonObject): string {
   return `${json.slice(0, -1)},"caller":${jsonOf(caller)}}`;
 }
 
-/** What the results of a message's calls must be like. */
+/** What the results of a message's calls have to repeat. */
 function ofResults(message: AssistantMessage, own: boolean): Pick<ResponsesPiece, "custom" | "callers"> {
   const calls = message.content.filter((part) => part.type === "tool_call");
   const callers = calls.flatMap((call) => {
@@ -201,11 +200,11 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
 class Items {
   readonly all: JsonObject[] = [];
   #waiting: JsonObject[] = [];
-  /** Reasoning before this place was dropped: the ids of what it led to must go too. */
+  /** Reasoning before this was dropped: the items that followed it must lose their ids. */
   #untied = false;
   #open: OpenMessage | undefined;
 
-  /** `after`: the id of the reasoning that led to the item. */
+  /** @param after the id of the reasoning before the item */
   add(item: JsonObject, id: string | undefined, after: Json | undefined, keepsReasoning = true): void {
     if (keepsReasoning) this.all.push(...this.#waiting);
     else if (this.#waiting.length > 0) this.#untied = true;
@@ -213,20 +212,20 @@ class Items {
     this.all.push(this.#untied || id === undefined || !this.#isLed(after) ? item : { ...item, id });
   }
 
-  /** Reasoning waits for the item after it. None: it cannot be told. */
+  /** Reasoning that waits for the item after it. Undefined: it cannot be sent. */
   addReasoning(item: JsonObject | undefined): void {
     if (item !== undefined) this.#waiting.push(reasoningItem(item));
     else this.#untied = true;
   }
 
-  /** A server-run call is tied to its reasoning like any other item, and has no form without an id. */
+  /** A server-run call is tied to its reasoning like any other item, but cannot be sent without an id. */
   addNative(opaque: JsonObject): void {
     const item = objectIn(opaque.item);
-    // A compaction stands for all that was before it, and is tied to nothing.
+    // A compaction replaces everything before it, and is tied to nothing.
     if (item === undefined) return;
     if (item.type !== "compaction" && (this.#untied || !this.#isLed(opaque.after))) return;
     if (unfinished.has(String(item.status))) {
-      // It was under way when the answer broke off: neither it nor what led to it can be told.
+      // It was in progress when the answer broke off: neither it nor its reasoning can be sent.
       this.#waiting = [];
       this.#untied = true;
     } else this.add(item, undefined, undefined);
@@ -244,14 +243,14 @@ class Items {
     );
   }
 
-  /** Ends the message that texts were said into, if there is one. */
+  /** Ends the open message, if there is one. */
   close(): void {
     if (this.#open === undefined) return;
     const { id, after, phase, content } = this.#open;
     this.#open = undefined;
     if (content.every((part) => String(part.text ?? part.refusal).trim() === "")) return;
-    // An id that is not of the API's own form is refused; a message without one needs none, but is none of the server's
-    // own then: the strict ones (vLLM) take no parts in it.
+    // An id that is not in the API's own form is refused. A message without one is accepted, but no longer as the server's
+    // own output: strict servers (vLLM) accept no content parts in it.
     const known = form(id, "msg");
     const plain = known === undefined && content.every(({ type }) => type === "output_text");
     this.add(
@@ -267,7 +266,7 @@ class Items {
     );
   }
 
-  /** Whether the reasoning that led to an item is here: it may have been left out of the history since. */
+  /** Whether the reasoning before an item is here: it may have been removed from the history since. */
   #isLed(after: Json | undefined): boolean {
     return (
       after === undefined ||
@@ -277,9 +276,9 @@ class Items {
 }
 
 /**
- * A reasoning item as a request has it. Gateways put into answers what OpenAI refuses to take back (a status, an id of
- * their own), leave out what it asks for, and say null for what is not there, which xAI refuses. What is encrypted needs
- * no id; one that is longer than OpenAI's stays, as Copilot's are.
+ * A reasoning item as a request needs it. Gateways put into answers what OpenAI refuses to take back (a status, an id of
+ * their own), leave out what it requires, and write null for what is absent, which xAI refuses. Encrypted reasoning needs
+ * no id, but keeps one that is longer than OpenAI's, like Copilot's.
  */
 function reasoningItem({ status: _, ...item }: JsonObject): JsonObject {
   const sent: JsonObject = {};
@@ -298,7 +297,7 @@ function addCall(call: ToolCallPart, own: boolean, items: Items, ids: IdForm): v
   const opaque = own ? call.opaque : undefined;
   const callId = wireId(call.id, ids);
   const name = wireName(call.name);
-  // What the server did not say whole is not what it said: such a call goes out as a plain one (F029).
+  // What did not arrive whole cannot be sent as the server's own: such a call is sent as a plain one (F029).
   const broken = call.argsError !== undefined;
   const id = textIn(opaque?.id);
   if (isCustom(call, own)) {
@@ -309,7 +308,8 @@ function addCall(call: ToolCallPart, own: boolean, items: Items, ids: IdForm): v
     );
     return;
   }
-  // Where its tool is declared and who made it hold for a broken call as well: it is refused without them.
+  // The members that say where its tool is declared and who called it are needed for a broken call as well: it is refused
+  // without them.
   const rest: JsonObject = {};
   for (const member of ["namespace", "caller"]) {
     const value = opaque?.[member];
@@ -323,7 +323,7 @@ function addCall(call: ToolCallPart, own: boolean, items: Items, ids: IdForm): v
   );
 }
 
-/** An id that the API takes for an item of a kind. */
+/** The id, if the API accepts it for an item of this kind. */
 function form(id: string | undefined, prefix: string): string | undefined {
   return id?.startsWith(prefix) && /^[\w-]{1,64}$/.test(id) ? id : undefined;
 }

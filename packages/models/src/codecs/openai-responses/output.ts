@@ -1,8 +1,8 @@
-// The room of a response's output items as they come in: deltas, final values, and the gaps between them.
+// The room of a response's output items as they arrive: deltas, final values, and the gaps between them.
 //
-// Everything is kept under its output index; where a gateway gives several items one index, an item that has ended, or
-// another call's id, tells them apart. A final value replaces what was put together from deltas; a snapshot of what is
-// there already changes nothing. An item whose type is not known here is kept whole and sent back as it came.
+// Everything is kept by output index; if a gateway gives several items the same index, they are distinguished by an item
+// having ended, or by another call's id. A final value replaces what was assembled from deltas; a snapshot of what is
+// already there changes nothing. An item of unknown type is kept whole and sent back as it came.
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
@@ -17,15 +17,15 @@ export class ResponseItems {
   readonly #names: NameTable;
   readonly #alive: () => void;
   readonly #items = new Map<number, Item>();
-  /** Places of items by output index: one each, but where an index came again for another item. */
+  /** Places of items by output index: one each, unless an index was reused for another item. */
   readonly #places = new Map<number, number[]>();
-  /** Of the items that were seen under an id the first. */
+  /** The first item that had each id. */
   readonly #byId = new Map<string, number>();
-  /** Places of items that came without an output index: one that is given later is theirs. */
+  /** Places of items that came without an output index: if one is given later, it is theirs. */
   readonly #unplaced = new Set<number>();
   #free = 0;
   #last = -1;
-  /** The id of the reasoning that was told last: what follows is tied to it. */
+  /** The id of the last reasoning item: what follows is tied to it. */
   #reasoned: string | undefined;
 
   constructor(answer: Answer, target: Target, alive: () => void) {
@@ -78,7 +78,7 @@ export class ResponseItems {
         this.#reason(index, `content ${countIn(event.content_index) ?? 0}`, delta);
         return;
       case "response.function_call_arguments.delta":
-        // Some tell the value instead of its text (F087): taken for no text it would run with nothing.
+        // Some servers send the value instead of its JSON text (F087). Ignored, the call would run with empty arguments.
         if (objectIn(event.delta) === undefined) this.#answer.args(this.#call(index, event), delta);
         else this.#answer.argsWhole(this.#call(index, event), event.delta as Json);
         this.#item(index, "function_call").pieces ||= !isEmptyArgs(event.delta);
@@ -92,26 +92,26 @@ export class ResponseItems {
         return;
       }
       default:
-        // Searching, interpreting, drawing, or something newer than this code: a sign of life.
+        // Searching, running code, drawing, or something newer than this code: a sign of life.
         this.#alive();
     }
   }
 
-  /** The terminal event's list, for what the stream did not bring. */
+  /** Takes from the terminal event's list what the stream did not bring. */
   fill(output: readonly Json[]): void {
-    // The list's own items are told apart by their places: calls of one answer may share an id (F052).
+    // The list's own items are distinguished by their places: calls of one answer may share an id (F052).
     const streamed = new Map(this.#items);
     const renamed = renamedAmong(streamed, output);
     const ids = new Set([...streamed.values()].flatMap((item) => [...item.ids]));
     for (const [index, given] of output.entries()) {
       const item = objectIn(given);
       const known = streamed.get(index);
-      // What was whole may be marked as cut all the same (F029).
+      // An item that was whole may still be marked as incomplete (F029).
       if (item?.type === "function_call" && known?.type === item.type && isAmong(known.ids, item))
         this.#settleCall(known, item);
       if (item === undefined || known?.done === true) continue;
       if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
-      // The list may leave out items and so move the others up: another type is another item.
+      // The list may leave out items, which moves the others up: if the type differs, it is another item.
       else if (isAmong(ids, item)) this.#moved(item);
       else if (!taken(renamed, saidIn(item)))
         this.#done(this.#openMessage(item) ?? this.#newPlace(index), item);
@@ -119,21 +119,21 @@ export class ResponseItems {
     for (const { key, ended } of this.#items.values()) if (!ended) this.#answer.callOpen(key);
   }
 
-  /** An item that the list has elsewhere, under its own id, where it has not ended: its arguments may stand in the list alone. */
+  /** An item at another place in the list, under its own id, which has not ended: its arguments may only be in the list. */
   #moved(given: JsonObject): void {
     for (const [place, item] of this.#items)
       if (!item.done && item.type === given.type && isAmong(item.ids, given))
         return void this.#done(place, given);
   }
 
-  /** The place of a message that streamed and has not ended, for one that the list has elsewhere, and under another id. */
+  /** The place of a streamed message that has not ended, for one that is in the list at another place and under another id. */
   #openMessage(given: JsonObject): number | undefined {
     if (given.type !== "message") return undefined;
     for (const [place, item] of this.#items) if (item.type === "message" && !item.done) return place;
     return undefined;
   }
 
-  /** The place of the item an event is of: by output index, else by the id it was seen under, else the last one. */
+  /** The place of an event's item: by output index, else by an id it had, else the last one. */
   #placeOf(event: JsonObject, isNew: boolean): number {
     const index = countIn(event.output_index);
     const given = objectIn(event.item);
@@ -163,13 +163,13 @@ export class ResponseItems {
     return place !== undefined && this.#unplaced.has(place) ? place : undefined;
   }
 
-  /** Whether the last item began with a delta that said neither where nor whose it is, and may be this one. */
+  /** Whether the last item began with a delta without an index or an id, and may be this one. */
   #isNameless(given: JsonObject): boolean {
     const item = this.#items.get(this.#last);
     return item !== undefined && item.type === given.type && item.ids.size === 0 && !item.added && !item.done;
   }
 
-  /** Of the places under one output index the one that is meant; undefined for an item that is new there (F068). */
+  /** The place meant among those under one output index; undefined for a new item (F068). */
   #placeAmong(
     places: readonly number[],
     id: string | undefined,
@@ -184,12 +184,13 @@ export class ResponseItems {
     const known = places.findLast((place) => {
       const at = this.#items.get(place);
       if (callId !== undefined && at?.callId === callId) return true;
-      // OpenAI itself may change a call's id between its item's beginning and its end, and some give all items one id.
+      // OpenAI itself may change a call's id between the start and the end of its item, and some servers give all items one
+      // id.
       const isOver = at?.done === true && callId !== undefined && at.callId !== undefined;
       return id !== undefined && at?.ids.has(id) === true && !isOver;
     });
     if (known !== undefined) return known;
-    // Ids change from event to event (F079): alone they tell nothing of an item that has not ended.
+    // Ids change from event to event (F079): by themselves they say nothing about an item that has not ended.
     const isOther = item.done
       ? id !== undefined
       : given !== undefined &&
@@ -226,8 +227,8 @@ export class ResponseItems {
   }
 
   /**
-   * A message that has ended and begins once more goes on: gateways make one of several that the model wrote. One that has not
-   * ended is told from its beginning by a proxy that lost its connection, and so is reasoning.
+   * A message that ended and begins again is continued: gateways join several that the model wrote. One that has not ended,
+   * and reasoning, is sent again from the start by a proxy that lost its connection.
    */
   #again(index: number): void {
     const item = this.#items.get(index);
@@ -239,7 +240,7 @@ export class ResponseItems {
     }
   }
 
-  /** The final text of a part, behind what it said before it began once more, unless that stands in it. */
+  /** The final text of a part, appended to its text from before it began again, unless it includes that. */
   #whole(index: number, place: JsonObject, type: "text" | "refusal", text: string): void {
     const key = this.#part(index, place, "message");
     const { before, texts } = this.#item(index, "message");
@@ -257,7 +258,7 @@ export class ResponseItems {
     return item.key;
   }
 
-  /** Parts of one summary, and summary and content, are apart by an empty line. */
+  /** Parts of a summary, and summary and content, are separated by an empty line. */
   #reason(index: number, part: string, text: string): void {
     const item = this.#item(index, "reasoning");
     if (item.reasoning !== undefined && item.reasoning !== part && text !== "")
@@ -279,7 +280,7 @@ export class ResponseItems {
         this.#reasoned = textIn(given.id) ?? this.#reasoned;
         break;
       case "custom_tool_call":
-        // xAI tells the calls of its own searches in this form: only what was offered is for us to run (F031).
+        // xAI reports its own searches as custom tool calls: only calls to offered tools are ours to run (F031).
         if (this.#isOurs(given)) this.#callOpened(item, given);
         else this.#native(item, type, given);
         break;
@@ -296,7 +297,7 @@ export class ResponseItems {
     this.#answer.native(item.key, type, { item: given, ...this.#led() });
   }
 
-  /** What says of an item that reasoning led to it, so that its id goes when the reasoning does. */
+  /** Marks an item as following reasoning, so that it loses its id if the reasoning is dropped. */
   #led(): JsonObject {
     return this.#reasoned === undefined ? {} : { after: this.#reasoned };
   }
@@ -325,7 +326,7 @@ export class ResponseItems {
         break;
       case "custom_tool_call":
         if (!this.#isOurs(given)) break;
-        // Free text is what such a tool takes: it stands under one name among the arguments.
+        // A custom tool takes free text: it becomes one member of the arguments.
         this.#answer.argsWhole(item.key, { input: textIn(given.input) ?? "" });
         this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true, ...this.#led() }) });
         this.#settleCall(item, given);
@@ -333,7 +334,7 @@ export class ResponseItems {
     return item;
   }
 
-  /** The arguments as a whole. Gateways put an empty object there, whatever came in pieces: with that nothing may run. */
+  /** The whole arguments. Gateways put an empty object there although the arguments came in pieces: those must not be lost. */
   #wholeArgs({ key, pieces }: Item, told: Json | undefined): void {
     if (told === undefined || told === null || (pieces && isEmptyArgs(told))) return;
     this.#answer.argsWhole(key, told);
@@ -379,7 +380,7 @@ export class ResponseItems {
     }
   }
 
-  /** The final value of a part, where nothing else brings its text. */
+  /** The final value of a part, if nothing else brought its text. */
   #partDone(index: number, event: JsonObject): void {
     const part = objectIn(event.part);
     const type = part?.type;

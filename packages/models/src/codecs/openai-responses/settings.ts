@@ -1,7 +1,7 @@
-// The room of everything in a Responses request but its input: sampling, effort, tools, text format.
+// The room of everything in a Responses request except its input: sampling, effort, tools, text format.
 //
-// Stateless by default: nothing is stored at the provider, and reasoning comes back encrypted so that it can be sent
-// again in full. Items are never told by reference (F112).
+// Stateless by default: nothing is stored at the provider, and reasoning comes back encrypted so that it can be sent again
+// in full. Items are never sent by reference (F112).
 
 import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -33,28 +33,28 @@ export interface OpenaiResponsesCompat {
   forcedChoice: boolean;
   /** Results may hold images and files. Default: true. */
   toolFiles: boolean;
-  /** Reasoning items are accepted without encrypted content, as local servers do. Default: false. */
+  /** Whether reasoning items are accepted without encrypted content, as by local servers. Default: false. */
   plainReasoning: boolean;
-  /** Asks for encrypted reasoning when nothing is stored. Default: true. */
+  /** Request encrypted reasoning if nothing is stored. Default: true. */
   encryptedReasoning: boolean;
-  /** Ask for strict tools where the schema allows it. Default: true. */
+  /** Request strict tools if the schema allows it. Default: true. */
   strictTools: boolean;
-  /** Schemas of tools say shapes and enums alone, no rules on values. Default: false (F137). */
+  /** Tool schemas are sent with shapes and enums only, without rules on values. Default: false (F137). */
   plainSchemas: boolean;
   /**
-   * Bend schemas to strict mode where only rules on values are lost: members that were optional may then be null, and
-   * null is read as absent. Default: false.
+   * Adapt schemas to strict mode if only rules on values are lost: optional members may then be null, and null is read as
+   * absent. Default: false.
    */
   adaptStrict: boolean;
-  /** Rules that a schema loses on the way go in words into the tool's description. Default: false. */
+  /** Rules that are left out of a schema are described in the tool's description. Default: false. */
   describeLostRules: boolean;
-  /** The most tools a request may have; 0 is any number. Default: 128. */
+  /** The most tools that a request may have; 0 means any number. Default: 128. */
   maxTools: number;
-  /** Call ids that hold a thought signature, as LiteLLM makes them, go back whole. Default: false (F106). */
+  /** Call ids that contain a thought signature, as LiteLLM makes them, are sent back whole. Default: false (F106). */
   signedIds: boolean;
-  /** Members of a history's items that this server refuses, e.g. `["status"]`. Default: none. */
+  /** Members of items in the history that this server refuses, e.g. `["status"]`. Default: none. */
   omitInItems: readonly string[];
-  /** Body fields this server refuses: they are left out with a warning. Default: none. */
+  /** Body fields that this server refuses: they are left out with a warning. Default: none. */
   omit: readonly string[];
   /** Further body fields that `providerOptions` may set. Default: none. */
   options: readonly string[];
@@ -82,7 +82,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
   };
 }
 
-/** Fields of `providerOptions` that Responses takes. `tools` and `include` add to the request's own. */
+/** Fields of `providerOptions` that Responses takes. `tools` and `include` are added to the request's own. */
 export interface OpenaiResponsesOptions {
   store?: boolean;
   metadata?: Record<string, string>;
@@ -95,7 +95,7 @@ export interface OpenaiResponsesOptions {
   max_tool_calls?: number;
   top_logprobs?: number;
   include?: string[];
-  /** Merged with the effort asked for, e.g. `{ summary: "auto" }`. */
+  /** Merged with the requested effort, e.g. `{ summary: "auto" }`. */
   reasoning?: JsonObject;
   /** Merged with the output schema, e.g. `{ verbosity: "low" }`. */
   text?: JsonObject;
@@ -122,12 +122,12 @@ const knownOptions: readonly (keyof OpenaiResponsesOptions)[] = [
   "tools",
 ];
 
-/** Whether the provider keeps this request's items. */
+/** Whether the provider stores this request's items. */
 export function isStored(request: ModelRequest, target: Target): boolean {
   return request.settings.providerOptions?.[target.origin.provider]?.store === true;
 }
 
-/** The body's members before `input`, in a fixed order; tools are apart, as they are kept ready in text. */
+/** The body's members before `input`, in a fixed order; without the tools, which are cached as text. */
 export function responsesBody(
   request: ModelRequest,
   target: Target,
@@ -162,7 +162,7 @@ export function responsesBody(
   return body;
 }
 
-/** Tells which settings the protocol has no word for. */
+/** Warns about settings that the protocol does not have. */
 function leaveUnknown(
   { topK, stop, seed, frequencyPenalty, presencePenalty }: Settings,
   target: Target,
@@ -179,14 +179,14 @@ function leaveUnknown(
     if (value !== undefined) unsupported(name, target, warnings);
 }
 
-/** What is asked for beside the answer. Reasoning that the provider does not keep is asked for encrypted. */
+/** The field `include`. Reasoning that the provider does not store is requested encrypted. */
 function included(asked: string[], stored: boolean, compat: OpenaiResponsesCompat): string[] | undefined {
   const all = new Set(asked);
   if (!stored && compat.encryptedReasoning) all.add("reasoning.encrypted_content");
   return all.size === 0 ? undefined : [...all];
 }
 
-/** The caller's own object with a member of ours; undefined where there is neither. */
+/** The caller's own object plus a member of ours; undefined if there is neither. */
 function withMember(own: Json | undefined, name: string, value: Json | undefined): JsonObject | undefined {
   if (value !== undefined) return { ...objectIn(own), [name]: value };
   return own === undefined ? undefined : (objectIn(own) ?? {});
@@ -198,7 +198,7 @@ function textFormat(request: ModelRequest, target: Target, warnings: Warning[]):
   return { type: "json_schema", name: "response", ...strictOutput(schema, schemaRoom(target, warnings)) };
 }
 
-/** The tools of a request and the choice among them, as text. */
+/** The tools of a request and the tool choice, as text. */
 export class ResponsesTools {
   readonly #target: Target;
   readonly #compat: OpenaiResponsesCompat;
@@ -224,7 +224,7 @@ export class ResponsesTools {
     return `,"tools":[${items}]${choiceMembers(choice, settings, this.#compat, target, warnings)}`;
   }
 
-  /** The caller's custom tools: each stands in place of the function of that name. */
+  /** The caller's custom tools: each replaces the function of that name. */
   #customNames(own: readonly Json[]): ReadonlySet<string> {
     if (own.length === 0) return none;
     const names = new Set<string>();
@@ -243,7 +243,7 @@ export class ResponsesTools {
       name: this.#names.wire(tool.name),
       description,
       parameters: schema,
-      // Left out it would mean true, and a schema that breaks its rules would fail the request (F140).
+      // Absent means true, and a schema that breaks strict mode's rules would fail the request (F140).
       strict,
     };
   }

@@ -7,7 +7,7 @@ import { base, cutNote, type Files, filesBelow } from "./folders.ts";
 import { type Context, type Found, open, type Thing } from "./where.ts";
 import { bullets, code, counted, fenced } from "./words.ts";
 
-/** What two places have in common and what not. */
+/** What two places have in common, and what not. */
 export function* compare(goal: Extract<Goal, { do: "compare" }>, context: Context): Asking<Finding> {
   const [left, right] = (yield* together([open(goal.left, context), open(goal.right, context)])) as [
     Found<Thing>,

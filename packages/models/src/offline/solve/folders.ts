@@ -6,7 +6,7 @@ import type { Listing } from "../results.ts";
 import { at, type Context, sentence } from "./where.ts";
 import { bullets, code, counted, placeName, plural } from "./words.ts";
 
-/** Paths of a listing that a filter lets pass. */
+/** The paths of a listing that match a filter. */
 export function passing(paths: readonly string[], filter: Filter | undefined): string[] {
   if (filter === undefined) return [...paths];
   const globs = filter.globs.map(globTest);
@@ -19,7 +19,7 @@ export function passing(paths: readonly string[], filter: Filter | undefined): s
 const testName = /(\.|_|-)(test|tests|spec)\.[a-z]+$|(^|\/)test_[^/]*\.[a-z]+$|(^|\/)[A-Z]\w*Tests?\.[a-z]+$/;
 const testFolder = /(^|\/)(test|tests|__tests__|spec)\//;
 
-/** Names of simple globs (`*`, `?`), without regard to case only where the glob has no capitals and no wildcard. */
+/** Matches simple globs (`*`, `?`); ignores case only if the glob has no capitals and no wildcard. */
 function globTest(glob: string): (path: string) => boolean {
   const source = glob
     .replace(/^(\*\*\/)+/, "")
@@ -37,15 +37,15 @@ function globTest(glob: string): (path: string) => boolean {
 const globOf = (globs: readonly string[]): string =>
   `**/${globs.length === 1 ? globs[0] : `{${globs.join(",")}}`}`;
 
-/** The same as an argument of a search; none where every file is meant. */
+/** The same as an argument of a search; none if every file is meant. */
 export const globOption = (filter: Filter | undefined): { glob?: string } =>
   filter === undefined || filter.globs.length === 0 ? {} : { glob: globOf(filter.globs) };
 
-/** The files below a path that a filter lets pass. */
+/** The files below a path that match a filter. */
 export interface Files {
   paths: string[];
   total: number;
-  /** False: the listing was cut, and `total` is only what was seen of it. */
+  /** False: the listing was cut, and `total` only counts what was seen. */
   exact: boolean;
   folders: string[];
   totalFolders: number;
@@ -53,7 +53,7 @@ export interface Files {
   cut: boolean;
 }
 
-/** Lists the files below a path. A filter of globs is the tool's own work, so that its total is exact however long the list. */
+/** Lists the files below a path. The tool itself applies a filter of globs, so that its total is exact however long the list. */
 export function* filesBelow(path: string, filter: Filter | undefined): Asking<Got<Files>> {
   const usable =
     filter !== undefined &&
@@ -68,7 +68,7 @@ export function* filesBelow(path: string, filter: Filter | undefined): Asking<Go
   const all = found.value;
   const paths = passing(all.files, filter);
   if (usable && all.totalFiles === 0 && filter.globs.length > 1) {
-    // Nothing: or a tool that knows no braces. One plain glob more settles it.
+    // Nothing, or a tool without braces in its globs: one more listing with a plain glob decides.
     const plain = yield* listing(path, { recursive: true, pattern: `**/${filter.globs[0]}` });
     if (plain.ok && plain.value.totalFiles > 0)
       return { ok: true, value: filesOf(plain.value, passing(plain.value.files, filter), true) };
@@ -77,7 +77,7 @@ export function* filesBelow(path: string, filter: Filter | undefined): Asking<Go
   return { ok: true, value: filesOf(all, paths, counts) };
 }
 
-/** @param counts whether the tool's own total is of these files */
+/** @param counts whether the tool's own total counts these files */
 const filesOf = (all: Listing, paths: string[], counts: boolean): Files => ({
   paths,
   total: counts ? all.totalFiles : paths.length,
@@ -88,13 +88,13 @@ const filesOf = (all: Listing, paths: string[], counts: boolean): Files => ({
   cut: all.cut,
 });
 
-/** How much lies directly in a folder. */
+/** How much is directly in a folder. */
 interface Direct {
   files: number;
   folders: number;
 }
 
-/** What lies directly in a folder: listed by itself where the list of all below it was cut. Undefined: nobody knows. */
+/** What is directly in a folder; listed separately if the listing of everything below it was cut. Undefined: unknown. */
 function* directOf(path: string, filter: Filter | undefined, below: Files): Asking<Direct | undefined> {
   if (!below.cut)
     return { files: directIn(below.paths, path).length, folders: directIn(below.folders, path).length };
@@ -110,7 +110,7 @@ const directIn = (paths: readonly string[], path: string): string[] => {
   return paths.filter((one) => one.split("/").length === depth);
 };
 
-/** What a folder does not show, as a sentence. */
+/** What a folder's listing leaves out, as a sentence. */
 const ignoredNote = (ignored: number | undefined, bulleted = false): string =>
   ignored !== undefined && ignored > 0
     ? `${bulleted ? "\n\n" : " "}Left out: ${counted(ignored, "entry", "entries")} that git ignores or that are dependencies (node_modules).`
@@ -156,7 +156,7 @@ export function* count(goal: CountGoal, context: Context): Asking<Finding> {
   };
 }
 
-/** A number, and what is said of it behind "has". */
+/** A number, and the words after "has". */
 interface Told {
   text: string;
   number: number;
@@ -246,10 +246,10 @@ function* listDirect(goal: ListGoal, context: Context): Asking<Finding> {
   };
 }
 
-/** Said where a listing was cut and nobody knows what is behind the cut. */
+/** Added if a listing was cut and it is unknown what was left out. */
 export const cutNote = "The listing was cut, so I did not see all of it.";
 
-/** What a filter lets pass of a folder, or all below it. */
+/** What matches a filter below a folder, or everything below it. */
 function* listBelow(goal: ListGoal, context: Context): Asking<Finding> {
   const found = yield* at(goal.place, context, "folder", (path) => filesBelow(path, goal.filter));
   if (!found.ok) return found.finding;
@@ -323,7 +323,7 @@ export function* find(goal: Extract<Goal, { do: "find" }>, context: Context): As
   };
 }
 
-/** Where there is no such file: the same name may be a folder, or lack its ending. @param seen what was listed so far */
+/** If there is no such file: the same name may be a folder, or lack its extension. @param seen what was listed so far */
 function* widened(
   path: string,
   filter: Filter,

@@ -39,10 +39,10 @@ export function* write(goal: Extract<Goal, { do: "write" }>): Asking<Finding> {
   return changeOf(path, "written", outcome, `writing ${code(path)}`);
 }
 
-/** One text for another, wherever it stands in a file. */
+/** Replaces one text by another, everywhere in a file. */
 export function* edit(goal: Extract<Goal, { do: "edit" }>): Asking<Finding> {
   const path = goal.place.path;
-  // Read first: tools refuse to change what was not seen, and a missing text is found out without asking anybody.
+  // Read first: tools refuse to change a file that was not read, and a missing file is noticed before anybody is asked.
   const [seen] = yield [readStep(path)];
   const unread = failureOf(seen, `reading ${code(path)}`);
   if (unread !== undefined) return notDone(path, "changed", unread);
@@ -52,7 +52,7 @@ export function* edit(goal: Extract<Goal, { do: "edit" }>): Asking<Finding> {
   return changeOf(path, "changed", outcome, `editing ${code(path)}`);
 }
 
-/** What came of a change. */
+/** The finding of a change. */
 function changeOf(path: string, done: string, outcome: Outcome | undefined, doing: string): Finding {
   const why = failureOf(outcome, doing);
   if (why !== undefined) return notDone(path, done, why);
@@ -107,7 +107,7 @@ export function* weigh(goal: WeighGoal, context: Context): Asking<Finding> {
 type Said = Omit<Finding, "reached">;
 type Amount = (number: number) => string;
 
-/** How a number of the things weighed is told. */
+/** How an amount is written for the kind of things that are weighed. */
 function amountsOf({ parts }: WeighGoal): Amount {
   const unit = unitOf(parts[0]);
   const filters = new Set(parts.map((part) => ("filter" in part ? (part.filter?.says ?? "") : "")));

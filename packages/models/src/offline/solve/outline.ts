@@ -99,7 +99,7 @@ function jsonKeys(path: string, note: string, lines: readonly string[]): Finding
 
 const most = 8;
 
-/** What a declaring line holds at least; the shapes of the language judge it then. */
+/** What a declaring line contains at least; the forms of the language are checked afterwards. */
 const marks: Partial<Record<Unit, string>> = {
   function: "\\b(function|def|fn|func)\\b|=>|\\w\\s*\\([^;]*\\)[^;]*\\{\\s*$",
   class: "\\b(class|struct|enum|trait|object|record|module)\\b",
@@ -110,7 +110,7 @@ const marks: Partial<Record<Unit, string>> = {
   import: "^\\s*(import|from|use|#include|\\}\\s*from)\\b",
 };
 
-/** All declarations of one kind below a folder, by one search. Undefined: they are too many to show, or there is no search. */
+/** All declarations of one kind below a folder, with one search. Undefined: there are too many to show, or there is no search tool. */
 function* bySearch(path: string, note: string, goal: OutlineGoal): Asking<Finding | undefined> {
   const mark = goal.only === undefined ? undefined : marks[goal.only];
   if (mark === undefined || goal.filter?.tests === true) return undefined;
@@ -188,7 +188,7 @@ function* outlineFolder(path: string, note: string, goal: OutlineGoal): Asking<F
   };
 }
 
-/** What a file is: how large, how it opens, what it declares. Told, not judged. */
+/** What a file is: how large it is, how it opens, what it declares. Reported, not judged. */
 export function* describe(goal: Extract<Goal, { do: "describe" }>, context: Context): Asking<Finding> {
   const found = yield* open(goal.place, context);
   if (!found.ok) return found.finding;

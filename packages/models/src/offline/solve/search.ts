@@ -10,13 +10,13 @@ import { bullets, clip, code, counted, fenced, placeName } from "./words.ts";
 
 const isWord = (text: string): boolean => /^\w+$/.test(text);
 
-/** The expression that finds where a name is made, in the languages most met. */
+/** The pattern that finds where a name is defined, in the most common languages. */
 const definition = (name: string): string => {
   const x = literal(name);
   return `(\\b(function\\*?|class|interface|type|enum|namespace|const|let|var|def|fn|func|struct|trait|impl|module|val|object|record|protocol|macro_rules!|sub|package|define)\\s+(\\([^)]*\\)\\s*)?\\*?${x}\\b)|(^\\s*((public|private|protected|static|async|override|readonly|get|set|export|abstract)\\s+)*#?${x}\\s*(<[^>]*>)?\\([^)]*\\)\\s*(:\\s*[^=;]+)?\\{\\s*$)|(^\\s*${x}\\s*=[^=])|(^\\s*#?${x}\\s*=\\s*(async\\s*)?\\()`;
 };
 
-/** A text in a file or folder, as the question wants it told. */
+/** A text in a file or folder, answered in the form of the question. */
 export function* search(goal: SearchGoal, context: Context): Asking<Finding> {
   const { needle, mode } = goal;
   const wants = goal.place.it === true && /^(count|yes_no|lines)$/.test(mode) ? "file" : "folder";
@@ -187,7 +187,7 @@ const hitBullets = (value: Hits, limit: number): string =>
     value.totalLines,
   );
 
-/** Occurrences, not lines: a line may hold several. Upper and lower case are told apart, as the question wrote it. */
+/** Occurrences, not lines: a line may have several. Case-sensitive, as the question wrote it. */
 function* countTimes(goal: SearchGoal, { path, note, value }: Seen): Asking<Finding> {
   const said = inQuotes(goal.needle);
   let lines = value.hits.map((hit) => hit.text);

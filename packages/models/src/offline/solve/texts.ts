@@ -111,7 +111,7 @@ function* folderLines(path: string, note: string, goal: MeasureGoal): Asking<Fin
   const glob = globOption(goal.filter);
   if (goal.filter?.tests === true)
     return { text: "I count lines of all files of a kind, but not of test files alone.", reached: false };
-  // Every line matches the start of a line: the search's own total is the number of lines, however many there are.
+  // Every line matches `^`, so the search's own total is the number of lines, however many there are.
   const found = yield* hitsOf("^", path, glob);
   if (!found.ok)
     return { text: `${sentence(found.why.replace(/^Error:\s*/i, ""))}.`, scope: path, reached: false };
@@ -144,7 +144,7 @@ function* measureFile(path: string, unit: MeasureGoal["unit"], opened: FileText)
 
 const maxMeasured = 24;
 
-/** A file as it was measured. */
+/** A file with its size. */
 interface Sized {
   path: string;
   lines: number | undefined;
@@ -210,7 +210,7 @@ function amountOf({ lines, bytes }: Sized, { unit }: ExtremeGoal): string {
   return `${counted(bytes ?? 0, "byte")}${lines === undefined ? "" : `, ${counted(lines, "line")}`}`;
 }
 
-/** The first of the files, what ties with it, what comes next, and how far the search reached. */
+/** The winner, what ties with it, what comes next, and how far the search reached. */
 function extremeText(
   goal: ExtremeGoal,
   measured: readonly Sized[],

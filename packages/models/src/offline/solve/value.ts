@@ -69,7 +69,7 @@ interface Hit {
   value: unknown;
 }
 
-/** Letters and digits alone, and one spelling of what has two. */
+/** Only letters and digits, and one spelling of words that have two. */
 const flat = (text: string): string =>
   text
     .toLowerCase()
@@ -79,7 +79,7 @@ const flat = (text: string): string =>
 const entriesOf = (node: unknown): [name: string, value: unknown][] =>
   typeof node === "object" && node !== null ? Object.entries(node) : [];
 
-/** Whether two names are one: singular and plural are. */
+/** Whether two names are the same, ignoring the plural. */
 function isSame(name: string, wanted: string): boolean {
   const [one, other] = [flat(name), flat(wanted)];
   if (one === "" || other === "") return name === wanted;
@@ -91,7 +91,7 @@ function isSame(name: string, wanted: string): boolean {
   );
 }
 
-/** The value whose key is the words asked for, in any spelling; words may lead down (`test script`, `scripts test`). */
+/** The value whose key is the requested words, in any spelling; words may be a path (`test script`, `scripts test`). */
 function lookUp(data: unknown, key: string): Hit | undefined {
   const direct = below(data, key, "", 0);
   if (direct !== undefined) return direct;
@@ -100,7 +100,7 @@ function lookUp(data: unknown, key: string): Hit | undefined {
   return along(data, words) ?? along(data, [...words].reverse()) ?? anyOf(data, words);
 }
 
-/** The first value of that name, the nearest to the top of each branch first. */
+/** The first value of that name, the one nearest to the top in each branch. */
 function below(node: unknown, wanted: string, path: string, depth: number): Hit | undefined {
   if (depth > 6) return undefined;
   const entries = entriesOf(node);
@@ -112,7 +112,7 @@ function below(node: unknown, wanted: string, path: string, depth: number): Hit 
   return undefined;
 }
 
-/** The value that words lead down to, one name after another. */
+/** The value at the end of a path of words. */
 function along(data: unknown, words: readonly string[]): Hit | undefined {
   let hit: Hit = { path: "", value: data };
   for (const word of words) {

@@ -1,4 +1,4 @@
-// The room of where: a place as the task names it becomes a path that is there, or an answer that says it is not.
+// The room of where: a place in the task becomes an existing path, or an answer that says that it does not exist.
 
 import type { JsonObject } from "@rondo/core";
 import type { Place } from "../goal.ts";
@@ -7,7 +7,7 @@ import { type Asking, type Finding, type Got, head, listing } from "../plan.ts";
 import type { FileText, Listing } from "../results.ts";
 import { code, humanList } from "./words.ts";
 
-/** What "it" stands for: the file spoken of last, and the folder. */
+/** What "it" means: the file mentioned last, and the folder. */
 export interface Context {
   subject: string | undefined;
   scope: string | undefined;
@@ -21,7 +21,7 @@ export const pathOf = (place: Place, context: Context, wants: "file" | "folder")
 
 export type Found<T> = { ok: true; path: string; note: string; value: T } | { ok: false; finding: Finding };
 
-/** Does something with a place; when it is not there, looks for the name below and tries the one that fits. */
+/** Does something with a place; if it does not exist, looks for its name below and tries the one that fits. */
 export function* at<T>(
   place: Place,
   context: Context,
@@ -54,7 +54,7 @@ interface Near {
   similar: string[];
 }
 
-/** Paths whose name is the same, or nearly, by really listing. */
+/** Paths with the same name, or nearly, from a real listing. */
 function* nearTo(path: string, wants: "file" | "folder"): Asking<Near> {
   const slash = path.lastIndexOf("/");
   const name = slash < 0 ? path : path.slice(slash + 1);
@@ -75,7 +75,7 @@ function* nearTo(path: string, wants: "file" | "folder"): Asking<Near> {
       (isReadme(wanted) && isReadme(last(one))) ||
       (!wanted.includes(".") && wants === "file" && stem(last(one)) === wanted),
   );
-  // A path with folders in it names one file only: elsewhere the same name is another one, fit to offer, not to take.
+  // A path with folders in it means one file: the same name elsewhere is another file, which can be suggested but not used.
   const exact =
     slash < 0
       ? shallowest(same)
@@ -105,7 +105,7 @@ function close(a: string, b: string): boolean {
   );
 }
 
-/** Edit distance, two letters swapped counting as one; bounded by the lengths of file names. */
+/** Edit distance, counting two swapped letters as one edit; bounded by the lengths of file names. */
 function distance(a: string, b: string): number {
   if (a.length > 60 || b.length > 60) return 99;
   let before: number[] = [];
@@ -139,10 +139,10 @@ function missingText(path: string, why: string, near: Near): string {
 
 export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Either the text of a file or the listing of a folder, whichever the place is. */
+/** Either the text of a file or the listing of a folder, depending on what the place is. */
 export type Thing = { file: FileText } | { folder: Listing };
 
-/** @param more arguments of the read, e.g. a limit where only the size is wanted */
+/** @param more further arguments of the read, e.g. a limit if only the size is needed */
 export const open = (place: Place, context: Context, more: JsonObject = {}): Asking<Found<Thing>> =>
   at<Thing>(
     place,

@@ -1,4 +1,4 @@
-// The room of wording: how numbers, names and lists stand in an answer.
+// The room of wording: how numbers, names and lists are written in an answer.
 
 /** `1 file`, `12 files`, `1,200 files`. */
 export const counted = (count: number, noun: string, plural: string = `${noun}s`): string =>
@@ -14,7 +14,7 @@ export const humanList = (items: readonly string[]): string =>
 /** "this folder" for the root, the path otherwise. */
 export const placeName = (path: string): string => (path === "." ? "this folder" : code(path));
 
-/** A list, one item a line, cut at `limit` with the rest counted. */
+/** A list, one item per line, cut at `limit`, with the number of the rest. */
 export function bullets(items: readonly string[], limit = 60, total: number = items.length): string {
   const shown = items.slice(0, limit).map((item) => `- ${item}`);
   if (total > shown.length) shown.push(`- … and ${total - shown.length} more`);
@@ -28,7 +28,7 @@ export function fenced(lines: readonly string[]): string {
   return [fence, ...lines, fence].join("\n");
 }
 
-/** The beginning of a text, and no half of a character. */
+/** The beginning of a text, without splitting a surrogate pair. */
 export const clip = (text: string, limit: number): string =>
   text.length <= limit ? text : `${text.slice(0, limit).replace(/[\ud800-\udbff]$/, "")}…`;
 
