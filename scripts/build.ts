@@ -1,12 +1,11 @@
-// The build: every package's src to its dist, in dependency order.
+// The room of the build: compiles every package's src to its dist, in dependency order.
 //
-// tsc compiles a file to a file. It rewrites `./x.ts` to `./x.js` in code but leaves it in declarations, where it would
-// point beside dist; those are rewritten here. A dist that still names a .ts file fails the build. Then the code of a
-// package is put into as few files as its dynamic imports allow: finding and linking files is most of what a first
-// import costs (core: 24 ms as 50 files, 10 ms as one). Other packages stay imports, but for those that a manifest names as
-// `inlined`: their code is put into ours, under a notice. Comments stay in the sources and the
-// declarations, names inside functions are short, and what is no ASCII is written as escapes: one letter beyond Latin-1
-// doubles what a file is in memory. Lines stay, and maps lead to the sources, which are published too.
+// tsc compiles file by file. In code it rewrites `./x.ts` to `./x.js`, but not in declarations, so these are rewritten
+// here; a dist that still mentions a .ts file fails the build. Then a package's code is bundled into as few files as its
+// dynamic imports allow, because finding and linking files is most of the cost of a first import (core: 24 ms as 50 files,
+// 10 ms as one). Other packages stay imports, except those that a manifest lists as `inlined`: their code is included, with
+// a notice. Comments are removed from the code, local names are short, and non-ASCII characters are escaped: one
+// character beyond Latin-1 doubles the memory of a file. Line breaks stay, and source maps lead to the published sources.
 
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +16,7 @@ import { specifiersOf } from "./source-rules.ts";
 
 const isRelativeSource = (specifier: string): boolean => /^\.{1,2}\/.*(?<!\.d)\.[cm]?ts$/.test(specifier);
 
-/** Makes the relative imports of one declaration file end as the code's do. Lengths stay, so its source map holds. */
+/** Makes the relative imports in a declaration file end in .js, like the code's. The length stays, so its source map stays valid. */
 function rewriteDeclaration(path: string): void {
   const text = readFileSync(path, "utf8");
   let rewritten = text;
@@ -29,10 +28,10 @@ function rewriteDeclaration(path: string): void {
   if (rewritten !== text) writeFileSync(path, rewritten);
 }
 
-/** The programs in a package: a command, a worker. They and what the manifest exports are what it is entered by. */
+/** The programs in a package: a command, a worker. Together with the manifest's exports they are its entry points. */
 const programs = "**/main.js";
 
-/** The files of `dist` that a package is entered by. */
+/** The entry points of a package among the files of `dist`. */
 function entriesOf(folder: string, dist: string): string[] {
   const { exports = {} } = readManifest(folder);
   const faces = Object.values(exports).flatMap((face) =>
@@ -41,7 +40,7 @@ function entriesOf(folder: string, dist: string): string[] {
   return [...new Set([...faces, ...globSync(programs, { cwd: dist })])];
 }
 
-/** Packages whose code becomes part of a package's own, and the words it is published under. */
+/** Packages whose code is included in a package's own, and the notice to publish with it. */
 function inlinedBy(folder: string): { names: readonly string[]; notice: string } {
   const { inlined: names = [] } = readManifest(folder);
   const notices = names.map((name) => {
@@ -51,7 +50,7 @@ function inlinedBy(folder: string): { names: readonly string[]; notice: string }
   return { names, notice: notices.join("\n") };
 }
 
-/** Puts the code in `dist` together. What is imported by name stays outside; declarations stay as they are. */
+/** Bundles the code in `dist`. Imports of packages stay; so do declarations. */
 async function bundle(folder: string, dist: string): Promise<void> {
   const input = Object.fromEntries(
     entriesOf(folder, dist).map((file) => [file.replace(/\.js$/, ""), join(dist, file)]),
@@ -61,7 +60,7 @@ async function bundle(folder: string, dist: string): Promise<void> {
     input,
     external: (id) => !/^[./]/.test(id) && !inlined.names.includes(id),
     plugins: [mapped],
-    // `modelFromName` loads by name what the face exports too: for those who import less than the face.
+    // `modelFromName` imports dynamically what the main entry also exports, for those who import other entries.
     checks: { ineffectiveDynamicImport: false },
   });
   const written: OutputOptions = {
@@ -80,7 +79,7 @@ async function bundle(folder: string, dist: string): Promise<void> {
     sourcemap: true,
     sourcemapExcludeSources: true,
   };
-  // What the face loads at once is one file, also where parts of it are shared with what is loaded later.
+  // Everything the main entry loads statically becomes one file, even parts shared with dynamic imports.
   const atOnce = loadedBy("index.js", (await bundled.generate(written)).output);
   const { output } = await bundled.generate({
     ...written,
@@ -92,7 +91,7 @@ async function bundle(folder: string, dist: string): Promise<void> {
     writeFileSync(join(dist, file.fileName), file.type === "chunk" ? file.code : file.source);
 }
 
-/** Gives the compiler's map with each file, so that the bundle's leads past the compiled code to its source. */
+/** Passes on the compiler's source map of each file, so that the bundle's map leads to the original source. */
 const mapped: Plugin = {
   name: "mapped",
   load(id) {
@@ -101,7 +100,7 @@ const mapped: Plugin = {
   },
 };
 
-/** The modules that a file brings with it, through what it imports at its top. */
+/** The modules that a file loads through static imports. */
 function loadedBy(file: string, output: readonly (OutputChunk | OutputAsset)[]): ReadonlySet<string> {
   const modules = new Set<string>();
   const files = new Set([file]);
@@ -114,7 +113,7 @@ function loadedBy(file: string, output: readonly (OutputChunk | OutputAsset)[]):
   return modules;
 }
 
-/** Builds every package. Throws with the compiler's words when one does not compile. */
+/** Builds every package. Throws with the compiler's output when one does not compile. */
 export async function build(say: (line: string) => void = () => {}): Promise<void> {
   for (const { name, folder } of packagesInOrder()) {
     const dist = join(folder, "dist");

@@ -1,10 +1,10 @@
-// A program of the workspace in one file: one that is started hundreds of times, and would load its sources each time.
+// The room of bundling a program: one file for a program that is started hundreds of times, so that it loads quickly.
 
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
-/** @returns the file, in `folder` */
+/** @returns the path of the bundle, in `folder` */
 export async function bundled(source: URL, folder: string): Promise<string> {
   const input = fileURLToPath(source);
   const file = join(folder, `${basename(input, ".ts")}.mjs`);

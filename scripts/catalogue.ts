@@ -1,10 +1,10 @@
 // npm run -s catalogue
 //
-// The room of the catalogue's data: takes the snapshot that `@rondo/models` carries.
+// The room of the catalogue's data: generates the snapshot that `@rondo/models` contains.
 //
-// The data come from a package that is kept up to date by others and is far too large to depend on; npm fetches it into
-// a folder that is thrown away. A number the source does not know, and a price of nothing that is not called free, is
-// left out: unknown is not zero. Run it after raising the version below.
+// The data come from a package that others keep up to date and that is far too large to depend on; npm downloads it into
+// a temporary folder. A number the source does not know, and a price of 0 that is not marked as free, are left out:
+// unknown is not zero. Run it after raising the version below.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,10 +16,10 @@ import { CommandLine } from "./command-line.ts";
 const asked: CommandLine = new CommandLine("catalogue");
 asked.options({});
 
-/** MIT. Follows models.dev and the providers' own lists; holds only chat models that can call tools. */
+/** MIT. Follows models.dev and the providers' own lists; contains only chat models that can call tools. */
 const source = { name: "@earendil-works/pi-ai", version: "1.5.2", folder: "package/dist/providers/data" };
 
-/** Our providers, and the source's files. Azure is not among them: a deployment's name tells nothing. */
+/** Our providers, and the source's files. Not Azure: a deployment's name says nothing about its model. */
 const files: { readonly [provider: string]: string } = {
   anthropic: "anthropic",
   bedrock: "amazon-bedrock",
@@ -93,7 +93,7 @@ function rowsOf(provider: string, file: string): string[] {
   const rows = new Map<string, string>();
   for (const model of Object.values(byApi).flatMap((models) => Object.values(models)))
     if (model.type === "chat" && /^[^|`\\$\s]+$/.test(model.id)) rows.set(model.id, rowOf(model));
-  // What a dated or regional name would be resolved to anyway needs no row of its own.
+  // A dated or regional name that resolves to the same facts anyway needs no row of its own.
   for (const [id, row] of [...rows].sort(([a], [b]) => b.length - a.length)) {
     rows.delete(id);
     const found = resolveIn(provider, id, (name) => rows.get(name));
@@ -107,7 +107,7 @@ function rowOf({ id, cost = {}, contextWindow, maxTokens, input = [], reasoning 
   const priced = free || ((cost.input ?? 0) > 0 && (cost.output ?? 0) > 0);
   const price = (value: number | undefined): string =>
     !priced || value === undefined || value < 0 ? "" : String(Number(value.toPrecision(6)));
-  // Nobody gives a cache away: nothing means that the source does not know, or that there is none.
+  // No provider has a free cache: 0 means that the source does not know the price, or that there is no cache.
   const cache = (value: number | undefined): string => (value === 0 ? "" : price(value));
   const window = contextWindow !== undefined && contextWindow > 0 ? contextWindow : undefined;
   const limit =

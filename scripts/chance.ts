@@ -1,6 +1,6 @@
-// The room of chance: the same seed gives the same choices, on any machine (mulberry32).
+// The room of chance: seeded random choices, the same on any machine (mulberry32).
 
-/** Numbers from 0 up to 1. */
+/** Numbers in [0, 1). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -11,24 +11,24 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Choices. */
+/** Random choices. */
 export class Chance {
-  /** From 0 up to 1. */
+  /** A number in [0, 1). */
   readonly next: () => number;
 
-  /** @param words whatever names the choices: a seed, a target, a number */
+  /** @param words identify the sequence: a seed, a target, a number */
   constructor(...words: readonly (string | number)[]) {
     let hash = 0x811c9dc5;
     for (const char of words.join("\u0000")) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193);
     this.next = seeded(hash);
   }
 
-  /** A whole number from 0 up to a limit, which is not reached. */
+  /** A whole number from 0 up to, but not including, a limit. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
 
-  /** Small numbers mostly, large ones seldom. */
+  /** Mostly small numbers, rarely large ones. */
   few(most: number): number {
     return Math.floor(most ** this.next());
   }

@@ -1,4 +1,4 @@
-// The check of what gets published: publint on each package, attw on each tarball, and each tarball's list of files.
+// The room of package checks: publint on each package, attw on each tarball, and each tarball's list of files.
 //
 //   node scripts/run.mjs scripts/check-packages.ts TARBALLS
 
@@ -10,7 +10,7 @@ import { tarballsIn } from "./pack.ts";
 import { publishedPackages } from "./packages.ts";
 import { mustRun, run } from "./run-command.ts";
 
-// attw brings a TypeScript of its own: in the root, the install would have to fetch more than 150 MB.
+// attw brings its own TypeScript: installed in the root, it would add more than 150 MB.
 const attwFolder = join(import.meta.dirname, "attw");
 const attwBin = join(attwFolder, "node_modules/.bin/attw");
 

@@ -1,11 +1,11 @@
-// The room of a script's command line: its options, and what cannot be used of them, said in a line before it ends with 2.
-// `--help` prints what the script says of itself at its top.
+// The room of a script's command line: parses its options; an invalid one is reported in a line, with exit code 2.
+// `--help` prints the comment at the top of the script.
 
 import { readFileSync } from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { messageOf } from "@rondo/core";
 
-/** Prints the comment that the script opens with, and ends, where help is what was asked for. */
+/** For `--help`, prints the comment at the top of the script, and exits. */
 export function helpWhereAsked(): void {
   const [, script = "", ...args] = process.argv;
   if (!args.includes("--help")) return;
@@ -30,7 +30,7 @@ export class CommandLine {
     process.exit(2);
   }
 
-  /** The values of the options that were given, or that they have by default. Ends with `--help`, unless it is one of them. */
+  /** The values of the options, with their defaults. Handles `--help`, unless that is one of the options. */
   options<Options extends NonNullable<ParseArgsConfig["options"]>>(
     options: Options,
   ): ReturnType<typeof parseArgs<{ options: Options }>>["values"] {
@@ -57,7 +57,7 @@ export class CommandLine {
     return this.#read(() => new RegExp(text), `--${name}: `);
   }
 
-  /** What comes of a file that an option names. */
+  /** The result of using a file that an option names; errors are reported with the option. */
   file<Value>(name: string, act: () => Value): Value {
     return this.#read(act, `--${name}: `);
   }

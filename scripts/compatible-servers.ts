@@ -1,7 +1,7 @@
 // npm run -s compat -- [--check]
 //
-// Draws docs/guide/compatible-servers.md from the table of compatible servers: the columns are the comments of their type.
-// `--check` writes nothing, and exits with 1 when the page and the code have parted.
+// Generates docs/guide/compatible-servers.md from the table of compatible servers: the columns are the comments of their
+// type. `--check` writes nothing, and exits with 1 when the page is out of date.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ function section(name: string, server: CompatibleServer, order: readonly string[
   ];
 }
 
-/** The failure catalogue's numbers are for whoever has it, who reads the sources. */
+/** Removes failure numbers, which are only for readers of the sources. */
 const unnumbered = (line: string): string => line.replace(/ \(F\d{3}(?:, F\d{3})*\)|, F\d{3}(?=[,)])/g, "");
 
 /** The whole page. */

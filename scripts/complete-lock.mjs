@@ -1,19 +1,19 @@
 // npm run -s lock -- [--check] [LOCK]
 //
-// The lock file's completeness. npm leaves an optional package out of the lock when the registry it asked does not have it
-// (a partial mirror, say, without the binaries of other platforms). `npm ci` then refuses the lock, and a person on that
-// platform gets no binary. This puts the missing entries back: from the registry where it has the package (with its
-// integrity), else from the package's name, which tells its platform. It also drops download addresses, so that the lock
-// names no host.
+// Completes the lock file. npm leaves an optional package out of it when the registry does not have that package (a partial
+// mirror without the binaries of other platforms, for example). Then `npm ci` rejects the lock, and a person on that
+// platform gets no binary. This adds the missing entries: from the registry if it has the package (with its integrity), else
+// from the package's name, which tells its platform. It also removes download URLs, so that the lock names
+// no host.
 //
-// It changes package-lock.json in place, or the lock file that is named. `--check` changes nothing, says what is wrong, and
-// exits with 1 where something is.
+// It changes package-lock.json in place, or the lock file that is named. `--check` changes nothing, reports what is wrong,
+// and exits with 1 if anything is.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-/** As other scripts read their words, but without anything that is to be installed first. */
+/** Parses the command line like other scripts, but without anything that must be installed first. */
 function given() {
   try {
     return parseArgs({
@@ -40,10 +40,10 @@ const before = readFileSync(path, "utf8");
 const lock = JSON.parse(before);
 const problems = [];
 
-/** Some packages shorten a platform's name. */
+/** Short names that some packages use for platforms. */
 const shortNames = { mac: "darwin", win: "win32" };
 
-/** npm's words for a platform, told from the last parts of a name such as `@x/cli-linux-arm64-musl`. */
+/** npm's platform fields, from the last parts of a name such as `@x/cli-linux-arm64-musl`. */
 function platformOf(name) {
   const words = name
     .split("/")
@@ -78,7 +78,7 @@ function platformOf(name) {
   return { os: [os], cpu: [cpu], ...(libc === undefined ? {} : { libc: [libc] }) };
 }
 
-/** What the registry knows of one version; undefined where it has none, for whatever reason. */
+/** What the registry knows of a version; undefined if it does not have it, for whatever reason. */
 function ask(name, version) {
   try {
     const fields = ["version", "os", "cpu", "libc", "engines", "license", "dist.integrity"];
@@ -108,7 +108,7 @@ for (const [parent, entry] of Object.entries(lock.packages)) {
     const inside = `${parent === "" ? "" : `${parent}/`}node_modules/${name}`;
     const top = `node_modules/${name}`;
     const found = lock.packages[inside] ?? lock.packages[top];
-    // Only exact versions name a package by themselves; a range is the registry's to resolve.
+    // Only an exact version identifies a package; a range is for the registry to resolve.
     if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(wanted)) continue;
     if (found?.version === wanted && (found.integrity !== undefined || check)) continue;
     if (found !== undefined && found.version !== wanted) {

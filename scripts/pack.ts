@@ -1,6 +1,6 @@
-// The room of the tarballs: what a user of npm would get, made from a fresh build.
+// The room of the tarballs: what a user gets from npm, made from a fresh build.
 //
-// The tests of packages look at these and never at the workspace, whose links and sources hide what was not published.
+// Tests of packages use these and never the workspace, whose links and sources would hide what was not published.
 
 import { globSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { build } from "./build.ts";
 import { publishedPackages } from "./packages.ts";
 import { mustRun } from "./run-command.ts";
 
-/** Where `npm test` leaves the tarballs it made, for the tests that want them. */
+/** Where `npm test` puts the tarballs it made, for the tests that need them. */
 export const tarballsVariable = "RONDO_TARBALLS";
 
 /** Builds and packs every published package into a folder. */
@@ -19,7 +19,7 @@ export async function packAll(folder: string): Promise<void> {
     await mustRun("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: one.folder });
 }
 
-/** The tarball of each published package in a folder, by the package's name. Throws when one is missing. */
+/** The tarball of each published package in a folder, by package name. Throws when one is missing. */
 export function tarballsIn(folder: string): Map<string, string> {
   const tarballs = new Map<string, string>();
   for (const { name, manifest } of publishedPackages()) {

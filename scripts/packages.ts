@@ -1,6 +1,6 @@
-// The room of the workspace's packages: which there are, where they lie, and in which order they build.
+// The room of the workspace's packages: which there are, where they are, and in which order they build.
 //
-// Nothing here names a package: a new folder under packages/ is built, checked, packed and tested by being there.
+// No package is named here: a new folder under packages/ is automatically built, checked, packed and tested.
 
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,7 +21,7 @@ export interface Manifest {
   optionalDependencies?: Record<string, string>;
   license?: string;
   author?: string;
-  /** Packages whose code the build puts into this one's: nobody has to install them. */
+  /** Packages whose code the build includes in this one's: users need not install them. */
   inlined?: string[];
 }
 
@@ -35,7 +35,7 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** Every package, each after those it depends on. Throws where two depend on each other, naming them. */
+/** Every package, each after its dependencies. Throws on a cycle, naming it. */
 export function packagesInOrder(): Package[] {
   const all = new Map<string, Package>();
   for (const path of globSync("packages/*/package.json", { cwd: root }).sort()) {

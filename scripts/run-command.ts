@@ -1,36 +1,36 @@
-// The room of child processes: how a script runs a command and learns what came of it.
+// The room of child processes: runs a command for a script, and returns its outcome.
 //
-// A command runs in a process group of its own, so that a time-out ends all that it started, not only its first process.
+// The command gets its own process group, so that a timeout ends everything it started, not only its first process.
 
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { delimiter, join } from "node:path";
 import { root } from "./packages.ts";
 
-/** The exit code of a command whose time ran out, as `timeout` has it. */
+/** The exit code of a command that timed out, as in `timeout`. */
 export const timedOut = 124;
 
 export interface Outcome {
-  /** The exit code; `timedOut`, or 127 when the command could not start. */
+  /** The exit code; `timedOut` after a timeout, 127 when the command could not start. */
   code: number;
-  /** Standard output alone. Empty when `show`. */
+  /** Only stdout. Empty with `show`. */
   stdout: string;
-  /** Standard output and standard error, as they came. Empty when `show`. */
+  /** stdout and stderr, interleaved as they came. Empty with `show`. */
   text: string;
 }
 
 export interface RunOptions {
-  /** Default: the workspace's root. */
+  /** Working directory. Default: the workspace's root. */
   cwd?: string;
-  /** Added to this process's environment; `undefined` removes. */
+  /** Added to this process's environment; `undefined` removes a variable. */
   env?: Record<string, string | undefined>;
-  /** Milliseconds. Default: 15 minutes. */
+  /** Timeout in milliseconds. Default: 15 minutes. */
   timeoutMs?: number;
-  /** Lets the command write to the terminal directly. */
+  /** Lets the command write directly to the terminal. */
   show?: boolean;
 }
 
-/** Runs a command; never rejects. The workspace's own tools and its own Node come first in PATH. */
+/** Runs a command; never rejects. The workspace's tools and Node come first in PATH. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const path = `${join(root, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}`;
   const group = process.platform !== "win32";
@@ -54,7 +54,7 @@ export function run(command: string, args: readonly string[], options: RunOption
     try {
       process.kill(group ? -child.pid : child.pid, signal);
     } catch {
-      // It ended by itself meanwhile.
+      // It has already ended by itself.
     }
   };
   const interrupted = (signal: NodeJS.Signals): void => {
@@ -85,7 +85,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** As `run`, but throws with all the command printed when it fails. */
+/** Like `run`, but throws with the command's full output when it fails. */
 export async function mustRun(
   command: string,
   args: readonly string[],

@@ -1,6 +1,6 @@
-// Runs a TypeScript source of this workspace on the Node the workspace brings along.
-// npm puts node_modules/.bin first in PATH, so under `npm run` this already is Node 24 on Linux;
-// elsewhere it needs 22.18 or newer and says so.
+// Runs a TypeScript file of this workspace with the workspace's own Node.
+// npm puts node_modules/.bin first in PATH, so under `npm run` on Linux this already is Node 24;
+// elsewhere Node 22.18 or newer is needed, and an older one is refused.
 import { spawn } from "node:child_process";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -16,7 +16,7 @@ const child = spawn(
   ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", ...process.argv.slice(2)],
   { stdio: "inherit" },
 );
-// A terminal tells the whole process group of Ctrl-C: passed on as well, the child would take it for a second one.
+// A terminal sends Ctrl-C to the whole process group: forwarded as well, the child would take it for a second one.
 process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
 for (const name of ["SIGTERM", "SIGHUP"]) process.on(name, () => child.kill(name));
 child.on("exit", (code, signal) => process.exit(signal ? 130 : (code ?? 1)));

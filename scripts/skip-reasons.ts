@@ -1,4 +1,4 @@
-// A reporter for vitest that says why tests were skipped, each reason once: a skip nobody reads is a test nobody runs.
+// The room of skip reasons: a vitest reporter that prints why tests were skipped, each reason once, so that nobody overlooks a skip.
 
 import type { Reporter, TestModule } from "vitest/node";
 

@@ -1,26 +1,26 @@
-// The room of what a source may say: rules a linter has no words for, asked of the syntax tree, so that a comment or a
-// text never counts as code.
+// The room of source rules: rules beyond a linter's, checked on the syntax tree, so that comments and strings never count
+// as code.
 //
-// The loop's pure rooms must not look at a clock, at chance or at the world, nor wait: whatever they need to know stands
-// in records. Else replay, resume and fork would come out differently from the run they repeat.
+// The loop's pure files must not use a clock, randomness or the outside world, nor wait: everything they need is in the
+// records. Otherwise replay, resume and fork would differ from the original run.
 
 import { dirname, join } from "node:path";
 import { childrenOf, isNode, type Node, parse } from "./syntax.ts";
 
 export interface Specifier {
   value: string;
-  /** Where it stands in the text, quotes included. */
+  /** Its position in the text, quotes included. */
   start: number;
   end: number;
 }
 
-/** Every module a source names: imports, exports from, dynamic and type imports, `require`. */
+/** Every module specifier in a source: imports, re-exports, dynamic and type imports, `require`. */
 export function specifiersOf(text: string, path: string): Specifier[] {
   const found: Specifier[] = [];
   const add = (source: unknown): void => {
     if (isNode(source) && typeof source.value === "string")
       found.push({ value: source.value, start: source.start, end: source.end });
-    // `import("x").T` holds its text one level down.
+    // `import("x").T` has its string one level deeper.
     else if (isNode(source) && source.type === "TSLiteralType") add(source.literal);
   };
   const visit = (node: Node): void => {
@@ -37,9 +37,9 @@ export function specifiersOf(text: string, path: string): Specifier[] {
 }
 
 /**
- * Circles of imports, each as the files on its way. Types count, and what is loaded late: who must know two files to
- * understand one has one room.
- * @param sources texts by path; imports that lead elsewhere are passed over
+ * Import cycles, each as its list of files. Type-only and dynamic imports count: two files that can only be understood
+ * together should be one.
+ * @param sources texts by path; imports of other files are ignored
  */
 export function circlesIn(sources: ReadonlyMap<string, string>): string[] {
   const ways = new Map<string, string[]>();
@@ -65,8 +65,8 @@ export function circlesIn(sources: ReadonlyMap<string, string>): string[] {
 }
 
 /**
- * Imports of what a variable names, where no comment tells a bundler to leave them alone: webpack and what stands on it (Next.js) warn of each in
- * every build of every user.
+ * Dynamic imports of a variable without the comment that tells bundlers to ignore them: webpack and its users (Next.js) would
+ * warn about each in every build.
  * @returns each as `line 3: import(name)`
  */
 export function unmarkedImportsOf(text: string, path: string): string[] {
@@ -85,19 +85,19 @@ export function unmarkedImportsOf(text: string, path: string): string[] {
   return found;
 }
 
-/** Names of the world outside: the clock, chance, timers, the network, and the doors to all of these. */
+/** Globals that give access to the outside world: clock, randomness, timers, network. */
 const worldly = new Set([
   ...["Date", "performance", "crypto", "fetch", "globalThis", "process", "Promise"],
   ...["setTimeout", "setInterval", "setImmediate", "queueMicrotask", "XMLHttpRequest", "WebSocket"],
 ]);
 
-/** Wrappers of TypeScript that hold an expression; every other TS node holds types, which do nothing. */
+/** TypeScript nodes that wrap an expression; all other TS nodes are types, which have no effect. */
 const typedExpressions = new Set([
   ...["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression", "TSTypeAssertion"],
   "TSInstantiationExpression",
 ]);
 
-/** What in a source is not pure, each as `line 3: await`. Empty for a pure one. */
+/** Everything impure in a source, each as `line 3: await`. Empty for a pure one. */
 export function impuritiesOf(text: string, path: string): string[] {
   const found: string[] = [];
   const say = (node: Node, what: string): void => {
@@ -135,10 +135,10 @@ const isFunction = (node: unknown): boolean =>
   isNode(node) && (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression");
 
 /**
- * Functions that V8 makes in its old space: those written straight into a member (`this.x = () => …`), and accessors of
- * a literal. Whatever one can reach outlives every collection of the young objects until a full one comes, dead or not:
- * made once a step, a whole process keeps all it ever touched in between. A function with a name of its own, a field of a
- * class and a class's accessor do not. What a module makes once as it loads does no harm.
+ * Functions that V8 allocates in its old generation: those assigned directly to a member (`this.x = () => …`), and accessors
+ * of an object literal. Everything reachable from them survives all collections of the young generation, dead or not, until
+ * a full one: created once per step, they make a process keep everything it touched meanwhile. Named functions, class fields
+ * and class accessors are not affected. What a module creates once while loading does no harm.
  * @returns each as `line 3: this.#wake = …`
  */
 export function oldSpaceFunctionsOf(text: string, path: string): string[] {

@@ -1,8 +1,8 @@
-// The room of spoken lines: what another process says over a socket, a line at a time.
+// The room of spoken lines: reads what another process sends over a socket, line by line.
 
 import type { Readable } from "node:stream";
 
-/** Hears each whole line. What breaks in the socket is no matter: whoever speaks may die in the middle of a word. */
+/** Calls `hear` with each complete line. Socket errors are ignored: the sender may die in the middle of a line. */
 export function hearLines(socket: Readable, hear: (line: string) => void): void {
   let begun = "";
   socket.setEncoding("utf8");

@@ -1,7 +1,7 @@
 // npm run -s stop-reasons -- [--check]
 //
-// Draws what every provider's stop word means into docs/concepts/stop-reasons.md, from the codecs' own tables. `--check`
-// writes nothing, and exits with 1 when the page and the code have parted.
+// Generates docs/concepts/stop-reasons.md, the meaning of every provider's stop word, from the codecs' own tables. `--check`
+// writes nothing, and exits with 1 when the page is out of date.
 
 import { anthropicStops } from "../packages/models/src/codecs/anthropic/stops.ts";
 import { bedrockStops } from "../packages/models/src/codecs/bedrock/stops.ts";

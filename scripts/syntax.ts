@@ -1,10 +1,10 @@
-// The room of syntax: a source as a tree, of which nobody knows more than the nodes they look for.
+// The room of syntax: a source as a syntax tree, loosely typed: users only know the nodes they look for.
 
 import { parseAst } from "rolldown/parseAst";
 
 export interface Node {
   type: string;
-  /** Where it stands in the text. */
+  /** Its position in the text. */
   start: number;
   end: number;
   [key: string]: unknown;
@@ -20,7 +20,7 @@ export const childrenOf = (node: Node): Node[] =>
 
 /**
  * The tree of a module.
- * @param path its name tells the language: `.d.ts`, TypeScript or JavaScript
+ * @param path its extension determines the language: `.d.ts`, TypeScript or JavaScript
  */
 export function parse(text: string, path: string): Node {
   const lang = path.endsWith(".d.ts") ? "dts" : path.endsWith("ts") ? "ts" : "js";

@@ -1,7 +1,7 @@
 // npm run -s table -- [--check]
 //
-// Draws the loop's transition table into the pages that show it, from the table itself. `--check` writes nothing, and exits
-// with 1 when a page and the code have parted.
+// Generates the loop's transition table in the pages that show it, from the table itself. `--check` writes nothing, and
+// exits with 1 when a page is out of date.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { type Phase, table } from "@rondo/core";
 import { writeOrCheck } from "./docs/drawn.ts";
 import { root } from "./packages.ts";
 
-/** The pages that show it, from the root of the repository. */
+/** The pages that show it, relative to the repository. */
 export const tablePages: readonly string[] = ["ARCHITECTURE.md", "docs/concepts/loop.md"];
 
 const begin = "<!-- table: drawn by `npm run -s table` from packages/core/src/loop/next.ts -->";
@@ -32,8 +32,8 @@ export function drawTable(): string {
 }
 
 /**
- * The page with the table in its place.
- * @param path says in the error which page has no place for it
+ * The page with the table inserted.
+ * @param path named in the error when the page has no place for it
  */
 export function withTable(page: string, path: string): string {
   const from = page.indexOf(begin);

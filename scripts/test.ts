@@ -1,7 +1,7 @@
-// `npm test`: everything that must hold, one check after the other, and a count at the end.
+// `npm test`: runs all checks, one after another, and counts them at the end.
 //
-// A check that fails does not stop the others. What it printed is shown; what a passing one printed is not. The last
-// line is `N passed, N failed`, with `, N skipped` where something was: vitest's tests, and one for each other check.
+// A failing check does not stop the others. Output is shown only for failing checks. The last line is
+// `N passed, N failed`, with `, N skipped` if any were: vitest's tests, plus one for each other check.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const tarballs = join(scratch, "tarballs");
 const total: Count = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
 
-/** Runs one check: a body that returns nothing when it holds, and otherwise what is wrong. */
+/** Runs one check: its body returns nothing when it passes, otherwise what is wrong. */
 async function check(name: string, body: () => Promise<string | undefined>): Promise<void> {
   const from = performance.now();
   const wrong = await body().catch((error: unknown) =>
@@ -37,7 +37,7 @@ async function check(name: string, body: () => Promise<string | undefined>): Pro
   }
 }
 
-/** A check that is an npm script: it holds when the script exits with 0. */
+/** A check that is an npm script: it passes when the script exits with 0. */
 const script = (name: string, npmScript: string, ...args: string[]): Promise<void> =>
   check(name, async () => {
     const { code, text } = await run("npm", ["run", "--silent", npmScript, "--", ...args]);
@@ -53,13 +53,13 @@ interface VitestReport {
   testResults: { name: string; status: string; message: string; assertionResults: { status: string }[] }[];
 }
 
-/** All projects of vitest in one run. Its own words go to the terminal; the counts come from its report. */
+/** Runs all vitest projects together. Its output goes to the terminal; the counts come from its report. */
 async function vitest(): Promise<void> {
   const file = join(scratch, "vitest.json");
   const reporters = ["default", "./scripts/skip-reasons.ts", "json"].map((name) => `--reporter=${name}`);
   const { code } = await run("vitest", ["run", ...reporters, `--outputFile.json=${file}`], {
     show: true,
-    // A slow machine is no defect: what hangs meets its own time limit long before.
+    // A slow machine is no defect: tests that hang reach their own time limit long before.
     timeoutMs: 60 * 60_000,
     env: {
       [tarballsVariable]: existsSync(tarballs) ? tarballs : undefined,
@@ -81,7 +81,7 @@ async function vitest(): Promise<void> {
   total.skipped += report.numPendingTests + report.numTodoTests;
   let failed = report.numFailedTests;
   if (failed > 0) failures.push(`${failed} of vitest's tests`);
-  // A file that does not load, or whose hooks fail, has no failed test to count: the file counts.
+  // A file that does not load, or whose hooks fail, has no failed test: it counts as one itself.
   for (const result of report.testResults)
     if (result.status === "failed" && !result.assertionResults.some(({ status }) => status === "failed")) {
       failed++;

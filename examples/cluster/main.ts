@@ -72,7 +72,7 @@ async function show({ engine, ingress, ...cluster }: Cluster): Promise<boolean> 
     alarm.refresh();
     await happen();
   };
-  /** Rejects when sessions hang: these are reported as not completed. */
+  /** Resolves when sessions hang: these are reported as not completed. */
   const stuck = Promise.withResolvers<void>();
   const alarm = setTimeout(() => {
     tell(`${ended} ended, and no other in ${patienceMs / 1_000} s: waiting no longer`);

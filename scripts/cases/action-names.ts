@@ -1,6 +1,6 @@
-// The room of actions' other names: what cases call the things that somebody does, and the times of them.
+// The room of action names: the synonyms that cases use for actions and for the times of actions.
 
-/** What is done, by the words that cases have for it. */
+/** Synonyms of actions. */
 const deeds: readonly (readonly [RegExp, string])[] = [
   [/^(?:(?:user_)?abort|cancel|stop|interrupt|signal_abort|abort_signal)(?:_run)?$/, "abort"],
   [/^(?:steering|interject|inject|inject_(?:user_)?message|steer_message)$/, "steer"],
@@ -12,7 +12,7 @@ const deeds: readonly (readonly [RegExp, string])[] = [
   [/^(?:crash|kill(?:_9)?|die|process_dies)(?:_(?:and|then)_(?:resume|reopen|restart))?$/, "crash"],
 ];
 
-/** Its time, by the words that cases have for it. */
+/** Synonyms of times. */
 const times: readonly (readonly [RegExp, string])[] = [
   [/^(?:before|before_start|before_run|run_start)$/, "start"],
   [/^(?:chunk|sse_frame)$/, "frame"],

@@ -1,14 +1,14 @@
-// The room of what somebody else does: answers to calls that wait for leave, and files written past every tool, in the words that
-// cases have for it.
+// The room of outside actions: answers to calls that wait for approval, and files written behind the tools' back, with
+// the synonyms that cases use.
 
 import type { JsonObject, RunResult, Session } from "@rondo/core";
 import { type CaseAction, Unsupported } from "./format.ts";
 
-/** What somebody else does to a file, in the words that cases have for it. */
+/** Synonyms for an outside change of a file. */
 export const writes: RegExp =
   /^(?:external_|user_|other_|fs_)?(?:write|edit|modify|change|overwrite|replace|update|save|set|touch)(?:_files?|_fs)?(?:_externally)?$/;
 
-/** What an action says to the first call that waits; undefined where it says nothing to one. */
+/** The answer that an action gives to the first waiting call; undefined when it gives none. */
 export function answerIn(action: CaseAction): ((session: Session) => Promise<RunResult>) | undefined {
   const { do: word, text, arguments: args } = action;
   if (/^(?:approve|allow|accept)(?:_call|_tool)?$/.test(word))

@@ -1,4 +1,4 @@
-// The room of the ask: what an operator is given, and the looks at it that operators share.
+// The room of the ask: the input of an operator, and helpers that operators share.
 
 import { isDeepStrictEqual } from "node:util";
 import type { SeenRequest } from "./observation.ts";
@@ -29,7 +29,7 @@ export const got = ({ found, one }: Ask): string => `got ${shown(found.many ? fo
 export const text = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
-/** A regular expression as the cases write it: `(?i)` first switches to any case, `(?im)` to lines as well; a point is any character. */
+/** A regular expression as in the cases: a leading `(?i)` ignores case, `(?im)` also makes it multi-line; a dot matches any character. */
 export function pattern(value: unknown, flags: string = ""): RegExp {
   const [, first = "", source = ""] = /^(?:\(\?([ims]+)\))?(.*)$/s.exec(String(value)) ?? [];
   return new RegExp(source, [...new Set(`${first}${flags}s`)].join(""));
@@ -65,7 +65,7 @@ export function has(ask: Ask): boolean {
   return ask.found.values.some(inside);
 }
 
-/** All of the values, of which there must be some. */
+/** All values; there must be at least one. */
 export function all(
   holds: (value: unknown, ask: Ask) => boolean,
   what: (ask: Ask) => string,
@@ -94,7 +94,7 @@ export function isWellFormed(value: unknown): boolean {
   return Object.entries(value).every(([name, inner]) => name.isWellFormed() && isWellFormed(inner));
 }
 
-/** The first value under the path in this request and in the one before. */
+/** The first value under the path, in this request and in the previous one. */
 export function before(ask: Ask): { now: unknown; was: unknown } | undefined {
   if (ask.previous === undefined) return undefined;
   const was = find(ask.path, ask.previous);
@@ -106,7 +106,7 @@ export const noneBefore = "there was no request before this one";
 export const complaint = (wrong: readonly string[]): string | undefined =>
   wrong.length === 0 ? undefined : wrong.slice(0, 5).join("; ");
 
-/** Of tools, those that ask for strict mode: what is not strict need keep none of its rules. */
+/** Of tools, only those that request strict mode: the others need not follow its rules. */
 export function strictParts(values: readonly unknown[]): unknown[] {
   return values.flatMap((value) => {
     if (Array.isArray(value)) return strictParts(value);
@@ -115,7 +115,7 @@ export function strictParts(values: readonly unknown[]): unknown[] {
   });
 }
 
-/** What OpenAI's strict mode would refuse in an object schema. */
+/** What OpenAI's strict mode would reject in an object schema. */
 export function strictComplaints(schema: Record<string, unknown>): string[] {
   if (schema.type !== "object" || typeof schema.properties !== "object" || schema.properties === null)
     return [];

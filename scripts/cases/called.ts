@@ -1,8 +1,8 @@
-// The room of a bare call: a tool is asked by itself, without a model and without a run.
+// The room of a direct call: calls a tool by itself, without a model or a run.
 
 import { messageOf, type Tool, type ToolContext } from "@rondo/core";
 
-/** What comes of one call: the result's text, or why there is none. */
+/** The result's text, or why there is none. */
 export async function called(
   tool: Tool,
   args: Record<string, string>,

@@ -1,7 +1,7 @@
 // The room of cues: when an action of a case is due.
 //
-// `frame:6`, `request:2` (it has arrived, and is not answered yet), `event:1`, `tool_started`, `tool_started+50ms`, `backoff_started+50ms`, `start`, `settled`, `later`, `end`.
-// Each action happens once, at the first time its cue comes. What is due a while after a frame does not hold up the next.
+// `frame:6`, `request:2` (arrived, not yet answered), `event:1`, `tool_started`, `tool_started+50ms`, `backoff_started+50ms`, `start`, `settled`, `later`, `end`.
+// Each action runs once, at the first occurrence of its cue. An action due some time after a frame does not delay the next frame.
 
 import { usualTime } from "./action-names.ts";
 import { type CaseAction, Unsupported } from "./format.ts";
@@ -29,10 +29,10 @@ const words = new Set([
   "end",
 ]);
 
-/** What is counted: without a number it is the first. */
+/** Cues that are counted; without a number the first is meant. */
 const counted: ReadonlySet<string> = new Set(["frame", "request", "event"]);
 
-/** Other words for the time at which the next request has arrived. */
+/** Synonyms for the arrival of the next request. */
 const answered: ReadonlySet<string> = new Set(["after_response", "after_turn", "response", "turn_end"]);
 
 export class Cues {
@@ -42,8 +42,8 @@ export class Cues {
   readonly #later: (acting: Promise<void>) => void;
 
   /**
-   * @param later waits for it before the play is over
-   * @throws Unsupported naming a cue that is not known
+   * @param later registers work that must finish before the play ends
+   * @throws Unsupported naming an unknown cue
    */
   constructor(
     actions: readonly CaseAction[],
@@ -61,7 +61,7 @@ export class Cues {
     return this.#cues.some((cue) => cue.word === word);
   }
 
-  /** What is to be done at this cue, if anything; done when it is called. */
+  /** The actions due at this cue, if any, as a function that performs them. */
   at(word: string, number?: number): (() => Promise<void>) | undefined {
     const due = this.#cues.filter((cue) => !cue.done && cue.word === word && cue.number === number);
     if (due.length === 0) return undefined;
@@ -70,12 +70,12 @@ export class Cues {
     return async () => this.#later(this.#perform(due));
   }
 
-  /** Does what is due now, in order. Undefined when nothing is. */
+  /** Performs what is due now, in order. Undefined when nothing is. */
   reached(word: string, number?: number): Promise<void> | undefined {
     return this.at(word, number)?.();
   }
 
-  /** The cues that have not come yet. */
+  /** The cues that have not occurred yet. */
   get left(): string[] {
     return this.#cues.filter((cue) => !cue.done).map((cue) => cue.action.at);
   }

@@ -1,7 +1,7 @@
-// The room of falsification: every expectation of a case, made false, one at a time.
+// The room of falsification: makes every expectation of a case false, one at a time.
 //
-// A case whose expectation can be made false without the case failing asserts nothing there. What a run did does not
-// depend on what is expected of it, so each falsehood is judged against the same observation.
+// If the case still passes, that expectation asserts nothing. A run does not depend on what is expected of it, so all
+// falsehoods are judged against the same observation.
 
 import type { Assertion, Case, Expect, ExpectedCall, RetryLimits } from "./format.ts";
 import { judge } from "./judge.ts";
@@ -10,7 +10,7 @@ import { alternativesOf } from "./outcomes.ts";
 
 /** A case with one expectation made false. */
 export interface Falsehood {
-  /** Which one, and what it was made to. */
+  /** Which expectation, and what it was changed to. */
   what: string;
   one: Case;
 }
@@ -24,10 +24,10 @@ export function toothless(one: Case, seen: Observation): string[] {
     .map((falsehood) => falsehood.what);
 }
 
-/** Every falsehood of a case. @param seen lends values that are known to be there */
+/** Every falsehood of a case. @param seen provides values that are known to occur */
 export function falsehoods(one: Case, seen: Observation): Falsehood[] {
   const out: Falsehood[] = [];
-  // What is demanded of the whole run is true of it at its first answer, too.
+  // An outcome of the whole run is also true at its first answer.
   const inTheEnd = alternativesOf(one.final_expect?.loop_outcome ?? "final");
   const inside = (name: string, expect: Expect | undefined, put: (changed: Expect) => Case): void => {
     for (const [member, value] of Object.entries(expect ?? {}))
@@ -71,7 +71,7 @@ const contrasts = [
   "second_run_rejected",
 ];
 
-/** Words that a run may satisfy together with another: a run that fails may have done so by a loop it detected. */
+/** Outcome words that can hold together: a failed run may have failed because of a detected loop, for example. */
 const compatible: { readonly [word: string]: readonly string[] } = {
   final_with_warning: ["final"],
   retry_request: [],
@@ -136,7 +136,7 @@ function othersOf(
       return [["nothing", "(?!)"]];
     case "tools_not_executed":
     case "files_absent":
-      // What must not be is falsified by demanding that what there is be not: a case that holds nothing has no such lie.
+      // "Must not contain" is falsified by forbidding what is there; without any value it cannot be falsified.
       return [];
     case "structured":
       return [["another value", { [never]: true }]];
@@ -159,7 +159,7 @@ const other = (value: unknown, first: string, second: string): Other => {
   return [word, word];
 };
 
-/** Bounds are made too narrow, numbers, words and truths are made others, member by member. */
+/** Narrows limits, and changes numbers, words and booleans, member by member. */
 function otherValue(member: string, value: unknown): Other[] {
   const isBound = /^max_|_max$|within_ms$/.test(member);
   if (typeof value === "number" && /^min_|_min$/.test(member)) return [["a million", 1e6]];
@@ -218,7 +218,7 @@ function otherRetries(retry: Expect["retry"]): Other[] {
   ];
 }
 
-/** The other operator of those that have no value, and another value for those that have one. */
+/** The opposite of operators without a value, and another value for the others. */
 const opposites: { readonly [op: string]: Partial<Assertion> } = {
   present: { op: "absent" },
   absent: { op: "present" },

@@ -1,4 +1,4 @@
-// The room of what followed: what a run did after a response, for the outcomes to judge by.
+// The room of what followed: what a run did after a response, as a basis for judging outcomes.
 
 import { isDeepStrictEqual } from "node:util";
 import { shown } from "./ask.ts";
@@ -7,14 +7,14 @@ import type { Observation, SeenResponse, SeenRun } from "./observation.ts";
 import { extendsList, messagesOf, resultIds } from "./pairs.ts";
 import { isLastOfRun, nextInRun } from "./readings.ts";
 
-/** What an outcome is judged by: one response, or the whole run when `response` is the last one. */
+/** What an outcome is judged by: one response, or the whole run if `response` is the last one. */
 export interface Subject {
   one: Case;
   seen: Observation;
   response: SeenResponse | undefined;
   run: SeenRun | undefined;
   expect: Expect;
-  /** It is about the whole run (`final_expect`). */
+  /** It concerns the whole run (`final_expect`). */
   whole: boolean;
 }
 
@@ -32,14 +32,14 @@ export function endOf(run: SeenRun | undefined): string {
 export const limitsOf = ({ expect }: Subject): RetryLimits =>
   typeof expect.retry === "object" && expect.retry !== null ? expect.retry : {};
 
-/** The following request of the run, or the complaint that there is none. */
+/** The next request of the run, or the complaint that there is none. */
 export function follow(subject: Subject): SeenResponse | string {
   const { seen, response, run } = subject;
   if (response === undefined) return "there is no such response";
   return nextInRun(seen, response) ?? `no request followed in the run; ${endOf(run)}`;
 }
 
-/** What is demanded of the following request; that there is none is wrong, too. */
+/** A check of the next request; it also fails when there is none. */
 export const following =
   (judge: (next: SeenResponse, response: SeenResponse, subject: Subject) => string | undefined): Outcome =>
   (subject) => {
@@ -47,13 +47,13 @@ export const following =
     return typeof next === "string" ? next : judge(next, subject.response as SeenResponse, subject);
   };
 
-/** Requests that say the same: equal, or with one more note at the end. */
+/** Whether two requests are equal, except for one more note at the end. */
 export function isSameAgain(now: SeenResponse, next: SeenResponse): boolean {
   if (now.request.text === next.request.text) return true;
   const before = messagesOf(now.request.body);
   const after = messagesOf(next.request.body);
   if (after.length > before.length) return after.length === before.length + 1 && extendsList(after, before);
-  // Where neighbours of one role are merged, the note is a block of the last message.
+  // Where adjacent messages of one role are merged, the note is a block of the last message.
   const [was, is] = [before.at(-1), after.at(-1)];
   return (
     after.length === before.length &&
@@ -87,7 +87,7 @@ export const retried: Outcome = following((next, response, subject) =>
     : `the next request is another one: ${shown(next.request.body)}`,
 );
 
-/** Ended with this response, and nothing was asked again. */
+/** The run ended with this response, and nothing was retried. */
 export function endedHere(subject: Subject): string | undefined {
   const { seen, response, whole, run } = subject;
   if (response === undefined || whole) return undefined;
@@ -109,7 +109,7 @@ export function completedWith(subject: Subject): string | undefined {
     : undefined;
 }
 
-/** Texts the outgoing request says more than the last one, in user messages that the history does not keep. */
+/** Number of texts in the last message of the request that the history does not keep. */
 export function notesIn(seen: Observation, next: SeenResponse): number {
   const kept = JSON.stringify(seen.history);
   const last = messagesOf(next.request.body).at(-1);
@@ -125,7 +125,7 @@ const isSmaller = (run: SeenRun): boolean => run.compactions + run.cuts > 0;
 export const reduced: Outcome = (subject) => {
   const { run, response } = subject;
   const next = follow(subject);
-  // Where all is to fail in the end there may be nothing that could be reduced: then it must not be sent again.
+  // If the run is to fail in the end, there may be nothing left to shrink: then the same request must not be sent again.
   if (subject.one.final_expect?.loop_outcome === "fail" && run !== undefined && !isSmaller(run))
     return run.end?.error === undefined ? endOf(run) : undefined;
   if (run === undefined || !isSmaller(run)) return `the context was not reduced; ${endOf(run)}`;
@@ -143,10 +143,10 @@ export function outputLimit(response: SeenResponse): number | undefined {
   return read === null ? undefined : Number(read[1]);
 }
 
-/** Every call of the response is answered with its one result in the next request. */
+/** Every call of the response has exactly one result in the next request. */
 export function answeredNext(response: SeenResponse, next: SeenResponse): string | undefined {
   const ids = resultIds(next.request.body);
-  // Ids may be rewritten for the wire, but not their number.
+  // Ids may be rewritten for the wire, but their number stays.
   return ids.length < response.calls.length
     ? `the next request carries ${ids.length} results for ${response.calls.length} calls`
     : undefined;
@@ -162,7 +162,7 @@ export function credentialsOf(response: SeenResponse): string {
   return [authorization, key, google, azure].join("|");
 }
 
-/** Texts of user messages a case gives. */
+/** Texts of the user messages in a case. */
 export function givenTexts(one: Case): string[] {
   return (one.given?.history ?? []).flatMap((message) => {
     const parts = (message.parts ?? []) as { text?: unknown }[];

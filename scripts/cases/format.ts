@@ -1,13 +1,13 @@
-// The room of the format: what a failure case may say, member by member.
+// The room of the format: what a failure case may contain, member by member.
 //
-// A case is data from elsewhere. What stands in it and is not known here is an assertion nobody would check or a circumstance
-// nobody would bring about, so it makes the case fail, by name.
+// Cases are external data. An unknown member could be an assertion that nobody checks, or a circumstance that nobody
+// creates, so it makes the case fail, with its name.
 
 import { usualGiven } from "./usual-given.ts";
 
 export type Data = { readonly [member: string]: unknown };
 
-/** Something a case asks for that this runner or Rondo does not have. The case fails with it. */
+/** A case needs something that this runner or Rondo does not have. The case fails with it. */
 export class Unsupported extends Error {}
 
 export interface Wire {
@@ -20,14 +20,14 @@ export interface Wire {
   body_b64?: string;
   /** Decoded view of `body_b64`, for readers. */
   events?: unknown;
-  /** The network's chunks, exactly. */
+  /** The exact network chunks. */
   chunks_b64?: string[];
   generated?: Data;
   eof?: "clean" | "reset" | "hang" | "repeat_last";
   delay_headers_ms?: number;
-  /** Between frames. */
+  /** Milliseconds between frames. */
   frame_delay_ms?: number;
-  /** How often the last frame is repeated, at the end `repeat_last`. Default: every second. */
+  /** How often the last frame is repeated at the end `repeat_last`, in milliseconds. Default: every second. */
   repeat_interval_ms?: number;
   transport_error?: Data;
   transport_throws?: string;
@@ -53,7 +53,7 @@ export interface ExpectedCall {
   id?: string;
   name: string;
   arguments?: unknown;
-  /** Their text, where JSON cannot hold what it says: long integers, what is cut off. */
+  /** The arguments' text, where JSON cannot express it: long integers, truncated JSON. */
   arguments_raw?: string;
 }
 
@@ -69,7 +69,7 @@ export type Expect = Data & {
 };
 
 export interface Turn {
-  /** Sent as a new message first, in `turns_after`. */
+  /** In `turns_after`: sent first, as a new message. */
   prompt?: string;
   wire?: Wire;
   expect?: Expect;
@@ -82,20 +82,20 @@ export interface CaseAction {
   do: string;
   text?: string;
   ms?: number;
-  /** What the signal is aborted with: anything. */
+  /** The abort reason: any value. */
   reason?: unknown;
-  /** What a call that waits is given in place of its own. */
+  /** Arguments given to a waiting call instead of its own. */
   arguments?: Data;
-  /** A file that somebody else writes, and what into it (or `text`). */
+  /** A file written from outside, with `text` or this content. */
   path?: string;
   content?: string;
-  /** Several files, by their paths. */
+  /** Several files, by path. */
   fs?: Record<string, string>;
 }
 
 export interface Behaviour {
   returns?: unknown;
-  /** A text with what JSON tools stumble over written as `\uXXXX`. */
+  /** A text in which characters that JSON tools mishandle are written as `\uXXXX`. */
   returns_escaped?: string;
   returns_js?: string;
   returns_repeat?: { unit: string; bytes?: number; count?: number };
@@ -109,7 +109,7 @@ export interface Behaviour {
   resolves_after_ms?: number;
   delay_ms?: number;
   rejects_after_ms?: number;
-  /** What it returns is an error. */
+  /** The returned value is an error. */
   is_error?: boolean;
 }
 
@@ -177,7 +177,7 @@ const toolMembers = "name builtin description parameters behaviour needs_approva
 const behaviourMembers =
   "returns returns_escaped returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws throws_sync returns_after_ms resolves_after_ms delay_ms rejects_after_ms is_error";
 
-/** @throws Unsupported naming what is not known */
+/** @throws Unsupported naming an unknown member */
 export function demandKnown(what: string, data: object, members: string): void {
   const known = new Set(members.split(" "));
   for (const member of Object.keys(data))
@@ -186,8 +186,8 @@ export function demandKnown(what: string, data: object, members: string): void {
 }
 
 /**
- * Reads one line. Members of expectations are checked where they are judged.
- * @throws Unsupported naming a member that is not known
+ * Parses one line. Members of expectations are checked where they are judged.
+ * @throws Unsupported naming an unknown member
  */
 export function readCase(line: string): Case {
   const one = JSON.parse(line) as Case;
@@ -200,7 +200,7 @@ export function readCase(line: string): Case {
   return one;
 }
 
-/** What is served goes out as it stands in the case: longer numbers than JavaScript has are kept as they are written. */
+/** Numbers too long for JavaScript keep their source text, so that responses are served exactly as written. */
 const exactly = ((_key: string, value: unknown, { source }: { source?: string }): unknown =>
   typeof value === "number" && source !== undefined && String(value) !== source
     ? (JSON as unknown as { rawJSON(source: string): unknown }).rawJSON(source)
@@ -211,7 +211,7 @@ function wiresOf({ wire, final_wire, wire_sequence, turns, turns_after }: Case):
   return [wire, final_wire, ...(wire_sequence ?? []), ...later];
 }
 
-/** Other names for the times between frames. */
+/** Synonyms for the times between frames. */
 const times: readonly (readonly [RegExp, "frame_delay_ms" | "repeat_interval_ms"])[] = [
   [
     /^(?:(?:delay_)?(?:between_)?(?:frames?|chunks?|deltas?|events?)_(?:delay_|interval_)?ms|inter_\w+_ms)$/,
@@ -254,7 +254,7 @@ export function checkMembers(one: Case): void {
   }
 }
 
-/** Characters that JSON tools stumble over, such as half a surrogate pair, written as `\uXXXX`. */
+/** Decodes the `\uXXXX` of characters that JSON tools mishandle, such as lone surrogates. */
 export function unescaped(text: string): string {
   return text.replace(/\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\([nrt0\\])/g, (_all, four, two, one) => {
     if (four !== undefined || two !== undefined) return String.fromCharCode(Number.parseInt(four ?? two, 16));
@@ -262,7 +262,7 @@ export function unescaped(text: string): string {
   });
 }
 
-/** `{ unit, count }` or `{ unit, bytes }` as a text; whole units only. */
+/** `{ unit, count }` or `{ unit, bytes }` as a text of whole units. */
 export function repeated(given: { unit: string; bytes?: number; count?: number }): string {
   demandKnown("a repeated text", given, "unit bytes count");
   const { unit, bytes, count } = given;

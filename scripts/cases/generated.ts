@@ -1,7 +1,7 @@
-// The room of generated bodies: long answers nobody wants to store.
+// The room of generated bodies: long answers that are not worth storing.
 //
-// `PROTOCOL_text_repeat` and `PROTOCOL_reasoning_repeat` say `unit` again and again, `count` times or up to `total_bytes`;
-// `PROTOCOL_tool_args` is one call of `f` whose argument `field` fills `total_bytes`, `delta_bytes` at a time.
+// `PROTOCOL_text_repeat` and `PROTOCOL_reasoning_repeat` repeat `unit`, `count` times or up to `total_bytes`;
+// `PROTOCOL_tool_args` is one call of `f` whose argument `field` fills `total_bytes`, in deltas of `delta_bytes`.
 
 import { type Data, demandKnown, Unsupported } from "./format.ts";
 import {
@@ -13,9 +13,9 @@ import {
   responsesEvent,
 } from "./made-frames.ts";
 
-/** How a protocol says an answer of one kind. */
+/** How a protocol encodes an answer of one kind. */
 interface Voice {
-  /** @param stop the word it ends with; default: the plain one */
+  /** @param stop its stop word; default: the normal one */
   say(pieces: readonly string[], stop: string | undefined): string;
 }
 
@@ -38,7 +38,7 @@ export function generated(given: Data): string {
   return (what === "text_repeat" ? voices.text : voices.reasoning).say(repeats(given), stop);
 }
 
-/** Any protocol's word for the output limit is that protocol's own. */
+/** Any protocol's word for "output limit reached" is translated to that protocol's own. */
 const cutWords = /^(?:length|max_(?:output_)?tokens)$/i;
 
 function cutWord(protocol: string): string {

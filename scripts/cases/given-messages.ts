@@ -1,6 +1,6 @@
-// The room of what a case says a run begins with: a task, or a history, as Rondo's own messages.
+// The room of a run's beginning: the task or history of a case, as Rondo's messages.
 //
-// Every member a case uses for a message or a part is mapped here or refused.
+// Every member that a case uses for a message or a part is mapped here, or refused.
 
 import type {
   AssistantMessage,
@@ -15,12 +15,12 @@ import { type Data, demandKnown, type Given, repeated, Unsupported, unescaped } 
 import { apiOf, defaultModel, originProvider, protocolOf } from "./providers.ts";
 import type { Protocol } from "./wire.ts";
 
-/** About so many tokens of text. */
+/** A text of about this many tokens. */
 export const words = (tokens: number): string => "word ".repeat(tokens).trim();
 
 /**
- * What the run is started with: a task, or a history. A case of an overflow that names neither supposes a conversation
- * that could be made smaller, so that is what it gets.
+ * The input of the run: a task, or a history. A case about overflow that has neither assumes a conversation that can be
+ * compacted, so it gets one.
  */
 export function inputOf(given: Given, provider: string, overflows: boolean): string | Message[] {
   const said = given.history ?? given.prompt ?? given.estimated_prompt_tokens;
@@ -59,7 +59,7 @@ export function historyOf(given: Given, provider: string): Message[] {
   });
 }
 
-/** A host's own members on a message, which must never reach a provider. */
+/** The host's own members of a message, which must never reach a provider. */
 function extras(one: Data): object {
   return Object.fromEntries(
     Object.entries(one).filter(([name]) => name === "timestamp" || name.startsWith("_")),
@@ -133,7 +133,7 @@ function assistantPart(part: Data, names: Map<string, string>, protocol: Protoco
   if (part.thinking !== undefined) {
     demandKnown("part", part, "thinking signature thinking_escaped id item_id encrypted_content");
     const { signature, id = part.item_id, encrypted_content } = part;
-    // What signs reasoning on the Responses API is what its item is encrypted with.
+    // On the Responses API the reasoning item's encrypted content takes the place of a signature.
     const isItem = protocol === "openai-responses" && signature !== undefined;
     if (isItem || id !== undefined || encrypted_content !== undefined)
       return itemPart({
@@ -148,7 +148,7 @@ function assistantPart(part: Data, names: Map<string, string>, protocol: Protoco
   return contentPart(part);
 }
 
-/** A block that only its provider understands: as it is, under `native`, `raw` or `block`, or under its own type. */
+/** A block that only its provider understands: unchanged, under `native`, `raw` or `block`, or under its own type. */
 function nativePart(part: Data): Part | undefined {
   const [[name, given] = ["", undefined]] = Object.entries(part);
   if (!/^(?:native|raw|block|server_tool_\w+|\w+_tool_result|web_search_call)$/.test(name)) return undefined;
@@ -157,7 +157,7 @@ function nativePart(part: Data): Part | undefined {
   return { type: "native", kind: String(block.type ?? name), opaque: block as JsonObject };
 }
 
-/** Reasoning as the Responses API has it: an item with an id, and what it is signed with. */
+/** Reasoning as in the Responses API: an item with an id and encrypted content. */
 function itemPart(part: Data): Part {
   demandKnown("part", part, "reasoning_item reasoning");
   const given = (part.reasoning_item ?? part.reasoning) as Data | string;
@@ -199,7 +199,7 @@ function callPart(part: Data, names: Map<string, string>): Part {
     if (typeof args === "object" && args !== null && !Array.isArray(args))
       return { type: "tool_call", id, name, args: args as JsonObject, rawArgs, ...opaque };
   } catch {
-    // It is kept as what it is: arguments that cannot be read.
+    // Kept as it is: unreadable arguments.
   }
   const argsError = "the arguments are no JSON object";
   return { type: "tool_call", id, name, args: {}, rawArgs, argsError, ...opaque };

@@ -1,22 +1,22 @@
-// The room of circumstances: the options of a case's neutral starting state, as Rondo's own. Its words and history: given-messages.ts.
+// The room of circumstances: maps the options of a case's initial state to Rondo's. Messages and history: given-messages.ts.
 //
-// Every name a case uses for an option is mapped here or refused. Nothing here looks at what a case expects.
+// Every option name is mapped here, or refused. Nothing here looks at what a case expects.
 
 import type { AgentOptions, JsonObject, ModelFacts, Settings } from "@rondo/core";
 import { demandKnown, type Given, Unsupported } from "./format.ts";
 import { words } from "./given-messages.ts";
 
-/** What options come to: some are the agent's, some the model's. */
+/** The result of mapping: some options are the agent's, some the model's. */
 export interface MappedOptions {
   agent: Partial<AgentOptions>;
   facts: ModelFacts;
   /** Quirks of the server. */
   compat: JsonObject;
-  /** Tools travel as JSON texts. */
+  /** Tools are sent as text in the prompt. */
   prompted: boolean;
-  /** How deep sub-agents may stand. */
+  /** How deep sub-agents may be nested. */
   maxDepth?: number;
-  /** The user's signal has been aborted before the run. */
+  /** The user's signal was aborted before the run. */
   aborted?: boolean;
 }
 
@@ -24,7 +24,7 @@ type Mapper = (value: never, to: MappedOptions) => void;
 
 type Level = Extract<Settings["reasoning"], string>;
 
-/** Switches, and efforts by other words than Rondo's. */
+/** Booleans, and synonyms of efforts. */
 const levels: { readonly [word: string]: Level | undefined } = {
   true: "medium",
   enabled: "medium",
@@ -37,7 +37,7 @@ const levels: { readonly [word: string]: Level | undefined } = {
   max: "high",
 };
 
-/** How much is thought: a switch, an effort, a count of tokens, or a provider's own object. */
+/** How much to think: a boolean, an effort, a number of tokens, or a provider's own object. */
 function think(
   value: boolean | string | number | { budget_tokens?: number; effort?: string; type?: string },
   { agent }: MappedOptions,
@@ -57,20 +57,20 @@ function think(
   }
 }
 
-/** Silence before the first word is silence, unless the case has a clock of its own for it. */
+/** Also covers the silence before the first token, unless the case has a separate timeout for it. */
 function silence(value: number, { agent }: MappedOptions): void {
   agent.clocks = { firstByteMs: value, ...agent.clocks, idleMs: value };
 }
 
 function strictTools(value: boolean, to: MappedOptions): void {
-  // A tool that is to be strict may be bent to what strict tools must be.
+  // The schema of a tool that must be strict may be adapted to strict mode.
   to.compat = { ...to.compat, strictTools: value, adaptStrict: value };
 }
 
-/** Names for a signal that is aborted before anything begins. */
+/** Synonyms for a signal that is aborted in advance. */
 const abortedNames = /^(?:abort_?)?signal(?:_(?:is_|already_|pre_?)?aborted)?$|^(?:already_|pre_?)?aborted$/;
 
-/** Other names that cases may have for a clock. */
+/** Synonyms of timeouts. */
 const clockNames: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:first_(?:token|chunk|event|delta)|time_to_first_token|ttft|prefill)(?:_timeout)?_ms$/,
@@ -91,7 +91,7 @@ const clockNames: readonly (readonly [RegExp, string])[] = [
   [/^(?:request|call|overall|model)_timeout_ms$/, "total_timeout_ms"],
 ];
 
-/** Other names that cases may have for a limit. */
+/** Synonyms of limits. */
 const limitNames: readonly (readonly [RegExp, string])[] = [
   [/^(?:max_(?:turns|iterations|rounds|loops)|(?:step|turn|iteration)_limit)$/, "max_steps"],
   [/^max_(?:model|llm)_calls$|^max_(?:total_)?requests$/, "max_total_model_calls"],
@@ -161,7 +161,7 @@ const mappers: { readonly [option: string]: Mapper } = {
     };
     const word = typeof value === "string" ? value : (value.type ?? "");
     const name = typeof value === "string" ? undefined : (value.name ?? value.function?.name);
-    // A word that is none of these is a tool's name.
+    // Any other word is a tool's name.
     const choice = name === undefined ? (words[word] ?? { tool: word }) : { tool: name };
     if (word === "" && name === undefined)
       throw new Unsupported(`given.options.tool_choice ${JSON.stringify(value)}`);
@@ -189,7 +189,7 @@ const mappers: { readonly [option: string]: Mapper } = {
     silence(value, to);
   },
   stream_idle_timeout_ms: silence,
-  // Rondo has one clock for silence, and what says nothing does not wind it: bytes alone need none of their own.
+  // Rondo has one timeout for silence, which bytes without content do not reset: a separate byte timeout is not needed.
   byte_idle_timeout_ms: () => {},
   bytes_idle_timeout_ms: () => {},
   total_timeout_ms: (value: number, { agent }) => {
@@ -207,7 +207,7 @@ const mappers: { readonly [option: string]: Mapper } = {
   max_retry_delay_ms: (value: number, { agent }) => {
     agent.retry = { ...agent.retry, longestRetryAfterMs: value };
   },
-  // In these cases a step is a model call: no further one to land on.
+  // In these cases a step is a model call: there is no further one for a final answer.
   max_steps: (value: number, { agent }) => {
     agent.maxSteps = value;
     agent.onLimit = "stop";
@@ -230,7 +230,7 @@ const mappers: { readonly [option: string]: Mapper } = {
   tool_order: (value: "sequential" | "parallel", { agent }) => {
     agent.toolOrder = value;
   },
-  // False: nothing is summed up.
+  // False: no compaction.
   compaction: (value: boolean | { at?: number } | null, { agent }) => {
     const off = value === false || value === null;
     if (value !== true)
@@ -248,7 +248,7 @@ const mappers: { readonly [option: string]: Mapper } = {
   max_tool_calls_per_turn: (value: number, { agent }) => {
     agent.maxCallsPerTurn = value;
   },
-  // Of all that is told, the note that it was cut among it.
+  // The limit of the whole result, including the note that it was cut.
   max_tool_result_chars: (value: number, { agent }) => {
     agent.context = { ...agent.context, cap: { bytes: Math.max(1, value - 100) } };
   },
@@ -264,7 +264,7 @@ const mappers: { readonly [option: string]: Mapper } = {
   max_nudges: (value: number, { agent }) => {
     agent.emptyNudges = value;
   },
-  // The first agent is one of those that are counted.
+  // The first agent is counted too.
   max_agents: (value: number, { agent }) => {
     agent.maxSubAgents = value - 1;
   },
@@ -299,7 +299,7 @@ const mappers: { readonly [option: string]: Mapper } = {
   neutralise_special_tokens: (value: boolean, to) => {
     to.compat = { ...to.compat, breakTokens: value };
   },
-  // Who approves, or that nobody is there to: what would have to be asked is answered at once.
+  // Who approves, or that nobody can: then calls that would ask are answered at once.
   approver: (value: null | boolean | string, { agent }) => {
     const words = { none: null, nobody: null, absent: null, headless: null, false: null };
     const said = String(value);
@@ -321,7 +321,7 @@ const mappers: { readonly [option: string]: Mapper } = {
   },
 };
 
-/** The automatic cache marks of the protocols that have them. */
+/** Automatic cache markers, for the protocols that have them. */
 const caching = (cache: boolean): Record<string, JsonObject> => ({
   anthropic: { cache },
   bedrock: { cache },
@@ -331,9 +331,9 @@ function ladder(landAt: number): NonNullable<AgentOptions["repeats"]> {
   return { nudgeAt: Math.max(1, landAt - 2), hideAt: Math.max(1, landAt - 1), landAt };
 }
 
-/** @throws Unsupported naming an option that has no counterpart */
+/** @throws Unsupported naming an option without a counterpart */
 export function mappedOptions(given: Given): MappedOptions {
-  // Cases compare whole messages: cache marks are set only where a case asks for them.
+  // Cases compare whole messages: cache markers are set only when a case asks for them.
   const mapped: MappedOptions = {
     agent: { settings: { providerOptions: caching(false) } },
     facts: {},

@@ -1,19 +1,19 @@
-// The room of the guard: real time, against what never comes to rest.
+// The room of the guard: a real-time limit for plays that never settle.
 //
-// Only standing still is held against a play. How long it takes with much to do depends on the machine, and on what else
-// that is at work on.
+// Only a standstill counts. How long a play with much to do takes depends on the machine, and on what else the
+// machine is doing.
 
 import { Unsupported } from "./format.ts";
 
-/** Milliseconds without a sign of life. */
+/** Maximum time without a sign of life, in milliseconds. */
 const longestSilence = 60_000;
-/** Milliseconds, with however many of them: what asks for ever would never be silent. */
+/** Maximum time in any case, in milliseconds: an endless loop of requests would never be silent. */
 const longest = 600_000;
 
 export class Guard {
   readonly #from = performance.now();
   readonly #timer: ReturnType<typeof setTimeout>;
-  /** Rejects when the play stands still. */
+  /** Rejects when the play is stuck. */
   readonly stuck: Promise<never>;
 
   constructor() {
@@ -25,7 +25,7 @@ export class Guard {
     }, longestSilence);
   }
 
-  /** The play has got further. */
+  /** Notes progress of the play. */
   sign(): void {
     if (performance.now() - this.#from < longest - longestSilence) this.#timer.refresh();
   }

@@ -1,4 +1,4 @@
-// The program of a case in a process of its own: the case comes on stdin, the observation goes to stdout.
+// The room of an isolated case's program: the case comes on stdin, the observation goes to stdout.
 
 import { text } from "node:stream/consumers";
 import type { Case } from "./format.ts";

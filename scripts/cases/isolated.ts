@@ -1,4 +1,4 @@
-// The room of isolation: a case in a process of its own, so that what is measured of the process is the case's.
+// The room of isolation: plays a case in a process of its own, so that measurements of the process concern only the case.
 
 import { spawn } from "node:child_process";
 import { readdirSync, readlinkSync } from "node:fs";
@@ -44,13 +44,13 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
     unhandledRejections += 1;
   });
   process.on("warning", (warning) => warnings.push(`${warning.name}: ${warning.message}`));
-  // With a first play all that it needs is loaded: a case is about what reading costs, not about stripping types.
+  // A first play loads everything needed: a case is about the cost of reading, not of stripping types.
   if (asksFor(one, "max_cpu_ms")) await left(one, chunking);
   const timersBefore = timersOf();
   globalThis.gc?.();
   const heapBefore = process.memoryUsage().heapUsed;
   let heapMost = heapBefore;
-  // Often enough to see a queue grow; collected first, for garbage is not growth.
+  // Often enough to see a queue grow; after a garbage collection, because garbage is not growth.
   const sampling = setInterval(() => {
     globalThis.gc?.();
     heapMost = Math.max(heapMost, process.memoryUsage().heapUsed);
@@ -60,7 +60,7 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
   const { seen, timers, listeners, folder } = await left(one, chunking);
   const spent = process.cpuUsage(cpu);
   clearInterval(sampling);
-  // A connection that was let go of has a moment to end by itself.
+  // Give released connections a moment to close.
   await new Promise((resolve) => setTimeout(resolve, 400));
   return {
     ...seen,
@@ -86,14 +86,14 @@ const left = async (one: Case, chunking: Chunking): Promise<Left> =>
     ? { seen: await playTable(one), timers: 0, listeners: 0, folder: "" }
     : playAndLeave(one, { chunking });
 
-/** Processes that still work in a folder of the play, wherever they have got to in the tree of processes. */
+/** Processes that still work in a folder of the play, wherever they are in the process tree. */
 function leftProcesses(folder: string): number {
   if (process.platform !== "linux" || folder === "") return 0;
   return readdirSync("/proc").filter((pid) => {
     try {
       return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
     } catch {
-      // It has ended, or is somebody else's.
+      // It has ended, or belongs to another user.
       return false;
     }
   }).length;

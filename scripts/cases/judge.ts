@@ -1,6 +1,6 @@
-// The room of judgement: an observation against a case's expectations.
+// The room of judgement: compares an observation with a case's expectations.
 //
-// A member of an expectation that is not known makes the case fail.
+// An unknown member of an expectation makes the case fail.
 
 import type { Subject } from "./followed.ts";
 import { type Assertion, type Case, type Expect, Unsupported } from "./format.ts";
@@ -9,7 +9,7 @@ import type { Observation } from "./observation.ts";
 import { runOf } from "./readings.ts";
 import { beginsWith } from "./script.ts";
 
-/** Everything that is wrong with how a case was played; empty when nothing is. */
+/** Everything that is wrong in an observation; empty when the case passes. */
 export function judge(one: Case, seen: Observation): string[] {
   if (seen.broke !== undefined) return [seen.broke];
   try {
@@ -40,7 +40,7 @@ function* judged(one: Case, seen: Observation): Generator<string> {
   }
 }
 
-/** Where the answer stands that a turn is about. */
+/** The position of the answer that a turn is about. */
 function placeOf(one: Case, { responses }: Observation, turn: number): number {
   if (responses.every((response) => response.turn === undefined)) return turn + beginsWith(one);
   const at = responses.findIndex((response) => response.turn === turn);
@@ -90,7 +90,7 @@ function* part(name: string, expect: Expect, subject: Subject): Generator<string
   }
 }
 
-/** Whether a case's expectations need a process of its own to be measured in. */
+/** Whether the expectations of a case must be measured in a process of its own. */
 export function needsProcess(one: Case): boolean {
   const turns = [...(one.turns ?? []), ...(one.turns_after ?? [])];
   const parts = [one.expect, one.final_expect, ...turns.map((turn) => turn.expect)];

@@ -1,4 +1,4 @@
-// The room of made frames: events of the protocols, for responses that no case stores.
+// The room of made frames: events of the protocols, for responses that no case contains.
 
 export function anthropicEvent(type: string, data: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;

@@ -1,7 +1,7 @@
 // npm run -s cases -- FILE.jsonl [--only ID] [--json]
 //
-// Plays failure cases through all of Rondo and says of each whether it came out as it must: `ok ID`, or
-// `not ok ID reason`; last `N passed, N failed`. Exits with 1 when one failed.
+// Plays failure cases through all of Rondo and prints for each `ok ID` or `not ok ID reason`; finally
+// `N passed, N failed`. Exits with 1 when one failed.
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";

@@ -358,12 +358,12 @@ const members: { readonly [member: string]: Member } = {
     seen.opener?.recovered === value ? undefined : `must be ${shown(value)}; got ${shown(seen.opener)}`,
 };
 
-/** Other words for the prototype of all objects being as it was, or not. */
+/** Synonyms for whether Object.prototype is unchanged. */
 const untouched =
   /^(?:(?:object|global)_?)?prototype_?(?:un(?:changed|touched|polluted)|intact|clean|safe)$|^no_(?:prototype_)?pollution$/i;
 const touched = /^(?:(?:object|global)_?)?(?:prototype_?)?(?:polluted|pollution|changed|touched)$/i;
 
-/** Other names of members. */
+/** Synonyms of members. */
 const otherNames: readonly (readonly [RegExp, string])[] = [
   [/^(?:displayed|shown|ui|reader|subscriber|consumer|emitted|streamed)_text$/, "visible_text"],
   [/^(?:attempt_)?resets?$/, "attempt_resets"],
@@ -374,12 +374,12 @@ const otherNames: readonly (readonly [RegExp, string])[] = [
   [/^tool_executions$/, "tools_executed"],
 ];
 
-/** How many processes are left, where that stands beside what is measured of the run's own: `orphans`, `no_surviving_processes`, `process_group_killed`. */
+/** Number of processes left, when asserted among the run's members: `orphans`, `no_surviving_processes`, `process_group_killed`. */
 const processesLeft = (name: string): boolean =>
   /^process_(?:group|tree)_(?:alive|killed|empty|gone|dead)$/.test(name) ||
   measureOf(name.replace(/^no_/, "")) === "childProcesses";
 
-/** Whether a member is told only by a process of its own. */
+/** Whether a member can be measured only in a process of its own. */
 export const isMeasured = (name: string): boolean =>
   ["process", "max_cpu_ms", "max_heap_growth_mb"].includes(name) || processesLeft(name);
 

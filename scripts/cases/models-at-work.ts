@@ -1,4 +1,4 @@
-// The room of the models of a play: who asks, through which client, and whether any of them is at work.
+// The room of a play's models: who calls, through which client, and whether a call is in progress.
 
 import type { Model } from "@rondo/core";
 import { fetchClient, type HttpClient, nodeClient } from "@rondo/models";
@@ -6,7 +6,7 @@ import type { Script } from "./script.ts";
 import type { Watch } from "./watch.ts";
 import type { WireServer } from "./wire-server.ts";
 
-/** The real client, but where the case has the network itself fail. */
+/** The real client, unless the case makes the network itself fail. */
 export function failingClient(script: Script, server: WireServer): HttpClient {
   const real = nodeClient();
   return {
@@ -34,7 +34,7 @@ export function failingClient(script: Script, server: WireServer): HttpClient {
 }
 
 export class ModelsAtWork {
-  /** How many calls of models are under way. */
+  /** Number of model calls in progress. */
   thinking = 0;
   readonly #watch: Watch;
   readonly #server: WireServer;
@@ -45,7 +45,7 @@ export class ModelsAtWork {
     this.#server = server;
   }
 
-  /** The model, and which exchanges are its own. */
+  /** The model, with a record of its own exchanges. */
   watched(model: Model): Model {
     const counted = this.#counted(model);
     return {
@@ -60,7 +60,7 @@ export class ModelsAtWork {
     };
   }
 
-  /** The model of sub-agents. The server's tap hears one exchange at a time, so they take turns. */
+  /** The model of sub-agents. The server's tap follows one exchange at a time, so they take turns. */
   queued(model: Model): Model {
     const counted = this.#counted(model);
     return {
@@ -73,7 +73,7 @@ export class ModelsAtWork {
     };
   }
 
-  /** The model, and whether it is at work: of sub-agents as well. */
+  /** The model, counted while it works; sub-agents' too. */
   #counted(model: Model): Model {
     return {
       id: model.id,

@@ -1,6 +1,6 @@
 // The room of observations: what happened when a case was played, as plain data.
 //
-// Playing knows nothing of expectations and judging knows nothing of sockets; this is all that passes between them.
+// Playing knows nothing of expectations, and judging knows nothing of sockets; this is all that passes between them.
 
 import type { AssistantMessage, CallCheck, ErrorData, LogRecord, Message, RunEnd, Usage } from "@rondo/core";
 
@@ -15,9 +15,9 @@ export interface SeenCall {
   key: string;
   id: string;
   name: string;
-  /** As the tool gets them, or as the model wrote them; null when they cannot be read. */
+  /** As the tool gets them, or as the model wrote them; null when they cannot be parsed. */
   args: unknown;
-  /** Their text, as the model wrote it. */
+  /** The text the model wrote. */
   rawArgs: string;
   ok: boolean;
   started: number;
@@ -26,14 +26,14 @@ export interface SeenCall {
   realMs?: number;
 }
 
-/** One HTTP exchange and what Rondo made of it. */
+/** One HTTP exchange, and what Rondo made of it. */
 export interface SeenResponse {
   request: SeenRequest;
   status: number;
-  /** Made up by the runner, beyond the case's own. */
+  /** A response that the runner added to the case's own. */
   madeUp: boolean;
   closedByClient: boolean;
-  /** Of its model call: the transport may send twice within one. */
+  /** The last exchange of its model call: the transport may send twice within one. */
   lastOfCall: boolean;
   run: number;
   startedAt: number;
@@ -45,13 +45,13 @@ export interface SeenResponse {
   checks: CallCheck[];
   calls: SeenCall[];
   judged?: Extract<LogRecord, { type: "turn_judged" }>;
-  /** Ids of tool calls that were told to watchers. */
+  /** Ids of tool calls that were reported to listeners. */
   toldCalls: string[];
-  /** The history when all that follows from this response was settled. */
+  /** The history when everything that follows from this response was settled. */
   historyAfter: Message[];
-  /** Whether a compaction asked for it. */
+  /** Whether it belongs to a compaction. */
   compaction: boolean;
-  /** Which turn of the case it is, where that is not its place in the order. */
+  /** The turn of the case, if it differs from its position. */
   turn?: number;
 }
 
@@ -63,7 +63,7 @@ export interface SeenRun {
   text: string;
   output?: unknown;
   parked: boolean;
-  /** When the abort was asked for. */
+  /** When the abort was requested. */
   abortedAt?: number;
   /** Model calls and tools that started after it. */
   startedAfterAbort: string[];
@@ -73,7 +73,7 @@ export interface SeenRun {
   cuts: number;
   warnings: { code: string; message: string }[];
   history: Message[];
-  /** What `run` or `send` rejected with, in words. */
+  /** The error message of a rejected `run` or `send`. */
   rejected?: string;
 }
 
@@ -81,7 +81,7 @@ export interface SeenProcess {
   unhandledRejections: number;
   activeTimers: number;
   abortListeners: number;
-  /** Of its tools, that are still there. */
+  /** Child processes of its tools that still exist. */
   childProcesses: number;
   warnings: string[];
   exitCode: number;
@@ -89,17 +89,17 @@ export interface SeenProcess {
   heapGrowthMb: number;
 }
 
-/** What became of a second process that opened the session, and of the session when the first was killed. */
+/** What happened to a second process that opened the session, and to the session when the first was killed. */
 export interface SeenOpener {
   wrote: boolean;
-  /** Why it was kept out, in words. */
+  /** Why it was refused. */
   words: string;
-  /** Records it could read, of those that were there. */
+  /** How many of the existing records it could read. */
   read: number;
   held: number;
-  /** What the first had written is as it was. */
+  /** What the first process had written was unchanged. */
   untouched: boolean;
-  /** When the first was killed the session could be opened at once. */
+  /** After the first was killed, the session could be opened at once. */
   recovered: boolean;
 }
 
@@ -108,23 +108,23 @@ export interface Observation {
   runs: SeenRun[];
   /** The history at the end. */
   history: Message[];
-  /** Texts the user side put in: tasks, steering, prompts. */
+  /** Texts from the user side: tasks, steering, prompts. */
   said: string[];
-  /** What a reader of the last run has before it, step by step, who forgets what is void; and how often something was. */
+  /** What a reader of the last run's events has, step by step, after dropping what was voided; and how often that happened. */
   shown?: string[];
   resets?: number;
-  /** What became of messages sent while a run was active. */
+  /** What happened to messages sent while a run was active. */
   second: { text: string; outcome: "rejected" | "ran"; words: string }[];
-  /** Everything a person or a disk gets to see: addresses, errors, log lines, records. */
+  /** Everything that reaches a person or a disk: addresses, errors, log lines, records. */
   sinks: string[];
   /** Files of the case's folder at the end. */
   files: Record<string, string>;
   process?: SeenProcess;
-  /** Whether the prototype of all objects has a member it had not. */
+  /** Whether Object.prototype got a new member. */
   polluted?: boolean;
-  /** Agents that worked, the first among them. */
+  /** Number of agents that worked, the first included. */
   agents?: number;
-  /** Rows of a table of requests: what was asked, whether it was let through, and what it did outside. */
+  /** Rows of a table of requests: what was asked, whether it was allowed, and what it did outside. */
   rows?: { request: string; allow: boolean; allowed: boolean; words: string }[];
   opener?: SeenOpener;
   /** Why it could not be played to its end. */

@@ -1,7 +1,7 @@
 // The room of operators: what an assertion on a request may say, one entry each.
 //
-// An operator answers with what is wrong, or with nothing. Over many values, those that demand something of all of them
-// demand that there are any.
+// An operator returns what is wrong, or nothing. Those that require something of all values also require that there is
+// at least one.
 
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -49,7 +49,7 @@ export function check(
 const bodies = ({ request, previous }: Ask): { now: unknown; was: unknown } | undefined =>
   previous === undefined ? undefined : { now: request.body, was: previous.body };
 
-/** Of a whole body the lists may go on, and all else stays. */
+/** Whole bodies: lists may be extended, everything else must stay the same. */
 function extendsBody({ now, was }: { now: unknown; was: unknown }): boolean {
   const bare = unmarked(now) as Record<string, unknown>;
   return Object.entries(unmarked(was) as Record<string, unknown>).every(([name, value]) => {
@@ -138,7 +138,7 @@ export const operators: { readonly [op: string]: Operator } = {
     (value, ask) => isDeepStrictEqual(value, ask.value),
     (ask) => `all must be ${shown(ask.value)}`,
   ),
-  // Blocks of another kind have no such member; that there is one with it is demanded all the same.
+  // Blocks of other kinds do not have this member; but at least one must have it.
   all_match: (ask) => {
     const values = ask.found.values.filter((value) => value !== undefined);
     const fits = values.length > 0 && values.every((value) => pattern(ask.value).test(text(value)));
@@ -226,7 +226,7 @@ export const operators: { readonly [op: string]: Operator } = {
     const spoken = roles.filter((role) => role !== "tool");
     const twice = spoken.findIndex((role, at) => {
       if (at === 0 || role !== spoken[at - 1]) return false;
-      // Between two answers of the model there may be its tools' results.
+      // Tool results may come between two answers of the model.
       const places = roles.flatMap((one, place) => (one === "tool" ? [] : [place]));
       return (places[at] as number) - (places[at - 1] as number) === 1;
     });

@@ -1,4 +1,4 @@
-// The program of another process on a case's session. Says one line: that it drives, or what became of coming second.
+// The room of the other process's program: it works on a case's session, and prints one line: that it drives, or what happened as the second.
 
 import { Agent, messageOf, RondoError } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
@@ -21,7 +21,7 @@ if (role === "drive") {
   let wrote = false;
   try {
     const session = await agent.open(id);
-    // Whoever is let in says something, too.
+    // If it is admitted, it sends a message too.
     if (session.status === "idle") session.followUp("me, too");
     else session.steer("me, too");
     await session.settled();

@@ -1,6 +1,6 @@
-// The room of other processes: real ones, that use the session of a case beside the play, and are killed.
+// The room of other processes: real ones that use a case's session at the same time, and are killed.
 //
-// A session's lock can only be tried by somebody who is not us: within a process everybody knows everybody.
+// A session's lock can only be tested by another process: within one process the lock's holder is always known.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,9 +16,9 @@ import type { SeenOpener } from "./observation.ts";
 
 const program = fileURLToPath(new URL("./other-process-main.ts", import.meta.url));
 
-/** What such a process is told. */
+/** The orders of such a process. */
 export interface OtherOrders {
-  /** `drive` starts a run that does not end by itself; `open` comes second, and tells what became of it. */
+  /** `drive` starts a run that does not end by itself; `open` comes second, and reports what happened. */
   role: "drive" | "open";
   kind: "sqlite" | "jsonl";
   place: string;
@@ -26,11 +26,11 @@ export interface OtherOrders {
   input: string | Message[];
 }
 
-/** Whether the actions of a case need other processes. */
+/** Whether a case's actions need other processes. */
 export const needsOthers = (actions: readonly CaseAction[] = []): boolean =>
   actions.some(({ do: what }) => what === "open_in_second_process");
 
-/** What the first process of a case was told: the first line of its session's file. */
+/** The prompt of the case's first process: the first line of its session's file. */
 export function firstPrompt({ wire }: Case): string {
   const [line = ""] = (wire?.session_file_text ?? "").split("\n");
   const told = line === "" ? undefined : (JSON.parse(line) as { type?: unknown; text?: unknown });
@@ -52,7 +52,7 @@ export class OtherProcesses {
     this.#orders = { kind, place, session, input };
   }
 
-  /** One process drives a run of the session and is killed; what a crash would leave behind its last line is put there. */
+  /** One process drives a run of the session and is killed; then a torn tail is appended to the session's file. */
   async leave(torn: string): Promise<void> {
     this.#first = this.#start("drive");
     await lineOf(this.#first);
@@ -61,7 +61,7 @@ export class OtherProcesses {
     appendFileSync(join(place, `${session}.jsonl`), torn);
   }
 
-  /** One process drives a run of the session, another opens it as well. */
+  /** One process drives a run of the session, another one opens it too. */
   async open(): Promise<void> {
     this.#first = this.#start("drive");
     await lineOf(this.#first);
@@ -77,7 +77,7 @@ export class OtherProcesses {
     };
   }
 
-  /** SIGKILL for the first. What it held it cannot let go of. */
+  /** SIGKILL for the first one, which so cannot release what it holds. */
   async kill(): Promise<void> {
     if (this.#first === undefined)
       throw new Unsupported("kill_9_first_then_reopen: there is no first process");

@@ -1,6 +1,6 @@
-// The room of outcomes: what each outcome word demands of a run.
+// The room of outcomes: what each outcome word requires of a run.
 //
-// `a_or_b` holds when either does. A word that is not here is nobody's demand, and makes the case fail.
+// `a_or_b` holds when either does. An unknown word makes the case fail.
 
 import { isPaired, textOf } from "@rondo/core";
 import { usualDeed } from "./action-names.ts";
@@ -31,7 +31,7 @@ import { blanks, readingsOf, strangers, textsOf } from "./readings.ts";
 const stopBudgets = ["max_steps", "token_budget", "cost_budget", "deadline", "tool_call_limit"];
 const stopLoops = ["no_progress", "duplicate_call"];
 
-/** @returns what is wrong with the outcome, alternative by alternative */
+/** @returns what is wrong with the outcome, for each alternative */
 export function judgeOutcome(word: string, subject: Subject): string | undefined {
   const alternatives = alternativesOf(word);
   const wrong: string[] = [];
@@ -43,14 +43,14 @@ export function judgeOutcome(word: string, subject: Subject): string | undefined
   return wrong.join(" | ");
 }
 
-/** @throws Unsupported for a word that is not known */
+/** @throws Unsupported for an unknown word */
 export function alternativesOf(word: string): string[] {
   const parts = partsOf(word);
   if (parts === undefined) throw new Unsupported(`unknown outcome ${JSON.stringify(word)}`);
   return parts;
 }
 
-/** The words that are joined: some have an "or" of their own. */
+/** The joined words; some contain an "or" themselves. */
 function partsOf(word: string): string[] | undefined {
   if (Object.hasOwn(outcomes, word)) return [word];
   for (let at = word.indexOf("_or_"); at > 0; at = word.indexOf("_or_", at + 1)) {
@@ -61,7 +61,7 @@ function partsOf(word: string): string[] | undefined {
   return undefined;
 }
 
-/** Whether one of several alternatives is an end of the run, after which no request need follow. */
+/** Whether one of several alternatives is an end of the run, after which there need be no request. */
 export function mayEnd(word: string): boolean {
   const alternatives = alternativesOf(word);
   return (
@@ -96,7 +96,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
 
   final_refused(subject) {
     const { run, response, expect, seen } = subject;
-    // A prompt that is filtered is refused before there is an answer: then the error is the refusal.
+    // When the prompt itself is filtered, no answer exists: then the error is the refusal.
     if (run?.end?.reason !== "refused" && run?.end?.error?.kind !== "content_filter") return endOf(run);
     const words = [run.text, ...(response === undefined ? [] : textsOf(seen, response))];
     if (typeof expect.text === "string" && !words.includes(expect.text))
@@ -185,7 +185,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
   }),
 
   compact_then_retry: reduced,
-  // After a last answer that is said by what the next run is asked.
+  // After a last answer, the next run's request shows it.
   compact: (subject) =>
     subject.run?.end?.reason === "completed" || subject.run?.end?.reason === "truncated"
       ? subject.seen.runs.some((run) => run.compactions + run.cuts > 0)
@@ -252,7 +252,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
     return Object.keys(end.evidence).length > 0 && end.rule !== "" ? undefined : "it names no evidence";
   },
 
-  // How often a paused answer is gone on with is a budget, too.
+  // The limit on continuing a paused answer is a budget too.
   stop_budget: ({ run }) =>
     run?.end !== undefined && (stopBudgets.includes(run.end.reason) || run.end.rule === "pauses")
       ? undefined
@@ -325,7 +325,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
   linear: ({ seen }) => (seen.rows === undefined ? "nothing was measured" : rows(seen, () => true)),
 };
 
-/** A tool that comes to nothing by itself: a case's own that fails or never settles, and a real one that refuses. */
+/** A tool that fails by its nature: a case's tool that fails or never settles, or a built-in one that refuses. */
 function failsByItself({ one }: Subject, name: string): boolean {
   const tool = one.given?.tools?.find((given) => (given.builtin ?? given.name) === name);
   const { throws, throws_sync, rejects, rejects_after_ms, never_settles, is_error } = tool?.behaviour ?? {};
@@ -339,7 +339,7 @@ function failsByItself({ one }: Subject, name: string): boolean {
   );
 }
 
-/** Each row came out as its table says, with words where it was refused. */
+/** Each row had the result that its table gives, with a message if it was refused. */
 function rows(seen: Observation, also: (row: { allowed: boolean }) => boolean): string | undefined {
   if (seen.rows === undefined || seen.rows.length === 0) return "there are no rows";
   const wrong = seen.rows.filter((row) => row.allow !== row.allowed || row.words === "" || !also(row));

@@ -1,17 +1,17 @@
-// The room of pairs: tool calls and their results in a request, whatever the protocol.
+// The room of pairs: tool calls and their results in a request, in any protocol.
 
 import { isDeepStrictEqual } from "node:util";
 
 type Json = Record<string, unknown>;
 
-/** One message, or one run of items, with the calls it makes and the results it holds. */
+/** One message, or one run of items, with its calls and results. */
 export interface Beat {
   role: string;
   calls: string[];
   results: string[];
 }
 
-/** The conversation of a request body as beats. */
+/** Splits the conversation in a request body into beats. */
 export function beatsOf(body: unknown): Beat[] {
   const { messages, contents, input } = (body ?? {}) as {
     messages?: Json[];
@@ -29,7 +29,7 @@ function hasTools(body: unknown): boolean {
   return tools !== undefined || toolConfig !== undefined;
 }
 
-/** Where no tools are declared, calls and results may stand in the texts, a JSON value a line; the name stands in for an id. */
+/** Without declared tools, calls and results may be in texts, one JSON value per line; the name serves as id. */
 function withTexts(beat: Beat, message: Json): Beat {
   const texts =
     typeof message.content === "string"
@@ -61,7 +61,7 @@ export function resultIds(body: unknown): string[] {
   return beatsOf(body).flatMap((beat) => beat.results);
 }
 
-/** Complaints about calls that are not answered exactly once in the next beat. */
+/** Complaints about calls without exactly one result in the next beat. */
 export function unanswered(body: unknown): string[] {
   const beats = beatsOf(body);
   return beats.flatMap((beat, at) => {
@@ -73,7 +73,7 @@ export function unanswered(body: unknown): string[] {
   });
 }
 
-/** Complaints about results whose call does not stand right before them. */
+/** Complaints about results that do not directly follow their call. */
 export function orphans(body: unknown): string[] {
   const beats = beatsOf(body);
   return beats.flatMap((beat, at) => {
@@ -109,7 +109,7 @@ function messageBeat(message: Json): Beat {
   return { role: String(message.role), calls, results };
 }
 
-/** Chat Completions has a message for each result; together they are one beat. */
+/** Chat Completions has one message per result; together they form one beat. */
 function merged(beats: Beat[]): Beat[] {
   const out: Beat[] = [];
   for (const beat of beats) {
@@ -120,7 +120,7 @@ function merged(beats: Beat[]): Beat[] {
   return out;
 }
 
-/** Google pairs by position where there are no ids; the name stands in for one then. */
+/** Google pairs by position when there are no ids; then the name serves as id. */
 function googleBeat(content: Json): Beat {
   const named = (member: string): string[] =>
     list(content.parts).flatMap((part) => {
@@ -158,7 +158,7 @@ function responsesBeats(items: Json[], told: (beat: Beat, item: Json) => Beat): 
 
 // ---- whole conversations -----------------------------------------------------------------------------------------
 
-/** The list of messages of a request, whatever it is called. */
+/** The list of messages in a request, whatever its member is called. */
 export function messagesOf(body: unknown): Json[] {
   const { messages, contents, input } = (body ?? {}) as {
     messages?: Json[];
@@ -168,7 +168,7 @@ export function messagesOf(body: unknown): Json[] {
   return list(messages ?? contents ?? input);
 }
 
-/** A value without cache marks. */
+/** A value without cache markers. */
 export function unmarked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unmarked).filter((one) => one !== undefined);
   if (typeof value !== "object" || value === null) return value;

@@ -1,20 +1,20 @@
 // The room of paths: `messages[-1].content[*].text`, `input[?type=function_call].call_id`, `$`, `$.messages`.
 //
-// A path with `[*]` or `[?…]` names many values, among them `undefined` for an element that lacks the last member. Such a
-// step over something that is no list names nothing. Behind a filter an index is one of those it has left.
+// A path with `[*]` or `[?…]` names many values, with `undefined` for an element that lacks the last member. Applied to
+// something other than a list, such a step names nothing. After a filter, an index counts the remaining elements.
 
 import { Unsupported } from "./format.ts";
 import type { SeenRequest } from "./observation.ts";
 
 export interface Found {
   values: unknown[];
-  /** The path may name many. */
+  /** The path may name several values. */
   many: boolean;
 }
 
 type Step = { member: string } | { index: number } | { all: true } | { where: string; is: string };
 
-/** Values of a request that a path names. `url` and `headers.NAME` are the request's, all else is its body's. */
+/** The values that a path names in a request. `url` and `headers.NAME` are the request's; everything else is in its body. */
 export function find(path: string, request: SeenRequest): Found {
   if (path === "$") return { values: [request.text], many: false };
   if (path === "url") return { values: [request.url], many: false };
@@ -50,7 +50,7 @@ function walk(steps: readonly Step[], from: unknown): Found {
   let many = false;
   let filtered = false;
   for (const step of steps) {
-    // One of those that a filter has left.
+    // An index after a filter.
     if (filtered && "index" in step && !values.some(Array.isArray)) {
       values = [values.at(step.index)];
       many = false;

@@ -1,7 +1,7 @@
-// The room of the performance: a case in all its chunkings, and what came of it.
+// The room of the performance: plays a case in all its chunkings.
 //
-// The same bytes cut otherwise must come to the same. And where a failure may be tried again, it is played once more with
-// that failure for ever, for only then does a bound show.
+// The same bytes in other chunks must give the same result. If a failure may be retried, the case is also played with
+// that failure repeated forever, because only then does a retry limit show.
 
 import { isDeepStrictEqual } from "node:util";
 import { shown } from "./ask.ts";
@@ -30,7 +30,7 @@ export async function perform(given: Case, cuts: readonly Chunking[] = chunkings
   return boundless(one);
 }
 
-/** Plays a case once, in a process of its own where something of the process is asked for. */
+/** Plays a case once, in a process of its own if something about the process is asserted. */
 export async function observe(one: Case, chunking: Chunking): Promise<Observation> {
   if (needsProcess(one)) return measured(one, chunking);
   return isTable(one) ? playTable(one) : play(one, { chunking });
@@ -49,7 +49,7 @@ function differences(seen: readonly [Chunking, Observation][]): string | undefin
   return undefined;
 }
 
-/** Where two values begin to differ. */
+/** Where two values first differ. */
 function firstDifference(
   a: unknown,
   b: unknown,
@@ -64,21 +64,21 @@ function firstDifference(
 }
 
 /**
- * What must not depend on how a body is cut. Ids that were made up stand as what they are the ids of; what a clock on the
- * wall, a folder of the moment and a port put into words is left out.
+ * What must not depend on the chunking. Generated ids are replaced by what they identify; wall-clock times, temporary
+ * folders and ports are left out.
  */
 function essenceOf(seen: Observation): Record<string, unknown> {
   let told = JSON.stringify(facts(seen));
   const calls = seen.responses.flatMap((one) => one.calls);
   for (const { id, key } of calls) told = told.replaceAll(JSON.stringify(id), JSON.stringify(key));
-  // An id that was made up may go out in a form of the provider's.
+  // A generated id may be sent in a provider-specific form.
   const sent = new Set(
     [...told.matchAll(/"(?:id|call_id|tool_\w+_id|toolUseId)":("[^"\\]+")/g)].map(([, id]) => id),
   );
   for (const [place, id] of [...sent].entries()) told = told.replaceAll(id as string, `"id ${place}"`);
   told = told
     .replaceAll(/\b\d+(?:\.\d+)? ?m?s\b/g, "some time")
-    // Which of a command's left processes were seen before they ended is a race, and says nothing of the chunking.
+    // Which leftover processes of a command were still seen is a race, and says nothing about the chunking.
     .replaceAll(/(?:\\n|\n)\[it had left [^\]]*\]/g, "")
     .replaceAll(/rondo-case-\w+/g, "folder")
     .replaceAll(/127\.0\.0\.1:\d+/g, "host");
@@ -88,7 +88,7 @@ function essenceOf(seen: Observation): Record<string, unknown> {
 function facts(seen: Observation): Record<string, unknown> {
   return {
     requests: seen.responses.filter((one) => one.run > 0).map((one) => one.request.body),
-    // Which of several sub-agents is heard first is a race, and says nothing of the chunking.
+    // Which of several sub-agents comes first is a race, and says nothing about the chunking.
     others: seen.responses
       .filter((one) => one.run === 0)
       .map((one) => one.request.text)
@@ -103,17 +103,17 @@ function facts(seen: Observation): Record<string, unknown> {
   };
 }
 
-/** With the first response for ever, the attempts must have an end. */
+/** With the first response repeated forever, the attempts must end. */
 async function boundless(one: Case): Promise<string[]> {
   const limits = one.expect.retry as RetryLimits | undefined;
   if (typeof limits !== "object" || limits === null || limits.max_attempts === undefined) return [];
   if (one.repeat_wire !== undefined || one.wire?.transport_throws !== undefined) return [];
   const { responses, broke } = await play({ ...one, actions: [] }, { chunking: "whole", persist: true });
   if (broke !== undefined) return [`with this response for ever: ${broke}`];
-  // What is refused with a lower output limit as well is too long by itself: that is another failure, with its own mend.
+  // If a lower output limit is refused too, the request itself is too long: another failure, with another remedy.
   const mends = /reduce_max_tokens/.test(String(one.expect.loop_outcome)) ? 1 : 0;
   const most = limits.max_attempts + 1 + mends;
-  // Where the failure is told to the model it is asked something else: that has bounds of its own.
+  // If the failure is reported to the model, the next request is a different one, with limits of its own.
   const told = /feed_error_to_model/.test(String(one.expect.loop_outcome));
   const asked = responses.filter((response) => !told || response.request.text === responses[0]?.request.text);
   return asked.length > most

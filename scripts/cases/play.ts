@@ -1,6 +1,6 @@
-// The room of the play: one case, in one chunking, through everything: server, transport, codec, loop.
+// The room of the play: one case in one chunking through everything: server, transport, codec, loop.
 //
-// What cannot be played is told, never thrown.
+// What cannot be played is reported, never thrown.
 
 import { messageOf } from "@rondo/core";
 import { type Case, Unsupported } from "./format.ts";
@@ -9,7 +9,7 @@ import { type PlayOptions, Stage } from "./stage.ts";
 
 export type { PlayOptions } from "./stage.ts";
 
-/** Plays a case. What cannot be played is told in `broke`, never thrown. */
+/** Plays a case. What cannot be played is reported in `broke`, never thrown. */
 export async function play(one: Case, options: PlayOptions): Promise<Observation> {
   return (await playAndLeave(one, options)).seen;
 }
@@ -18,11 +18,11 @@ export interface Left {
   seen: Observation;
   timers: number;
   listeners: number;
-  /** Where its tools worked. */
+  /** The working folder of its tools. */
   folder: string;
 }
 
-/** The same, and what is left of it when it is over: timers, and listeners on the user's signal. */
+/** The same, with what is left afterwards: timers, and listeners on the user's signal. */
 export async function playAndLeave(one: Case, options: PlayOptions): Promise<Left> {
   let stage: Stage | undefined;
   const left = (seen: Observation): Left => ({

@@ -1,7 +1,7 @@
-// The room of providers' other names: a case that says `claude`, or leaves the protocol to its frames, is played in theirs.
+// The room of provider names: which protocol a case is played in when it says `claude`, or only its frames tell.
 //
-// One server speaks several protocols (Azure, Copilot, gateways), and a case of `any` provider has the frames of one. Where
-// the name says which protocol it is, the name counts: a server may answer in frames that are none of its own.
+// One server may speak several protocols (Azure, Copilot, gateways), and a case with provider `any` has the frames of one.
+// If the name determines the protocol, the name counts: a server may send frames of a foreign protocol.
 
 import { type Case, Unsupported, type Wire } from "./format.ts";
 import type { Protocol } from "./wire.ts";
@@ -28,10 +28,10 @@ const aliases: { readonly [name: string]: string } = {
   "vertex-gemini": "vertex",
 };
 
-/** Protocols that a case cannot be played in. */
+/** Protocols in which no case can be played. */
 const unknown: ReadonlySet<string> = new Set(["gemini-interactions", "interactions", "cohere"]);
 
-/** Names that are a protocol's. Of all others the frames tell. */
+/** Names that determine a protocol. For all others the frames decide. */
 const settled: ReadonlySet<string> = new Set([
   "ollama-native",
   "anthropic",
@@ -54,7 +54,7 @@ const own: { readonly [protocol in Protocol]: string } = {
   "openai-responses": "openai-responses",
 };
 
-/** What only an answer in that protocol has in it: errors look alike. Chat's comes first, whose choices have a `stop_reason` too. */
+/** Features found only in answers of that protocol; errors look alike. Chat comes first, as its choices have a `stop_reason` too. */
 const marks: readonly (readonly [Protocol, RegExp])[] = [
   ["openai-chat", /"choices":\s*\[/],
   ["openai-responses", /"type":\s*"response\.|"object":\s*"response"/],
@@ -65,8 +65,8 @@ const marks: readonly (readonly [Protocol, RegExp])[] = [
 ];
 
 /**
- * The name a case is played under.
- * @throws Unsupported naming a protocol that no case can be played in
+ * The provider name a case is played with.
+ * @throws Unsupported naming a protocol in which no case can be played
  */
 export function playedAs(one: Case): string {
   const name = one.provider.toLowerCase();
@@ -82,7 +82,7 @@ function spokenIn(one: Case): Protocol | undefined {
   const turns = [...(one.turns ?? []), ...(one.turns_after ?? [])].map((turn) => turn.wire);
   for (const wire of [one.wire, ...(one.wire_sequence ?? []), one.final_wire, ...turns]) {
     const text = textOf(wire ?? {});
-    // What is quoted in an answer is escaped, so that it bears no mark.
+    // Quotes inside an answer are escaped, so quoted text does not match.
     const found = marks.find(([, mark]) => mark.test(text));
     if (found !== undefined) return found[0];
     if (wire?.body_b64 !== undefined) return "bedrock";

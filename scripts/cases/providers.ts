@@ -1,4 +1,4 @@
-// The room of providers: a case names a provider or a kind of server; here is the model that speaks with it.
+// The room of providers: the model for a case's provider or kind of server.
 
 import type { JsonObject, Model, ModelFacts } from "@rondo/core";
 import {
@@ -23,13 +23,13 @@ export interface ModelWish {
   http: HttpClient;
   apiKey: string | undefined;
   facts: ModelFacts;
-  /** Quirks of the server, over those of its row. */
+  /** Quirks of the server, on top of those in its table row. */
   compat: JsonObject;
-  /** Tools travel as JSON texts. */
+  /** Tools are sent as text in the prompt. */
   prompted: boolean;
 }
 
-/** The credentials of a case that names no key: another one after every refusal. */
+/** Credentials for a case that names no key: a new one after every refusal. */
 export function renewing(): NonNullable<ProviderOptions["credentials"]> {
   let issued = 1;
   return ({ refresh }) => {
@@ -59,7 +59,7 @@ export function protocolOf(provider: string): Protocol {
   }
 }
 
-/** The provider as messages' origins name it. */
+/** The provider's name in the origin of messages. */
 export function originProvider(provider: string): string {
   if (provider === "gemini") return "google";
   if (provider === "azure-responses") return "azure";

@@ -1,8 +1,8 @@
-// The room of readings: what one response came to, in the words of the cases.
+// The room of readings: how a response ended, in the words of the cases.
 //
-// The records are the truth; the cases' words are coarser, and where a policy choice exists one response can fairly be put
-// in more than one way: an empty answer is both an `end_turn` of the model and an `empty_response` error of the loop.
-// All fair readings are listed here, each a pair that must hold together.
+// The records are exact; the cases' words are coarser, and where it is a matter of policy, several words are correct
+// for one response: an empty answer is both an `end_turn` of the model and an `empty_response` error of the loop.
+// All correct readings are listed, each a pair that must hold together.
 
 import { type AssistantMessage, callsOf, type ErrorData, type JsonObject, textOf } from "@rondo/core";
 import type { Observation, SeenCall, SeenResponse, SeenRun } from "./observation.ts";
@@ -26,13 +26,13 @@ export function isLastOfRun(seen: Observation, response: SeenResponse): boolean 
   return own.at(-1) === response;
 }
 
-/** The response after this one in the same run; those of sub-agents between them stand in no run of the session. */
+/** The response after this one in the same run; sub-agents' responses in between belong to no run of the session. */
 export function nextInRun(seen: Observation, response: SeenResponse): SeenResponse | undefined {
   const next = seen.responses.slice(seen.responses.indexOf(response) + 1).find((one) => one.run > 0);
   return next?.run === response.run ? next : undefined;
 }
 
-/** Every fair way to put how a response ended. */
+/** Every correct reading of how a response ended. */
 export function readingsOf(seen: Observation, response: SeenResponse): Reading[] {
   const run = runOf(seen, response);
   const abortedHere = run?.end?.reason === "aborted" && isLastOfRun(seen, response);
@@ -41,7 +41,7 @@ export function readingsOf(seen: Observation, response: SeenResponse): Reading[]
 }
 
 function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun | undefined): Reading[] {
-  // The transport asked again within one model call: for a refused credential, or to a server it knows better by then.
+  // The transport sent again within one model call: after refused credentials, or knowing the server better.
   if (!response.lastOfCall) {
     const { status } = response;
     const refused: Reading = { stop: "error", error: status === 401 ? "auth" : "invalid_request" };
@@ -49,24 +49,24 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   }
   const { failure, message, judged } = response;
   if (failure?.kind === "aborted") return [{ stop: "aborted", error: null }];
-  // The cases have one word for a stream that says nothing, whether it ever said anything or not.
+  // The cases have one word for a stream that falls silent, whether or not anything came before.
   if (failure?.kind === "timeout")
     return [
       ...failedReadings(failure, response.status),
       { stop: "error", error: "stream_idle" },
-      // A clock of the platform's own, which is the network's doing.
+      // A timeout of the platform's HTTP client counts as a network error.
       ...(failure.message.includes("UND_ERR_") ? [{ stop: "error", error: "network" }] : []),
     ];
   if (failure !== undefined) {
     const asksLess = judged?.follows.do === "ask_again" && judged.follows.maxOutputTokens !== undefined;
-    // Only with the output that was asked for is it too much: that is the request's fault.
+    // Too large only because of the requested output: that is the request's fault.
     const unfit: Reading[] = asksLess ? [{ stop: "error", error: "invalid_request" }] : [];
     return [...failedReadings(failure, response.status), ...unfit];
   }
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;
   const judgedError = judged?.evidence.error;
-  // A call in the text of an answer that its provider took for a good one.
+  // A tool call leaked into the text, which the provider considers a normal answer.
   const leaked: Reading[] = isLeaked(message) ? [{ stop: "end_turn", error: null }] : [];
   if (judgedError === "malformed_tool_call") return [{ stop: "error", error: judgedError }, ...leaked];
   if (judgedError === "empty_response")
@@ -75,7 +75,7 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
       { stop, error: null },
     ];
   const readings: Reading[] = [{ stop, error: null }];
-  // Rondo itself broke it off: what the model would have stopped at nobody knows.
+  // Rondo itself stopped the answer: the model's own stop reason is unknown.
   if (message.stop.detail === "broken off: it repeated itself")
     readings.push({ stop: "end_turn", error: null }, { stop: "aborted", error: null });
   // A full window cuts an answer off like any other limit.
@@ -89,7 +89,7 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
     readings.push({ stop, error: "structured_output" });
   for (const code of ["context_truncated", "context_overflow"])
     if (run?.warnings.some((one) => one.code === code)) readings.push({ stop, error: code });
-  // An answer to more than the window holds is treated as an overflow.
+  // An answer to a request beyond the window is treated as an overflow.
   if (run?.warnings.some((one) => one.code === "context_overflow"))
     readings.push({ stop: "context_overflow", error: "context_overflow" });
   if (run?.end?.error !== undefined && judged?.follows.do === "stop" && judged.follows.error !== undefined)
@@ -97,37 +97,37 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   return readings;
 }
 
-/** Whether only its content shows an answer to be malformed. */
+/** Whether an answer is malformed in a way that only its content shows. */
 export const isLeaked = ({ stop }: AssistantMessage): boolean =>
   stop.kind === "malformed_call" && stop.wire !== "malformed_call";
 
-/** A failure by its kind; and by the coarser words that are as fair. */
+/** A failure by its kind, or by coarser words that are just as correct. */
 function failedReadings(failure: ErrorData, status: number): Reading[] {
   const readings: Reading[] = [{ stop: "error", error: failure.kind }];
-  // Refused for what the prompt says: the provider calls it an error, and a filter it is all the same.
+  // Refused because of the prompt: an error for the provider, but also a filter.
   if (failure.kind === "content_filter")
     readings.push({ stop: "content_filter", error: failure.kind }, { stop: "content_filter", error: null });
-  // The server's own clock, and not ours: what it had no time for it failed at.
+  // A timeout of the server's, not of ours, is also a server error.
   if (failure.kind === "timeout" && (failure.raw !== undefined || failure.status !== undefined))
     readings.push({ stop: "error", error: "server_error" });
-  // It may do later, so it is not the request's fault alone.
+  // It may succeed later, so it is not only the request's fault.
   if ((status === 409 || status === 425) && failure.kind === "invalid_request")
     readings.push({ stop: "error", error: "server_error" });
-  // Credentials that may not do this are a matter of credentials.
+  // Missing permission also counts as a matter of credentials.
   if (failure.kind === "permission") readings.push({ stop: "error", error: "auth" });
-  // The limit of a fetch is one of its ways to lose a connection.
+  // A timeout of fetch also counts as a lost connection.
   if (failure.kind === "timeout" && /\(UND_ERR_/.test(failure.message))
     readings.push({ stop: "error", error: "network" });
-  // A connection that breaks in the middle is both the network's failure and an answer cut off.
+  // A connection that breaks in the middle is both a network error and a truncated answer.
   if (failure.kind === "stream_truncated" && / broke off /.test(failure.message))
     readings.push({ stop: "error", error: "network" });
-  // Bytes that are no frames break the protocol as well as the stream.
+  // Bytes that are not frames violate the protocol as well as the stream format.
   if (failure.kind === "stream_error" && /event stream is broken/.test(failure.message))
     readings.push({ stop: "error", error: "protocol" });
-  // An error that an answer begun well ended in.
+  // An error in the middle of an answer that began well.
   if (status === 200 && (failure.kind === "server_error" || failure.kind === "invalid_request"))
     readings.push({ stop: "error", error: "stream_error" });
-  // A server without time is overloaded; one that says no more than that it is away may be put as either.
+  // A busy server is overloaded; one that only says it is unavailable may be called either.
   if (failure.kind === "overloaded" && !/overload|capacity/i.test(failure.message))
     readings.push({ stop: "error", error: "server_error" });
   if (failure.kind === "server_error" && /unavailable/i.test(failure.message))
@@ -135,10 +135,10 @@ function failedReadings(failure: ErrorData, status: number): Reading[] {
   return readings;
 }
 
-/** The provider itself refused the model's call: an error of the response, and the call of an answer all the same. */
+/** The provider itself refused the model's call: an error of the response, but also a call of an answer. */
 const isRefusedCall = ({ message }: SeenResponse): boolean => message?.stop.raw === "tool_use_failed";
 
-/** Every fair way to put a response's text: its own, with the paused answers it continues, or the words of a refusal. */
+/** Every correct reading of a response's text: its own, with the paused answers it continues, or the text of a refusal. */
 export function textsOf(seen: Observation, response: SeenResponse): string[] {
   const { message, partial } = response;
   if (message === undefined) return [partial === undefined ? "" : textOf(partial)];
@@ -153,21 +153,21 @@ export function textsOf(seen: Observation, response: SeenResponse): string[] {
   return [...new Set([own, whole, ...(refusal === "" ? [] : [refusal])])];
 }
 
-/** Every fair list of a response's calls. Of a cut-off answer those count that arrived whole, or none, or all as they came. */
+/** Every correct list of a response's calls. Of a truncated answer: the complete ones, none, or all as they came. */
 export function callsListed(response: SeenResponse): SeenCall[][] {
   const { message, judged, calls } = response;
   if (message === undefined) return [[]];
   if (judged?.evidence.error === "malformed_tool_call" || message.stop.kind === "malformed_call") return [[]];
-  // What a provider refused was made a call again by Rondo, with the arguments as they were said.
+  // Rondo turned the refused call into a call again, with the arguments as written.
   if (isRefusedCall(response)) return [calls, calls.map((call) => asSaid(call, message)), []];
-  // What stands in a refused answer is as good as not said.
+  // The content of a refused answer may be counted or not.
   if (message.stop.kind === "content_filter" || message.stop.kind === "refusal") return [calls, []];
   if (message.stop.kind !== "max_tokens" && message.stop.kind !== "context_overflow") return [calls];
   const whole = calls.filter((call) => call.ok);
   return calls.some((call) => call.started > 0) ? [whole] : [whole, [], calls];
 }
 
-/** A call with the arguments its text holds, whatever their schema says. */
+/** A call with the arguments in its text, whatever their schema says. */
 function asSaid(call: SeenCall, message: AssistantMessage): SeenCall {
   const said = callsOf(message).find((part) => part.id === call.id)?.rawArgs;
   try {
@@ -177,14 +177,14 @@ function asSaid(call: SeenCall, message: AssistantMessage): SeenCall {
   }
 }
 
-/** The provider's own word for the stop. An answer that failed by its stop word keeps it in what the provider said. */
+/** The provider's own stop word. For an answer that failed because of it, it is in the raw error. */
 export function rawStop(response: SeenResponse): string | undefined {
   const { message, partial, failure } = response;
   const said = typeof failure?.raw === "string" ? failure.raw : JSON.stringify(failure?.raw ?? null);
   return message?.stop.raw ?? partial?.stop.raw ?? /"finish_?reason":"([^"]*)"/i.exec(said)?.[1];
 }
 
-/** Everything said about what went wrong. */
+/** Every message about what went wrong. */
 export function errorWords(seen: Observation, response: SeenResponse): string {
   const run = runOf(seen, response);
   return [
@@ -199,7 +199,7 @@ export function errorWords(seen: Observation, response: SeenResponse): string {
     .join("\n");
 }
 
-/** Messages of a history that neither the case nor the model nor a tool put there. */
+/** Messages in a history that come from neither the case nor the model nor a tool. */
 export function strangers(seen: Observation, given: readonly string[]): string[] {
   const known = new Set([...seen.said, ...given]);
   return seen.history
@@ -208,7 +208,7 @@ export function strangers(seen: Observation, given: readonly string[]): string[]
     .filter((one) => !known.has(one));
 }
 
-/** Blank answers in the history. */
+/** Number of blank answers in the history. */
 export function blanks(seen: Observation): number {
   return seen.history.filter(
     (message) =>

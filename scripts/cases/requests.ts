@@ -1,4 +1,4 @@
-// The room of request checks: whether a provider would take what it was sent, by the rules the codecs are tested with.
+// The room of request checks: whether a provider would accept each request, by the rules that test the codecs.
 
 import { checkAnthropicRequest } from "../../packages/testkit/src/wire/rules/anthropic.ts";
 import { checkBedrockRequest } from "../../packages/testkit/src/wire/rules/bedrock.ts";
@@ -15,20 +15,20 @@ const checks: { readonly [protocol in Protocol]: (body: string, one: Case) => re
   anthropic: (body) => checkAnthropicRequest(JSON.parse(body)),
   bedrock: (body) => checkBedrockRequest(JSON.parse(body)),
   google: (body) => checkGoogleRequest(JSON.parse(body)),
-  // Ollama refuses next to nothing, and there are no rules to hold it to.
+  // Ollama refuses almost nothing, so there are no rules for it.
   ollama: () => [],
   "openai-chat": (body, one) => checkOpenaiChatRequest(body, { objectArguments: refusesTexts(one) }),
   "openai-responses": (body) => checkOpenaiResponsesRequest(body),
 };
 
-/** Whether the server of a case is a template that wants arguments as objects, and says so. */
+/** Whether the case's server has a template that needs arguments as objects, and says so. */
 const refusesTexts = ({ wire }: Case): boolean =>
   /item pairs from a mapping|filter 'items' for type String/.test(JSON.stringify(wire?.body ?? null));
 
-/** What the provider would refuse of any request of a play. */
+/** What the provider would refuse in any request of a play. */
 export function refusable(one: Case, seen: Observation): string[] {
   const check = checks[protocolOf(one.provider)];
-  // A server that signs its ids takes them back as they are.
+  // A server that signs its ids must get them back unchanged.
   const signs = JSON.stringify(one.wire).includes("__thought__");
   const bare = (body: string): string => (signs ? body.replaceAll(/__thought__[^"\\]*/g, "") : body);
   return seen.responses.flatMap(({ request }, at) =>

@@ -1,4 +1,4 @@
-// The room of the batch: the cases of a file, a few at a time, told in the order they stand in.
+// The room of the batch: plays the cases of a file, a few at a time, and reports them in file order.
 
 import { messageOf } from "@rondo/core";
 import { type Case, readCase, Unsupported } from "./format.ts";
@@ -13,7 +13,7 @@ export interface CaseResult {
 
 const together = 6;
 
-/** The cases of a JSONL text, in order. What cannot be read is a case that failed. */
+/** The cases of a JSONL text, in order. An unreadable one counts as failed. */
 export function readCases(text: string): (Case | CaseResult)[] {
   return text
     .split("\n")

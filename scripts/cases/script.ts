@@ -1,14 +1,14 @@
 // The room of the script: which response comes next.
 //
-// Responses come in order. Where a case says which of them is a summary, those are for whoever asks for one, and the last
-// of them for everyone who does so again: how often a loop asks is its own affair.
+// Responses come in order. If a case marks some as summaries, these answer requests for a summary, and the last of them
+// is repeated for further ones: how often a loop asks is its own affair.
 
 import type { Case, Turn, Wire } from "./format.ts";
 import { filler, type Protocol, plainAnswer, type Served, served } from "./wire.ts";
 
 const isSummary = (turn: Turn): boolean => turn.expect?.role === "compaction_summary";
 
-/** A model in a loop of its own goes on like that, where the case does not say otherwise. */
+/** A model caught in a loop keeps repeating itself, unless the case says otherwise. */
 export const repeatsItself = ({
   expect,
   turns,
@@ -20,19 +20,19 @@ export const repeatsItself = ({
   expect.loop_outcome === "stop_loop_detected" &&
   [turns, turns_after, repeat_wire, wire_sequence, final_wire].every((one) => one === undefined);
 
-/** Serves a case's responses in order; when they are used up, a plain last answer. */
+/** Serves a case's responses in order, and after them a plain last answer. */
 export class Script {
   readonly #one: Case;
   readonly #protocol: Protocol;
   readonly #persist: boolean;
   readonly #summarises: () => boolean;
   #count = 0;
-  /** How many turns of either sort were served, where they are told apart. */
+  /** How many turns of each kind were served, where they are distinguished. */
   readonly #given = { summaries: 0, others: 0 };
 
   /**
-   * @param persist serve the first response for ever, to see whether what follows it has a bound
-   * @param summarises whether the coming request asks for a summary
+   * @param persist repeat the first response forever, to test for a limit
+   * @param summarises whether the next request asks for a summary
    */
   constructor(one: Case, protocol: Protocol, persist: boolean, summarises: () => boolean) {
     this.#one = one;
@@ -41,7 +41,7 @@ export class Script {
     this.#summarises = summarises;
   }
 
-  /** The turn that the coming request is given, where summaries are told from other turns. */
+  /** The turn for the next request, where summaries are distinguished. */
   #turn(): Turn | undefined {
     const { turns = [], turns_after = [] } = this.#one;
     if (!turns.some(isSummary) || this.#count === 0) return undefined;
@@ -52,7 +52,7 @@ export class Script {
     return told[Math.min(summaries, told.length - 1)];
   }
 
-  /** The wire of the coming request, or undefined when a plain answer is to come. */
+  /** The wire for the next request; undefined when a plain answer follows. */
   peek(): Wire | undefined {
     const { wire, turns = [], turns_after = [], repeat_wire, final_wire, wire_sequence } = this.#one;
     const at = this.#count;
@@ -81,10 +81,10 @@ export class Script {
   }
 }
 
-/** How many responses come before those of its turns. */
+/** Number of responses before those of its turns. */
 export const beginsWith = ({ wire, turns = [] }: Case): 0 | 1 =>
   wire !== null && isStored(wire) && turns.length > 0 ? 0 : 1;
 
-/** A wire that is no response: what a session's file held before the play. */
+/** A wire that is not a response: the content of a session's file before the play. */
 const isStored = (wire: Wire): boolean =>
   wire.session_file_text !== undefined && Object.keys(wire).length === 1;

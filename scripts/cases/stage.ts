@@ -1,4 +1,4 @@
-// The room of the stage: all that one play needs, set up and struck again: server, clock, tools, journal, other processes.
+// The room of the stage: sets up and tears down what a play needs: server, clock, tools, journal, other processes.
 //
 // Nothing here knows what is expected.
 
@@ -22,13 +22,13 @@ import { type Exchange, Tap, WireServer } from "./wire-server.ts";
 
 export interface PlayOptions {
   chunking: Chunking;
-  /** Serve the first response for ever. */
+  /** Repeat the first response forever. */
   persist?: boolean;
 }
 
 const defaultTime = Date.UTC(2026, 0, 15, 12);
 
-/** All that one play needs, set up and struck again. */
+/** Sets up and tears down what a play needs. */
 export class Stage {
   readonly #one: Case;
   readonly #script: Script;
@@ -168,7 +168,7 @@ export class Stage {
     return this.#clock.waiting;
   }
 
-  /** Whether the model that is being asked is asked for a summary. */
+  /** Whether the current model call asks for a summary. */
   #summarises(): boolean {
     const asked = this.#journal
       .read(sessionId)
@@ -176,7 +176,7 @@ export class Stage {
     return asked?.type === "summary_started";
   }
 
-  /** Whether something is under way that will come to rest by itself. */
+  /** Whether something is in progress that will settle by itself. */
   #busy(): boolean {
     if (this.#load.working > 0) return true;
     if (this.#models.thinking === 0) return false;

@@ -1,7 +1,7 @@
-// The room of stored sessions: what a case's session file holds, and what of it is torn.
+// The room of stored sessions: what a case's session file contains, and which part of it is torn.
 //
-// The file is in no agent's own form. What stands in its whole lines is what was said; what a crash left of the rest is
-// put behind Rondo's own file of such a session, byte for byte.
+// The file is in no agent's format. Its whole lines give the conversation; the torn tail is appended byte for byte to
+// Rondo's own file of such a session.
 
 import { type Message, textOf } from "@rondo/core";
 import type { Case, Data } from "./format.ts";
@@ -10,18 +10,18 @@ import { needsOthers } from "./other-processes.ts";
 
 export interface StoredSession {
   history: Message[];
-  /** What was said in it. */
+  /** The texts in it. */
   texts: string[];
   torn: string;
 }
 
-/** The session that a case loads; undefined where it loads none, or another process is to open it. */
+/** The session that a case loads; undefined if it loads none, or another process opens it. */
 export function storedSession(one: Case): StoredSession | undefined {
   const file = one.wire?.session_file_text;
   if (file === undefined || needsOthers(one.actions)) return undefined;
   const lines = file.replace(/^\uFEFF/, "").split("\n");
   const whole = lines.flatMap((line): Data[] => read(line)).filter((line) => !headers.has(String(line.type)));
-  // Whoever wrote behind a torn line cut it off first; and what is torn has no end, unless a page of it was lost.
+  // A writer cuts a torn line off before it appends. A torn line has no end, unless a page of the file was lost.
   const left = lines.slice(lines.findLastIndex((line) => read(line).length > 0) + 1).join("\n");
   const torn = left.includes("\0") ? left : left.trimEnd();
   const history = historyOf({ ...one.given, history: whole.map(message) }, one.provider);
@@ -33,7 +33,7 @@ export function storedSession(one: Case): StoredSession | undefined {
   };
 }
 
-/** Lines that are about the file. */
+/** Lines about the file itself. */
 const headers: ReadonlySet<string> = new Set(["session", "header", "meta"]);
 
 const goOn: Message = { role: "user", content: [{ type: "text", text: "go on" }] };
@@ -47,7 +47,7 @@ function read(line: string): Data[] {
   }
 }
 
-/** A line as a message of a history: `type` is the role where there is none, calls may stand beside the text or among blocks. */
+/** A line as a message: `type` is the role if there is none; calls may be next to the text or among its blocks. */
 function message(line: Data): Data {
   const { type, role = type, message: inner, content, tool_calls: calls, ...rest } = line;
   if (isData(inner)) return message(inner);
@@ -74,7 +74,7 @@ function part(block: Data): Data[] {
   return typeof block.text === "string" ? [{ text: block.text }] : [];
 }
 
-/** A call in the words of the cases, of Chat Completions or of Claude. */
+/** A call in the format of the cases, of Chat Completions or of Claude. */
 function called({ id, function: fn, input, ...call }: Data): Data {
   const { name = call.name, arguments: args = call.arguments ?? input } = isData(fn) ? fn : {};
   return { id, name, ...(typeof args === "string" ? { arguments_raw: args } : { arguments: args ?? {} }) };

@@ -1,4 +1,4 @@
-// The room of what can be told of a subject: the counts, times and looks that its members go by.
+// The room of subject facts: the counts, times and lookups that members use.
 
 import { isDeepStrictEqual } from "node:util";
 import { callsOf, isPaired, type Message, textOf } from "@rondo/core";
@@ -33,7 +33,7 @@ export const atLeast = (what: string, count: number, limit: unknown): string | u
 export const exactly = (what: string, count: number, wanted: unknown): string | undefined =>
   count === wanted ? undefined : `must be ${shown(wanted)} ${what}; got ${count}`;
 
-/** Model calls of the case: HTTP exchanges, whoever asked for them. */
+/** Model calls of the case: HTTP exchanges, whatever caused them. */
 export const modelCalls = ({ seen }: Subject): number => seen.responses.length;
 
 export const executed = ({ seen, response, whole }: Subject): number => {
@@ -58,7 +58,7 @@ export function matchesCall(expected: ExpectedCall, call: SeenCall): boolean {
   return id && call.name === expected.name && said && meant;
 }
 
-/** The same without the names that a careless merge would take for a prototype's: who drops them does well, too. */
+/** The same without names such as `__proto__` that a careless merge would treat specially: dropping them is correct too. */
 function withoutTraps(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const isTrap = (name: string, inner: unknown): boolean =>
@@ -92,8 +92,8 @@ function excerpt(body: unknown): string {
 }
 
 /**
- * Whether this response led to the same being asked again, or to another attempt, because it failed. A model that is told
- * where its call stood is asked something else.
+ * Whether this response failed and led to the same request again, or to another attempt. A model that is told what was
+ * wrong with its call gets a different request.
  */
 export function wasRetried({ seen, response }: Subject): boolean {
   if (response === undefined) return false;
@@ -111,20 +111,20 @@ export function keptPairs(history: readonly Message[]): string | undefined {
   return isPaired(history) ? undefined : `calls without their results: ${shown(history)}`;
 }
 
-/** The text of the last answer in a history, and its calls. */
+/** The text of the last answer in a history, and the number of its calls. */
 export function lastAssistant(history: readonly Message[]): { text: string; tool_calls: number } | undefined {
   const last = history.filter((message) => message.role === "assistant").at(-1);
   return last === undefined ? undefined : { text: textOf(last), tool_calls: callsOf(last).length };
 }
 
-/** What a run that made no request at all ended with: aborted before it could, or with what cannot be asked. */
+/** The end of a run without any request: aborted before it could send one, or with an invalid request. */
 export function endedUnasked({ seen, run }: Subject): "aborted" | "error" | undefined {
   if (seen.responses.length > 0 || run?.end === undefined) return undefined;
   if (run.end.reason === "aborted") return "aborted";
   return run.end.error === undefined ? undefined : "error";
 }
 
-/** Virtual milliseconds until it came to rest: since the abort, or until the answer or the end was there. */
+/** Virtual milliseconds until it settled: since the abort, or until the answer or the end. */
 export function settledIn({ response, run, seen }: Subject): number | undefined {
   if (run === undefined) return undefined;
   if (run.abortedAt !== undefined) return run.endedAt === undefined ? undefined : run.endedAt - run.abortedAt;
@@ -135,12 +135,12 @@ export function settledIn({ response, run, seen }: Subject): number | undefined 
   return over === undefined ? undefined : over - response.startedAt;
 }
 
-/** With calls, the response has settled when their results are on their way. */
+/** A response with calls has settled when their results are sent. */
 function nextAfterCalls(seen: Observation, response: SeenResponse): number | undefined {
   return response.calls.length === 0 ? undefined : nextInRun(seen, response)?.startedAt;
 }
 
-/** An answer that was no output: cut off, or refused by its schema, with no output in the result. */
+/** A structured answer without output: truncated, or rejected by its schema. */
 export function structuredFailed({ one, run }: Subject): boolean {
   return (
     one.given?.output_schema !== undefined &&
@@ -164,7 +164,7 @@ export function retryLimits(limits: RetryLimits, subject: Subject): string | und
   const { seen, response } = subject;
   if (response === undefined) return none;
   if (allowed === false) return wasRetried(subject) ? "it must not be tried again, and was" : undefined;
-  // What is told to the model is no further attempt: it is asked something else then.
+  // Reporting an error to the model is no further attempt, as the request differs.
   const told = /feed_error_to_model/.test(String(subject.expect.loop_outcome));
   const same = seen.responses.filter(
     (one) =>
@@ -191,7 +191,7 @@ export function retryLimits(limits: RetryLimits, subject: Subject): string | und
 
 type Measures = NonNullable<Observation["process"]>;
 
-/** What is measured of a process, by the words that cases have for it. */
+/** What is measured of a process, by the cases' words for it. */
 const measures: readonly [RegExp, keyof Measures][] = [
   [
     /^(?:(?:a?live|surviving|left(?:over)?|running|orphaned|remaining)_?)?(?:child(?:ren)?|orphans?|descendants?|survivors?|process(?:es)?)(?:_?process(?:es)?)?(?:_?(?:alive|left|running|remaining))?$/i,

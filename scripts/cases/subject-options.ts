@@ -1,6 +1,6 @@
-// The room of the subject: the agent that a case asks for, with all of the stage it touches.
+// The room of the subject: the agent that a case describes, with the parts of the stage it uses.
 //
-// Nothing here knows what is expected, but for the names of the tools that answers call, where a case declares none.
+// Nothing here knows what is expected, except for the names of tools that answers call when a case declares none.
 
 import { Agent, type AgentOptions, type Journal, type Logger, subAgent, type Tool } from "@rondo/core";
 import type { Case } from "./format.ts";
@@ -12,7 +12,7 @@ import { type Folder, toolsOf, type Workload } from "./tools.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 import { type Tap, tapped, type WireServer } from "./wire-server.ts";
 
-/** What of the stage an agent touches. */
+/** The parts of the stage an agent uses. */
 export interface Place {
   baseURL: string;
   script: Script;

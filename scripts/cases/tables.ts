@@ -1,4 +1,4 @@
-// The room of tables: cases without a model, which ask a tool or a reader about row after row.
+// The room of tables: cases without a model, which give rows of input to a tool or a reader.
 
 import { join } from "node:path";
 import { Agent, cleanOutput, type Model, messageOf, userText } from "@rondo/core";
@@ -12,7 +12,7 @@ import { hasUrls, urlRows } from "./url-rows.ts";
 
 type Row = NonNullable<Observation["rows"]>[number];
 
-/** Whether a case is about rows, and no request is made in it. */
+/** Whether a case consists of rows, and makes no request. */
 export function isTable({ wire, wire_sequence = [], turns = [], given = {} }: Case): boolean {
   const asks = hasUrls(given) || given.requests !== undefined || given.inputs !== undefined;
   const isServed = wire_sequence.length > 0 || turns.length > 0;
@@ -35,14 +35,14 @@ async function rowsOf(one: Case): Promise<Row[]> {
   throw new Unsupported("a case without a wire needs given.requests or given.inputs");
 }
 
-/** One reader after another: what one of them costs is not to keep another from its time limit. */
+/** Runs readers one after another, so that the cost of one does not count against the time limit of another. */
 async function inTurn(inputs: readonly Data[]): Promise<Row[]> {
   const rows: Row[] = [];
   for (const input of inputs) rows.push(await scannerRow(input));
   return rows;
 }
 
-/** File accesses under a root, each with whether it is to be let through. */
+/** File accesses under a root, each with whether it should be allowed. */
 async function fileRows(one: Case): Promise<Row[]> {
   const { fs = {}, symlinks = {}, root = "/", requests = [] } = one.given ?? {};
   const folder = new Folder(fs, symlinks);
@@ -57,7 +57,7 @@ async function fileRows(one: Case): Promise<Row[]> {
     for (const { op, path, allow, content = "new" } of requests) {
       if (op !== "read" && op !== "write") throw new Unsupported(`given.requests[].op ${JSON.stringify(op)}`);
       const before = outside(folder.path, root);
-      // An absolute path of the case lies in the case's own folder.
+      // An absolute path in a case is relative to the case's own folder.
       const place = path.startsWith("/") ? join(folder.path, path) : path;
       const { isError, text } = await called(
         op === "read" ? read : write,
@@ -79,7 +79,7 @@ async function fileRows(one: Case): Promise<Row[]> {
   }
 }
 
-/** Everything beside the root, as one text. */
+/** The content of everything outside the root, as one text. */
 function outside(folder: string, root: string): string {
   return JSON.stringify(
     Object.entries(filesUnder(folder)).filter(
@@ -90,13 +90,13 @@ function outside(folder: string, root: string): string {
 
 type Repeat = { unit: string; count: number };
 
-/** What a reader made of a text: whether it let through what it must not, and its words. */
+/** What a reader made of a text: whether it let anything forbidden through, and its output. */
 interface ReadBy {
   allowed: boolean;
   words: string;
 }
 
-/** Rondo's readers of what others wrote, by the words cases have for them. */
+/** Rondo's readers of foreign text, by the cases' words for them. */
 const readers: readonly (readonly [name: RegExp, read: (text: string, input: Data) => Promise<ReadBy>])[] = [
   [/fence|json/, readFenced],
   [/think|thought|reasoning/, readThoughts],
@@ -105,7 +105,7 @@ const readers: readonly (readonly [name: RegExp, read: (text: string, input: Dat
   [/react|tool|call/, async (text) => ({ allowed: false, words: (await readFrom(text, true)).stop })],
 ];
 
-/** A reader of model text, given something that is hard on careless readers. */
+/** A reader of model text, given input that is hard for naive readers. */
 async function scannerRow(input: Data): Promise<Row> {
   const { scanner, repeat, text_repeat = repeat, text: said = "", suffix = "" } = input;
   const request = `${String(scanner)} ${JSON.stringify(text_repeat ?? said)}`;
@@ -122,7 +122,7 @@ async function readFenced(text: string): Promise<ReadBy> {
   return { allowed: end?.reason !== "output_invalid", words: end?.error?.message ?? "" };
 }
 
-/** Thoughts are read in two places: by the codec, and by the reader of tools in text. */
+/** Thoughts are parsed in two places: by the codec, and by the reader of tool calls in text. */
 async function readThoughts(text: string): Promise<ReadBy> {
   const both = [await readFrom(text, false), await readFrom(text, true)];
   const bare = (said: string): string => said.replaceAll(/<\/?think(?:ing)?>/g, "");
@@ -170,7 +170,7 @@ async function readFrom(text: string, isPrompted: boolean): Promise<{ said: stri
   return { said: said.join(""), stop: answer.stop.kind };
 }
 
-/** A stream of Chat Completions that says a text, cut wherever the pieces happen to end. */
+/** A Chat Completions stream of a text, cut into pieces regardless of content. */
 function streamed(text: string): string {
   const chunk = (delta: object, finish: string | null): string =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
@@ -180,10 +180,10 @@ function streamed(text: string): string {
   return `${pieces.join("")}${chunk({}, "stop")}data: [DONE]\n\n`;
 }
 
-/** No multiple of the units that cases repeat, so that tags are cut everywhere. */
+/** Not a multiple of the units that cases repeat, so that tags are cut at every position. */
 const pieceChars = 61;
 
-/** A model that says one thing. */
+/** A model with one answer. */
 function saying(text: string): Model {
   const origin = { api: "case", provider: "case", model: "case" };
   const stop = { kind: "end_turn", wire: "end_turn" } as const;

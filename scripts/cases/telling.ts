@@ -1,10 +1,10 @@
-// The room of the telling: what the records say, put to the exchanges and the runs they are about.
+// The room of the telling: combines the records with the exchanges and runs they belong to.
 
 import { type AssistantMessage, callsOf, type LogRecord, type Message } from "@rondo/core";
 import type { SeenCall, SeenResponse, SeenRun } from "./observation.ts";
 import type { Exchange } from "./wire-server.ts";
 
-/** What was heard of a model call, or a summary, beside its records. */
+/** What was observed of a model call or a summary, besides its records. */
 export interface HeardCall {
   /** Its exchanges. */
   own: readonly SeenResponse[];
@@ -13,7 +13,7 @@ export interface HeardCall {
   historyAfter: Message[] | undefined;
 }
 
-/** What was heard beside the records. */
+/** What was observed besides the records. */
 export interface Heard {
   newRun(number: number, startedAt: number): SeenRun;
   /** In the order of their records. */
@@ -24,7 +24,7 @@ export interface Heard {
   realMs(key: string): number | undefined;
 }
 
-/** An exchange of which nothing was told yet. */
+/** An exchange before any record about it. */
 export function responseOf({ served, ...exchange }: Exchange, historyAfter: Message[]): SeenResponse {
   return {
     request: { url: exchange.url, headers: exchange.headers, body: exchange.body, text: exchange.text },
@@ -50,7 +50,7 @@ export class Telling {
   #call = -1;
   #messages = 0;
   #summarised = false;
-  /** The last exchange of the present call. */
+  /** The last exchange of the current call. */
   #now: SeenResponse | undefined;
 
   constructor(responses: readonly SeenResponse[], heard: Heard) {
@@ -133,7 +133,7 @@ export class Telling {
         run.abortedAt ??= record.at;
         return;
       case "compacted":
-        // One that found nothing to sum up has compacted nothing.
+        // If there was nothing to summarize, nothing was compacted.
         if (record.edit !== undefined || this.#summarised) run.compactions += 1;
         this.#summarised = false;
         return;

@@ -1,4 +1,4 @@
-// The room of further members: what cases may assert of what was said, stored and waited for, beside what every case asserts.
+// The room of further members: assertions about what was said, stored and waited for, used by some cases only.
 
 import { isDeepStrictEqual } from "node:util";
 import { textOf } from "@rondo/core";
@@ -10,7 +10,7 @@ type Told = { readonly [member: string]: Member };
 
 const textList = (value: unknown): string[] => (Array.isArray(value) ? value : [value]).map(String);
 
-/** How often a response of the case was answered by the same being asked again. */
+/** How often a response of the case led to the same request again. */
 const retries: (subject: Parameters<Member>[1]) => number = (subject) =>
   subject.seen.responses.filter((response) => wasRetried({ ...subject, response })).length;
 
@@ -130,7 +130,7 @@ export const toldMembers: Told = {
   },
 };
 
-/** Other names of these. */
+/** Synonyms of these. */
 export const toldNames: readonly (readonly [RegExp, string])[] = [
   [/^(?:thinking|reasoning_text|reasoning_content|thoughts?)$/, "reasoning"],
   [/^(?:run_text|last_text|answer)$/, "final_text"],

@@ -35,12 +35,12 @@ import {
 import { contentPart } from "./given-messages.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
-/** Tools at work which will come to an end by themselves in real time. */
+/** Running tools that will end by themselves in real time. */
 export class Workload {
   working = 0;
 }
 
-/** The tools of a case. A case that gives none is given those its answers will call, which say "ok". */
+/** The tools of a case. If it declares none, the tools that its answers call, which return "ok". */
 export function toolsOf(
   given: Given,
   implied: readonly ExpectedCall[],
@@ -49,7 +49,7 @@ export function toolsOf(
   load: Workload,
   spawn: () => Tool,
 ): Tool[] {
-  // What one tool has read, another may write over: they share a set.
+  // One tool may overwrite what another one has read: they share a set.
   const root = fileToolSet(folder);
   if (given.tools !== undefined)
     return given.tools.map((one) =>
@@ -77,12 +77,12 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
   } = given;
   if (name === undefined) throw new Unsupported("a tool without a name");
   let calls = 0;
-  // Tools from elsewhere (a server's, say) have names that `tool` would not make.
+  // Tools from elsewhere (from a server, say) have names that `tool` would reject.
   const plainName = /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : "tool";
   const made = tool({
     ...inner,
     name: plainName,
-    // Not its name, which may be one that must not go out.
+    // Not the name, which may be one that must not be sent.
     description: description ?? "A tool of the case",
     inputSchema: parameters ?? {},
     effect: effect ?? "read",
@@ -112,7 +112,7 @@ function behave(behaviour: Behaviour, call: number, clock: VirtualClock): unknow
 function valueFrom(behaviour: Behaviour, call: number): unknown {
   const { returns_escaped, returns_js, returns_repeat, returns_sequence, returns_parts } = behaviour;
   if (returns_escaped !== undefined) return unescaped(returns_escaped);
-  // The case's own expression, for values that JSON cannot hold.
+  // The case's own expression, for values that JSON cannot express.
   if (returns_js !== undefined) return new Function(`return (${returns_js})`)();
   if (returns_repeat !== undefined) return repeated(returns_repeat);
   if (returns_sequence !== undefined) return returns_sequence[Math.min(call, returns_sequence.length) - 1];
@@ -122,7 +122,7 @@ function valueFrom(behaviour: Behaviour, call: number): unknown {
 
 // ---- real tools --------------------------------------------------------------------------------------------------
 
-/** Rondo's own tools under the names and arguments the cases use. */
+/** Rondo's own tools under the names and arguments that cases use. */
 function builtin(name: string, root: FileToolSet, load: Workload): Tool {
   switch (name) {
     case "shell":
@@ -182,7 +182,7 @@ function renamed(name: string, inner: Tool, members: { [theirs: string]: string 
   });
 }
 
-/** A folder of the case's own with its files. */
+/** The case's own folder with its files. */
 export class Folder {
   readonly path: string;
 
@@ -195,7 +195,7 @@ export class Folder {
     }
   }
 
-  /** Writes a file as somebody else would: past every tool. */
+  /** Writes a file from outside, not through a tool. */
   write(name: string, text: string): void {
     mkdirSync(dirname(join(this.path, name)), { recursive: true });
     writeFileSync(join(this.path, name), text);
@@ -206,7 +206,7 @@ export class Folder {
   }
 }
 
-/** The files of a folder and what is in them. Links are not followed. */
+/** The files of a folder with their content. Symlinks are not followed. */
 export function filesUnder(folder: string): Record<string, string> {
   const files: Record<string, string> = {};
   const walk = (path: string): void => {

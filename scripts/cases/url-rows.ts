@@ -1,7 +1,7 @@
-// The room of URL tables: cases without a model, which ask the tool that reads URLs about row after row.
+// The room of URL tables: cases without a model, which give rows of URLs to the tool that fetches them.
 //
-// A row is a URL, with where its server redirects to and which addresses its host has, if the case says so. A redirecting
-// server is one of this machine: its name alone is let through, so that what is judged is where it leads.
+// A row is a URL, possibly with redirects of its server and the addresses of its host. A redirecting server runs on this
+// machine: only its name is allowed, so that the target of the redirect is what is judged.
 
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -13,7 +13,7 @@ import type { Observation } from "./observation.ts";
 
 type Row = NonNullable<Observation["rows"]>[number];
 
-/** What a row asks for: as an object, or as the URL alone. */
+/** A row: an object, or just the URL. */
 type Asked = Data | string;
 
 const readings: ReadonlySet<string> = new Set(["fetch", "fetch_url", "get", "http", "request", "read"]);
@@ -22,7 +22,7 @@ function rowsIn({ requests, urls, fetches, inputs }: Given & { urls?: Asked[]; f
   return [...((requests as Asked[]) ?? []), ...(urls ?? []), ...(fetches ?? []), ...(inputs ?? [])];
 }
 
-/** Whether a case's table is one of URLs. */
+/** Whether a case's table consists of URLs. */
 export const hasUrls = (given: Given): boolean => rowsIn(given).some((row) => urlOf(row) !== undefined);
 
 function urlOf(row: Asked): string | undefined {

@@ -1,7 +1,7 @@
-// The room of circumstances' other names: where cases put what they begin with, and what they call it.
+// The room of circumstance names: normalizes where cases put their circumstances, and what they call them.
 //
-// An option may stand among the circumstances themselves, or in a group of its own (`model_flags`); a circumstance may stand
-// among the options. Each is put in its one place before anything is checked, so that a name nobody knows is still refused.
+// An option may be among the circumstances, or in a group of its own (`model_flags`); a circumstance may be among the
+// options. Each is moved to its one place before anything is checked, so that unknown names are still refused.
 
 type Loose = { [member: string]: unknown };
 
@@ -31,11 +31,11 @@ const actions: readonly (readonly [RegExp, string])[] = [
   [/^(?:args|input)$/, "arguments"],
 ];
 
-/** Options under a name of their own. */
+/** Options grouped under a name of their own. */
 const group: RegExp =
   /^(?:(?:model|provider|run|agent|server|loop)_)?(?:flags|config|capabilities|limits|policy|timeouts|quirks|settings|options)$/;
 
-/** What stands in its place, member by member. */
+/** Renames members in place. */
 function named(data: Loose, names: readonly (readonly [RegExp, string])[]): void {
   for (const [name, value] of Object.entries(data)) {
     const usual = names.find(([other]) => other.test(name))?.[1];
@@ -48,7 +48,7 @@ function named(data: Loose, names: readonly (readonly [RegExp, string])[]): void
 const isObject = (value: unknown): value is Loose =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Brings what a case begins with, and does, under the names that are read here. @param known members of `given` */
+/** Normalizes the names of what a case begins with and does. @param known members of `given` */
 export function usualGiven(one: Loose, known: readonly string[]): void {
   for (const action of listIn(one.actions)) named(action, actions);
   const start = one.given;
@@ -73,7 +73,7 @@ export function usualGiven(one: Loose, known: readonly string[]): void {
   for (const { behaviour } of listIn(start.tools)) if (isObject(behaviour)) named(behaviour, behaviours);
 }
 
-/** What is no option, wherever it stands. */
+/** Circumstances that are no options, wherever they are. */
 const circumstances: ReadonlySet<string> = new Set([
   "system",
   "model",

@@ -1,15 +1,15 @@
-// The room of virtual time: a clock that stands still while anything works, and jumps to the next timer when nothing does.
+// The room of virtual time: a clock that stands still while anything works, and then jumps to the next timer.
 //
 // So a back-off of 30 s costs nothing, a limit of 500 ms means "without waiting for anything longer", and no measurement
-// depends on the machine. Real time only guards against what never comes to rest, and passes here too while a real process
-// is at work: what is to happen in the midst of it would never come.
+// depends on the machine. Real time is used only to detect plays that never settle, and while a real process runs:
+// an action due in the middle of it would otherwise never come.
 
 import type { Clock } from "@rondo/core";
 
 interface Timer {
   due: number;
   then: () => void;
-  /** Of the play itself: its server, its tools, its actions. */
+  /** Belongs to the play itself: its server, tools or actions. */
   staged: boolean;
 }
 
@@ -18,13 +18,13 @@ export class VirtualClock implements Clock {
   readonly #timers = new Set<Timer>();
   readonly #busy: () => boolean;
   readonly #atWork: () => boolean;
-  /** When real time was last looked at while a process was at work. */
+  /** When real time was last read while a process was running. */
   #seen: number | undefined;
   #pump: ReturnType<typeof setTimeout> | undefined;
   #quiet = 0;
 
   /**
-   * @param busy whether something is under way that will come to rest by itself
+   * @param busy whether something is in progress that will settle by itself
    * @param atWork whether that is a process, which takes real time
    */
   constructor(start: number, busy: () => boolean, atWork: () => boolean = () => false) {
@@ -46,12 +46,12 @@ export class VirtualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** A wait of the play's own in this clock's time. */
+  /** A wait of the play itself, in virtual time. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => this.#start(ms, resolve, true));
   }
 
-  /** Timers of Rondo's that nobody has cancelled. */
+  /** Number of Rondo's active timers. */
   get waiting(): number {
     return [...this.#timers].filter((timer) => !timer.staged).length;
   }
@@ -66,7 +66,7 @@ export class VirtualClock implements Clock {
     if (this.#timers.size === 0) return;
     this.#quiet = this.#busy() ? 0 : this.#quiet + 1;
     this.#passes();
-    // A few quiet beats in a row: what was just set free has had its turns of the event loop.
+    // Several quiet ticks in a row, so that whatever was just released gets its turns of the event loop.
     if (this.#quiet > 3) {
       this.#quiet = 0;
       const first = this.#first();
@@ -75,7 +75,7 @@ export class VirtualClock implements Clock {
     if (this.#timers.size > 0) this.#pump ??= setTimeout(this.#beat, 1);
   };
 
-  /** Time as it passes for a process. */
+  /** Lets time pass as it does for the real process. */
   #passes(): void {
     const now = this.#atWork() ? performance.now() : undefined;
     if (now !== undefined && this.#seen !== undefined) this.#time += now - this.#seen;

@@ -1,4 +1,4 @@
-// The room of the watch: from events, records and exchanges to an observation.
+// The room of the watch: turns events, records and exchanges into an observation.
 
 import {
   type AssistantMessage,
@@ -13,14 +13,14 @@ import type { Observation, SeenRun } from "./observation.ts";
 import { responseOf, Telling } from "./telling.ts";
 import type { Exchange } from "./wire-server.ts";
 
-/** A model call as the model saw it: which exchanges were its own. */
+/** A model call as the model saw it, with its exchanges. */
 interface Asked {
   from: number;
   to?: number;
 }
 
 export class Watch {
-  /** Everything thrown at the caller, in words. */
+  /** Messages of everything thrown at the caller. */
   readonly errors: string[] = [];
   readonly #asked: Asked[] = [];
   /** The history when the n-th model call began, and when runs settled. */
@@ -33,7 +33,7 @@ export class Watch {
   readonly #terminal = new Map<number, number>();
   readonly #warnings = new Map<number, SeenRun["warnings"]>();
   readonly #compacting: boolean[] = [];
-  /** What a reader has before it, step by step, and how often it was told to forget a step. */
+  /** What a reader of events has, step by step, and how often it was told to drop a step. */
   readonly #shown = new Map<number, string>();
   #resets = 0;
   #isCompacting = false;
@@ -50,7 +50,7 @@ export class Watch {
     for (const asked of this.#asked) asked.to ??= exchange;
   }
 
-  /** Whether the present model call has not reached the server yet. */
+  /** Whether the current model call has not reached the server yet. */
   waitsForExchange(exchanges: number): boolean {
     const last = this.#asked.at(-1);
     return last !== undefined && last.to === undefined && last.from >= exchanges;
@@ -111,7 +111,7 @@ export class Watch {
     }
   }
 
-  /** A run that was parked, and goes on, comes to another result. */
+  /** A parked run that continues has another result. */
   settled(result: RunResult): void {
     if (this.#results.at(-1)?.parked !== undefined) this.#results.pop();
     this.#results.push(result);
@@ -133,7 +133,7 @@ export class Watch {
     this.#last = history;
   }
 
-  /** What the records say, exchange by exchange and run by run. */
+  /** What the records say, by exchange and by run. */
   told(
     records: readonly LogRecord[],
     exchanges: readonly Exchange[],

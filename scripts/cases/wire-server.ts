@@ -1,14 +1,14 @@
-// The room of the wire server: a real HTTP server on loopback that serves what a case says, cut as a chunking says.
+// The room of the wire server: a real HTTP server on loopback that serves a case's responses in a given chunking.
 //
-// Pieces are sent one at a time, each after the one before has reached the reader (which the tap tells), so that a cut
-// is a cut and not what the kernel makes of it. A case's actions happen between pieces.
+// Pieces are sent one at a time, each after the previous one has reached the reader (which the tap reports), so that the
+// kernel does not join them. A case's actions happen between pieces.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { HttpClient, HttpResponse } from "@rondo/models";
 import type { Chunking, Served } from "./wire.ts";
 
-/** One request and what became of it. */
+/** One request, and what happened to it. */
 export interface Exchange {
   url: string;
   headers: Record<string, string>;
@@ -16,17 +16,17 @@ export interface Exchange {
   text: string;
   body: unknown;
   served: Served;
-  /** The client closed the connection before the response was over. */
+  /** The client closed the connection before the response was complete. */
   closedByClient: boolean;
-  /** Nothing more comes of it by itself. */
+  /** Nothing more happens to it by itself. */
   resting: boolean;
-  /** The server keeps the connection open, all being said. */
+  /** Everything was sent, but the server keeps the connection open. */
   held?: boolean;
-  /** It has not been answered at all yet, on purpose. */
+  /** Deliberately not answered yet. */
   delaying?: boolean;
 }
 
-/** Tells how far the reader of the present response has come. */
+/** Tracks how far the reader of the current response has come. */
 export class Tap {
   read = 0;
   over = false;
@@ -47,7 +47,7 @@ export class Tap {
     this.#wake?.();
   }
 
-  /** Resolves when so many bytes have been read, or when nobody reads any more. */
+  /** Resolves when that many bytes were read, or nobody reads any more. */
   async reached(bytes: number): Promise<void> {
     while (!this.over && this.read < bytes) {
       await new Promise<void>((resolve) => {
@@ -57,7 +57,7 @@ export class Tap {
   }
 }
 
-/** The client of the transport, listened to. */
+/** The transport's client, observed. */
 export function tapped(client: HttpClient, tap: Tap): HttpClient {
   const listened = (response: HttpResponse): HttpResponse => ({
     status: response.status,
@@ -79,7 +79,7 @@ export function tapped(client: HttpClient, tap: Tap): HttpClient {
     },
   });
   return {
-    // Not async: what the client throws at once is to be thrown at once.
+    // Not async, so that what the client throws synchronously is thrown synchronously.
     request(request) {
       tap.start();
       return client.request(request).then(listened, (thrown: unknown) => {
@@ -93,19 +93,19 @@ export function tapped(client: HttpClient, tap: Tap): HttpClient {
 export interface WireServerParts {
   chunking: Chunking;
   tap: Tap;
-  /** What to serve next. */
+  /** The next response. */
   next(request: { body: unknown }): Served;
-  /** What is to be done once frame `frame` (from 1) of exchange `exchange` has been read, if anything. */
+  /** The actions due once frame `frame` (from 1) of exchange `exchange` was read, if any. */
   atFrame(exchange: number, frame: number): (() => Promise<void>) | undefined;
   /** Time for the `Date` header. */
   now(): number;
-  /** A wait in the clock of the case. */
+  /** A wait in the case's time. */
   sleep(ms: number): Promise<void>;
 }
 
 export class WireServer {
   readonly exchanges: Exchange[] = [];
-  /** What went wrong in serving: a defect of the case or of the runner. */
+  /** An error in serving: a defect of the case or of the runner. */
   failure: unknown;
   readonly #parts: WireServerParts;
   readonly #server: Server;
@@ -125,7 +125,7 @@ export class WireServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Resolves when no connection is held open any more, or soon. */
+  /** Resolves when no connection is held open any more, or soon after. */
   async letGo(): Promise<void> {
     const open = (): boolean =>
       this.exchanges.some((one) => !one.resting || (one.held === true && !one.closedByClient));
@@ -173,7 +173,7 @@ export class WireServer {
     await this.#end(response, exchange);
   }
 
-  /** Late in both times: the loop's clocks are virtual, the transport's are real. */
+  /** Delays in both times: the loop's timers are virtual, the transport's are real. */
   async #delay(exchange: Exchange, ms: number): Promise<void> {
     await this.#pause(exchange, ms);
     await realSleep(ms);
@@ -189,7 +189,7 @@ export class WireServer {
     const { chunking, tap, atFrame } = this.#parts;
     const { served } = exchange;
     const { frameDelayMs = 0 } = served;
-    // Of what is packed the client reads other bytes than were sent: nobody can wait for them.
+    // With a compressed body the client reads other bytes than were sent, so the reader's position cannot be awaited.
     const packed =
       served.frames[0]?.[0] === 0x1f ||
       Object.keys(served.headers).some((name) => name.toLowerCase() === "content-encoding");
@@ -212,7 +212,7 @@ export class WireServer {
       }
       held.push(served.frames[at] as Buffer);
       const acting = atFrame(number, at + 1);
-      // An action is a point in time: it cuts a whole body too.
+      // An action is a point in time: it also splits a body that is otherwise sent whole.
       const last = at + 1 === served.frames.length;
       if (chunking === "whole" && acting === undefined && !last && frameDelayMs === 0) continue;
       const whole = Buffer.concat(held);
@@ -247,7 +247,7 @@ export class WireServer {
   }
 }
 
-/** Bodies too long for single bytes are cut at an odd length instead. */
+/** Bodies too long for single bytes are cut into pieces of an odd length instead. */
 function* cut(whole: Buffer, chunking: Chunking, long: boolean): Generator<Buffer> {
   const size = long ? (chunking === "whole" ? whole.length : chunking === "bytes" ? 1021 : 16_381) : 1;
   if (!long && chunking !== "bytes") {

@@ -1,37 +1,37 @@
-// The room of wire bytes: a response of a case as the pieces a server sends.
+// The room of wire bytes: a case's response as the pieces that a server sends.
 
 import { Unsupported, type Wire } from "./format.ts";
 import { generated } from "./generated.ts";
 import { anthropicEnd, anthropicEvent, anthropicStart, chatChunk } from "./made-frames.ts";
 
-/** How a body is cut on the network. */
+/** How a body is split on the network. */
 export type Chunking = "frames" | "bytes" | "whole";
 
 export const chunkings: readonly Chunking[] = ["frames", "bytes", "whole"];
 
-/** The shape of a provider's bodies. */
+/** The format of a provider's bodies. */
 export type Protocol = "anthropic" | "openai-chat" | "openai-responses" | "google" | "bedrock" | "ollama";
 
 export interface Served {
   status: number;
   headers: Record<string, string>;
-  /** Pieces as the case gives them; `frames[n - 1]` is frame n. */
+  /** Pieces as in the case; `frames[n - 1]` is frame n. */
   frames: Buffer[];
   eof: "clean" | "reset" | "hang" | "repeat_last";
-  /** Made up by the runner where a case names no response: a plain last answer. */
+  /** Added by the runner after the case's responses: a plain last answer. */
   madeUp: boolean;
   delayMs: number;
-  /** Between frames. */
+  /** Milliseconds between frames. */
   frameDelayMs?: number;
-  /** How often the last frame is repeated. */
+  /** How often the last frame is repeated, in milliseconds. */
   repeatMs?: number;
-  /** Too long to be sent byte by byte. */
+  /** Too long to send byte by byte. */
   long: boolean;
-  /** Which turn of the case it is, where that is not its place in the order. */
+  /** The turn of the case, if it differs from its position. */
   turn?: number;
 }
 
-/** A response as bytes. @param fill puts counters and names in */
+/** A response as bytes. @param fill replaces counters and names */
 export function served(wire: Wire, fill: (text: string) => string): Served {
   const bodies = ["sse", "body", "body_text", "body_b64", "chunks_b64", "generated"].filter(
     (member) => member in wire,
@@ -63,14 +63,14 @@ function framesOf(wire: Wire, fill: (text: string) => string): Buffer[] {
 
 let lastGenerated: { given: string; body: Buffer } | undefined;
 
-/** A case is played several times, and a long answer takes longer to be made than to be read. */
+/** Cached: a case is played several times, and generating a long answer takes longer than reading it. */
 function generatedOnce(wire: NonNullable<Wire["generated"]>): Buffer {
   const given = JSON.stringify(wire);
   if (lastGenerated?.given !== given) lastGenerated = { given, body: Buffer.from(generated(wire)) };
   return lastGenerated.body;
 }
 
-/** An AWS event stream, cut at its messages: each begins with its own length. */
+/** An AWS event stream, split into its messages: each begins with its own length. */
 function eventFrames(body: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   for (let at = 0; at < body.length; ) {
@@ -82,7 +82,7 @@ function eventFrames(body: Buffer): Buffer[] {
   return frames;
 }
 
-/** `$N` is the number of the request, `$ALIAS[i]` the i-th tool name of the request just sent. */
+/** `$N` is the number of the request, `$ALIAS[i]` the i-th tool name in the request just received. */
 export function filler(count: number, request: unknown): (text: string) => string {
   const names = toolNames(request);
   return (text) =>
@@ -96,7 +96,7 @@ export function filler(count: number, request: unknown): (text: string) => strin
       .replaceAll("$N", String(count));
 }
 
-/** Names of the tools a request declares, whatever the protocol. */
+/** Names of the tools declared in a request, in any protocol. */
 export function toolNames(request: unknown): string[] {
   const body = (request ?? {}) as { tools?: unknown; toolConfig?: { tools?: unknown } };
   const list = body.tools ?? body.toolConfig?.tools;
@@ -111,7 +111,7 @@ export function toolNames(request: unknown): string[] {
 
 // ---- the plain last answer ---------------------------------------------------------------------------------------
 
-/** What is served when a case has named all its responses: a plain text that ends a run, in the protocol's own shape. */
+/** Served when a case has no more responses: a plain text that ends a run, in the protocol's format. */
 export function plainAnswer(protocol: Protocol): Served {
   const text = "That is all.";
   const frames = plainFrames(protocol, text).map((frame) => Buffer.from(frame));

@@ -1,8 +1,8 @@
-// The room of the campaign: a provider that misbehaves, a process that lives, processes that die, and the sum of it all.
+// The room of the campaign: a misbehaving provider, one long-lived process, processes that are killed, and the totals.
 //
-// The provider is here, so that it outlives whoever is killed. Two kinds of workers share it: one process with hundreds
-// of agents that lives to the end and whose heap is measured, and eras of agents whose process is killed again and again
-// until it is let live; each era is then judged from its files by a process that was no part of it.
+// The provider runs here, so that it outlives the killed processes. Two kinds of workers use it: one process with hundreds
+// of agents that runs to the end and whose heap is measured, and eras of agents whose process is killed repeatedly until
+// one life may complete; each era is then judged from its files by a separate process.
 
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,18 +21,18 @@ import { type Ended, work } from "./workers.ts";
 export interface Campaign {
   seed: number;
   ms: number;
-  /** Agents at work together in the process that lives. 0: no such process. */
+  /** Concurrent agents in the long-lived process. 0: no such process. */
   together: number;
-  /** Agents of an era, in the processes that are killed. 0: none. */
+  /** Agents per era, in the processes that are killed. 0: none. */
   mortals: number;
-  /** Between two measures of the heap. Default: a minute. */
+  /** Time between two measurements of the heap, in milliseconds. Default: a minute. */
   rowMs?: number;
-  /** One agent, by its name, and nobody else. */
+  /** Play only the agent with this name. */
   only?: string;
   mistake?: Mistake;
-  /** Hears of each agent that was judged, and each row of the heap, as it comes. */
+  /** Called for each judged agent and each row of the heap. */
   hear?: (news: Judged | HeapRow) => void;
-  /** Hears every record of whoever is played alone. */
+  /** Called for every record of the agent that is played alone. */
   show?: (session: string, record: string) => void;
 }
 
@@ -44,16 +44,16 @@ export interface Outcome {
   eras: number;
   requests: number;
   faults: ReadonlyMap<string, number>;
-  /** Requests that a provider would have refused for their form. */
+  /** Requests that a provider would have rejected as malformed. */
   violations: string[];
-  /** What the script asked a protocol for that it cannot say: mistakes of the campaign. */
+  /** What the script wanted and a protocol cannot express: bugs of the campaign. */
   problems: string[];
   unhandled: string[];
-  /** Workers that ended in another way than they should. */
+  /** Workers that ended unexpectedly. */
   failed: string[];
 }
 
-/** A life that is let live and does not come to its end in this time hangs. */
+/** A life that is not killed and takes longer than this hangs. */
 const longestLifeMs = 180_000;
 
 export async function campaign(options: Campaign): Promise<Outcome> {
@@ -77,7 +77,7 @@ export async function campaign(options: Campaign): Promise<Outcome> {
   }
 }
 
-/** The workers' orders, and what comes of them. */
+/** Gives the workers their orders, and collects the results. */
 class Workers {
   readonly outcome: Pick<Outcome, "judged" | "heap" | "kills" | "lives" | "eras" | "unhandled" | "failed"> = {
     judged: 0,
@@ -92,7 +92,7 @@ class Workers {
   readonly #scratch: string;
   readonly #program: string;
   readonly #minds: Minds;
-  /** What every worker is told. */
+  /** Orders common to all workers. */
   readonly #common: Common;
 
   constructor(options: Campaign, scratch: string, program: string, minds: Minds, wire: RondoWire) {
@@ -110,7 +110,7 @@ class Workers {
     };
   }
 
-  /** The process that lives to the end. */
+  /** Runs the long-lived process. */
   async steady(): Promise<void> {
     const { together, only, ms, rowMs = 60_000 } = this.#options;
     if (together === 0 || (only !== undefined && isMortal(only))) return;
@@ -119,7 +119,7 @@ class Workers {
     await this.#done("the steady process", { be: "steady", folder, ms, together, rowMs, ...own });
   }
 
-  /** The processes that are killed, era after era. */
+  /** Runs the processes that are killed, era after era. */
   async mortal(): Promise<void> {
     const { only, mortals, ms } = this.#options;
     if (only !== undefined) {
@@ -134,7 +134,7 @@ class Workers {
       );
   }
 
-  /** Agents whose process is killed again and again until it is let live; then what they left is judged. */
+  /** Agents whose process is killed repeatedly until one life may complete; then their files are judged. */
   async #era(era: number, names: readonly string[]): Promise<void> {
     const folder = this.#folder(`era-${era}`);
     const chance = new Chance(this.#options.seed, "era", era);
@@ -157,11 +157,11 @@ class Workers {
     rmSync(folder, { recursive: true, force: true });
   }
 
-  /** One life, killed so many milliseconds after it is up if it has not ended by then. */
+  /** One life, killed `ms` milliseconds after it has loaded unless it has ended by then. */
   async #life(orders: Orders, ms: number, acknowledged: Acknowledged): Promise<Ended> {
     let timer: NodeJS.Timeout | undefined;
     const worker = work(this.#program, orders, (word) => {
-      // Whose life it is was loaded: from here on every instant counts.
+      // The code is loaded: from here on every instant counts.
       if (word.say === "up") timer = setTimeout(() => worker.kill(), ms);
       else if (word.say === "stored") {
         acknowledged[word.session] ??= [];
@@ -178,7 +178,7 @@ class Workers {
     return ended;
   }
 
-  /** A worker that is to come to the end of its orders. */
+  /** Runs a worker that must complete its orders. */
   async #done(who: string, orders: OwnOrders): Promise<void> {
     const all: Orders = { ...this.#common, ...orders };
     const ended = await work(this.#program, all, (word) => this.#hear(word)).ended;

@@ -1,17 +1,17 @@
 // The room of the course: an agent from its task to its end, with everybody who talks to it meanwhile.
 //
-// When somebody speaks is told in events of the run, not in time, and what is said of a call in its arguments.
+// When somebody talks is determined by events of the run, not by time, and the answer to a call by its arguments.
 
 import { type Agent, RondoError, type RondoEvent, type RunResult, type Session } from "@rondo/core";
 import { Chance } from "../chance.ts";
 import type { Deed, Plan } from "./plan.ts";
 
-/** Somebody broke a promise in plain sight. */
+/** Reports a broken promise that was observed directly. */
 export type Complain = (words: string) => void;
 
 export const task = "Put everything in order, and say so when it is.";
 
-/** Who talks to an agent while it works. */
+/** Everybody who talks to an agent while it works. */
 export class Company {
   readonly #plan: Plan;
   readonly #salt: string;
@@ -20,12 +20,12 @@ export class Company {
   readonly #controller = new AbortController();
   #session: Session | undefined;
   #numbers = 0;
-  /** Deeds under way. */
+  /** Actions in progress. */
   readonly #under = new Set<Promise<unknown>>();
-  /** Ids of the messages it said. */
+  /** Ids of the messages sent. */
   readonly said: string[] = [];
 
-  /** @param salt tells one life of an agent from another: each says other things */
+  /** @param salt differs for each life of an agent, so that each sends other messages */
   constructor(plan: Plan, salt: string = "") {
     this.#plan = plan;
     this.#salt = salt;
@@ -41,10 +41,10 @@ export class Company {
     session.subscribe(this.hear);
   }
 
-  /** When it last heard anything of the run, by `performance.now()`. */
+  /** When anything was last heard of the run, by `performance.now()`. */
   heardAt: number = performance.now();
 
-  /** A reader got something of it. */
+  /** A reader received something. */
   alive(): void {
     this.heardAt = performance.now();
   }
@@ -60,7 +60,7 @@ export class Company {
       }
   };
 
-  /** Resolves when nobody is about to do anything any more. */
+  /** Resolves when no action is pending any more. */
   async quiet(): Promise<void> {
     while (this.#under.size > 0) await Promise.allSettled(this.#under);
   }
@@ -87,13 +87,13 @@ export class Company {
   }
 
   #while(doing: Promise<unknown>): void {
-    // A run that is over meanwhile, or fails, is told to whoever drives it.
+    // Whoever drives the run gets the error of a run that has ended or failed meanwhile.
     const heard = doing.catch(() => {}).finally(() => this.#under.delete(heard));
     this.#under.add(heard);
   }
 }
 
-/** Goes through a course as the plan says. Resolves when the agent has ended, parked for good, or failed as it may. */
+/** Follows the plan. Resolves when the agent has ended, is parked for good, or failed in a permitted way. */
 export async function course(
   seed: number,
   plan: Plan,
@@ -124,7 +124,7 @@ export async function course(
   }
 }
 
-/** A user's own hook that threw is what the run ends with. */
+/** An error thrown by a user's own hook, with which the run ends. */
 const isHook = ({ message }: Error): boolean =>
   message.includes("hook is broken") || message.includes("hook failed");
 
@@ -150,7 +150,7 @@ const byFace: { readonly [face in "run" | "stream" | "steps"]: ByFace } = {
   },
 };
 
-/** Reads as readers do: to the end, slowly, or only so far. @returns undefined when it broke off */
+/** Reads as real readers do: to the end, slowly, or only partly. @returns undefined when it stopped early */
 async function read(
   chance: Chance,
   company: Company,
@@ -178,13 +178,13 @@ async function bySession(seed: number, plan: Plan, agent: Agent, company: Compan
     if (session.status !== "idle" && run > 0) break;
     await toTheEnd(seed, plan, session, () => {
       if (session.status !== "idle") return session.resume();
-      // Behind an error or an abort the model is still to speak: nobody has to say anything.
+      // After an error or an abort it is still the model's turn: no new message is needed.
       const isUnanswered = run > 0 && session.messages.at(-1)?.role !== "assistant";
       return isUnanswered ? session.continue() : session.send(task);
     });
     await company.quiet();
     await session.settled();
-    // A compaction that is asked for at the very end may find work that was queued, and that may be left as well.
+    // A compaction requested at the very end may find queued work, and may be interrupted too.
     while (session.status === "interrupted") {
       await toTheEnd(seed, plan, session, () => session.resume());
       await company.quiet();
@@ -194,7 +194,7 @@ async function bySession(seed: number, plan: Plan, agent: Agent, company: Compan
   return session;
 }
 
-/** Answers what waits for somebody, and goes on with what was left, until the run has ended. Some are never answered. */
+/** Answers waiting calls and continues interrupted runs until the run has ended. Some calls are never answered. */
 async function toTheEnd(
   seed: number,
   plan: Plan,
@@ -231,7 +231,7 @@ async function answered(seed: number, plan: Plan, session: Session): Promise<Run
     }
     return await session.approve(id);
   } catch (thrown) {
-    // Somebody else was faster: the run has gone on.
+    // Somebody else answered first: the run has continued.
     if (!(thrown instanceof RondoError) || thrown.kind !== "invalid_request") throw thrown;
     await session.settled();
     return session.result;

@@ -1,4 +1,4 @@
-// The room of the examination: the sessions of one agent, its helpers' among them, judged together.
+// The room of the examination: judges the sessions of one agent and of its helpers together.
 
 import { type Journal, type LogRecord, RecordReader, resolve } from "@rondo/core";
 import { damaged, type Mistake } from "./mistakes.ts";
@@ -23,13 +23,13 @@ export interface Examining {
   journal: Journal;
   effects: Effects;
   mistake?: Mistake | undefined;
-  /** Tell every record. */
+  /** Report every record. */
   shows?: boolean | undefined;
-  /** Looks at the records of each session as they are. */
+  /** Checks the raw records of each session. */
   look?: (id: string, records: readonly LogRecord[]) => string[];
 }
 
-/** Endings are the agent's own; everything else is the sum of its sessions. */
+/** Endings are the agent's own; everything else is summed over its sessions. */
 export async function examine({
   plan,
   cast,
@@ -63,8 +63,8 @@ export async function examine({
     records.flatMap((record) => (record.type === "tool_finished" ? [`${plan.name}:${record.call}`] : [])),
   );
   for (const id of helpers) {
-    // Its parent gave it up when the grace was over, and it comes to its end a moment later; or its process died first,
-    // and nobody wants it any more.
+    // Its parent gave it up after the grace period, and it ends a moment later; or its process died first, and nobody
+    // needs it any more.
     const givenUp = closed.has(id);
     if (givenUp && !plan.mortal) await until(async () => isOver(await journal.read(id)));
     await one(id, child, givenUp && plan.mortal);
@@ -82,7 +82,7 @@ const isOver = (records: readonly LogRecord[]): boolean =>
   records.findLastIndex(({ type }) => type === "run_ended") >
   records.findLastIndex(({ type }) => type === "run_started");
 
-/** Looks again and again, for as long as a busy machine may take. What does not come then is for the verdict to say. */
+/** Polls for as long as a busy machine may take. If it never holds, the verdict reports it. */
 async function until(is: () => Promise<boolean>): Promise<void> {
   for (let waited = 0; waited < 200 && !(await is()); waited += 1)
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -97,5 +97,5 @@ function add(sum: Came, came: Came, isOwn: boolean): void {
     if (typeof count === "number") sum[name as Counted] += count;
 }
 
-/** The members of it that are numbers. */
+/** The numeric members. */
 type Counted = { [name in keyof Came]: Came[name] extends number ? name : never }[keyof Came];

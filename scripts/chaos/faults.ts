@@ -1,6 +1,6 @@
-// The room of faults: what goes wrong with one answer on its way, each by a name that the table counts.
+// The room of faults: what can go wrong with one answer, each with a name that the table counts.
 //
-// Some stand in place of the answer, some beside it: beside it the model says what it says, and the wire does the rest.
+// Some replace the answer; others only disturb its transport: the model's answer stays, and the wire does the rest.
 
 import { fail } from "@rondo/testkit";
 import {
@@ -25,7 +25,7 @@ import {
 import type { Chance } from "../chance.ts";
 
 interface Fault {
-  /** In place of the answer. */
+  /** Replaces the answer. */
   instead?: true;
   of(chance: Chance, protocol: Protocol): WireTurn;
 }
@@ -40,7 +40,7 @@ const waits = (protocol: Protocol): WaitForm[] => [
   ...(protocol === "google-generative-ai" ? (["retry_info"] as const) : []),
 ];
 
-/** Bytes of an answer: most are between some hundred and some thousand long. */
+/** A position in an answer: most have between some hundred and some thousand bytes. */
 const somewhere = (chance: Chance): number => chance.few(4_000);
 
 const refusing = (code: number): Fault => ({
@@ -49,7 +49,7 @@ const refusing = (code: number): Fault => ({
     status(code, chance.is(0.6) ? { retryAfterMs: wait(chance), form: chance.pick(waits(protocol)) } : {}),
 });
 
-/** Mostly a moment; now and then longer than anybody waits. */
+/** Usually a moment; sometimes longer than anybody waits. */
 const wait = (chance: Chance): number => (chance.is(0.1) ? 90_000 : chance.below(80));
 
 const hows = ["end", "close", "reset"] as const;

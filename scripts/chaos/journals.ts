@@ -1,4 +1,4 @@
-// The room of the steady process's journals: a new one now and again, so that none grows with the process.
+// The room of the long-lived process's journals: a new one now and then, so that none grows with the process.
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import { type Journal, memoryJournal } from "@rondo/core";
 import { openJournal } from "../crash/place.ts";
 import type { Plan } from "./plan.ts";
 
-/** So many agents share a durable journal before it is closed and another is begun. */
+/** Number of agents that share a durable journal before a new one is opened. */
 const agentsAJournal = 100;
 
-/** Journals on the disk, each for some agents; it is gone when the last of them is over. */
+/** Journals on disk, each for some agents; deleted when the last of them has ended. */
 export class Journals {
   readonly #folder: string;
   #number = 0;

@@ -1,13 +1,13 @@
 // npm run -s chaos -- [--minutes N] [--seed S] [--agents N] [--mortals N] [--only AGENT] [--row-seconds N]
 //   [--mistake NAME]
 //
-// Hundreds of agents of every preset against providers that misbehave in every way `rondo-wire` knows, while other
-// processes full of agents are killed with SIGKILL and gone on with. Every journal is then held against the promises
-// P1 to P8. Exits with 1 when one was broken, with 2 when it was asked wrongly.
+// Hundreds of agents of every preset work against providers that misbehave in every way `rondo-wire` knows, while other
+// processes full of agents are killed with SIGKILL and resumed. Every journal is then checked against the promises
+// P1 to P8. Exits with 1 when one was broken, with 2 for a wrong command line.
 //
-// The seed decides who each agent is, what its model says, which request meets which fault, how each tool call goes, who
-// speaks at which event, and after how long a process is killed. The machine decides what comes first: what a kill hits,
-// and which of two events at once is heard first, is not the same twice. `--only` plays one agent alone, and
+// The seed determines each agent, its model's answers, which request meets which fault, how each tool call goes, who
+// talks at which event, and when a process is killed. Timing depends on the machine: what a kill interrupts, and which of
+// two simultaneous events comes first, varies between runs. `--only` plays one agent alone, and
 // prints its records.
 
 import { CommandLine } from "../command-line.ts";
@@ -31,7 +31,7 @@ if (only !== undefined && !/^(a\d+|m\d+-\d+)$/.test(only))
 if (mistake !== undefined && !isMistake(mistake))
   asked.refuse(`--mistake must be one of ${Object.keys(mistakes).join(", ")}, not ${mistake}`);
 
-/** Of a record; in a file more of it than on a screen. */
+/** Characters of a record to print; more in a file than on a terminal. */
 const shownCharacters = process.stdout.isTTY ? 300 : 10_000;
 
 const seed = asked.whole("seed", values.seed);

@@ -1,7 +1,7 @@
-// The room of the mind: what the provider of an agent answers, a function of the seed, the agent and its count of requests.
+// The room of the mind: the provider's answers for an agent, a function of seed, agent and request number.
 //
-// An agent's requests come one after the other, so that their number is a place in its course; helpers count for
-// themselves. From some number on every mind means to stop and the wire is sound: nobody goes on for ever.
+// An agent's requests are sequential, so their number is a position in its course; helpers are counted separately.
+// From some number on every mind wants to stop and the wire has no more faults: no agent runs forever.
 
 import type { JsonObject } from "@rondo/core";
 import { badArgs, call, refuse, say, stop, think } from "@rondo/testkit";
@@ -10,19 +10,19 @@ import { Chance } from "../chance.ts";
 import { faultNames, faults } from "./faults.ts";
 import { type Plan, planOf } from "./plan.ts";
 
-/** The name of the tool that a typed output is given by. */
+/** The name of the tool for a typed output. */
 const outputTool = "final_output";
 
-/** Steps of a helper before it means to stop. */
+/** Steps of a helper before it wants to stop. */
 const helperLength = 2;
 
 export class Minds {
   readonly #seed: number;
-  /** Requests so far, by agent and by whoever of its helpers asks. */
+  /** Number of requests so far, by agent and by its helpers. */
   readonly #counts = new Map<string, Map<string, number>>();
   /** Faults played, by name. */
   readonly played = new Map<string, number>();
-  /** Requests in all. */
+  /** Total number of requests. */
   requests = 0;
 
   constructor(seed: number) {
@@ -41,7 +41,7 @@ export class Minds {
     const chance = new Chance(this.#seed, name, who, number);
     const length = who === "" ? plan.length : helperLength;
     const said = number > length ? last(plan, request, who) : this.#turn(plan, chance, request, who, number);
-    // A mind that has meant to stop for long is let: what is still asked then is never disturbed.
+    // A mind that has wanted to stop for a while gets no more faults.
     if (number > length + 2 || !chance.is(plan.trouble)) return said;
     const fault = chance.pick(faultNames);
     this.played.set(fault, (this.played.get(fault) ?? 0) + 1);
@@ -50,7 +50,7 @@ export class Minds {
     return instead === true ? done : [said, done];
   }
 
-  /** Nobody of this name asks any more. */
+  /** The agent of this name has ended. */
   forget(name: string): void {
     this.#counts.delete(name);
   }
@@ -106,7 +106,7 @@ const summary = ({ protocol }: { protocol: Protocol }): WireTurn =>
     chunk: 20,
   });
 
-/** What a mind says that means to stop. */
+/** The answer of a mind that wants to stop. */
 function last(plan: Plan, request: WireRequest, who: string): WireTurn {
   if (isSummary(request)) return summary(request);
   if (who !== "" || !plan.output) return say("Everything is done.", { chunk: 4 });

@@ -1,11 +1,11 @@
-// The room of mistakes: agents, journals and workers that do what Rondo must not, to see that each check can fail.
+// The room of mistakes: agents, journals and workers that deliberately break promises, to show that each check can fail.
 //
-// Some are made while agents work. Others are made by a journal that does not give back what it was given: there the
-// promise is broken in what a reader finds, which is where it counts.
+// Some mistakes happen while agents work. Others are made by a journal that returns something else than it was given,
+// so that a reader finds the broken promise.
 
 import type { LogRecord, Rule } from "@rondo/core";
 
-/** Each, the promise it breaks, and what it does. */
+/** Each mistake, the promise it breaks, and what it does. */
 export const mistakes = {
   lose_result: { breaks: "P1", does: "gives back a history that has a call without its result" },
   moody_rule: { breaks: "P2", does: "a rule that says something else each time it is asked" },
@@ -26,7 +26,7 @@ export type Mistake = keyof typeof mistakes;
 
 export const isMistake = (name: string): name is Mistake => Object.hasOwn(mistakes, name);
 
-/** What a journal that makes the mistake gives back. */
+/** What a journal with the mistake returns. */
 export function damaged(records: readonly LogRecord[], mistake: Mistake | undefined): readonly LogRecord[] {
   switch (mistake) {
     case "lose_result":
@@ -68,7 +68,7 @@ export function damaged(records: readonly LogRecord[], mistake: Mistake | undefi
   }
 }
 
-/** The records with each of a type replaced, numbered anew. */
+/** The records with each one of a type replaced, renumbered. */
 function changing<T extends LogRecord["type"]>(
   records: readonly LogRecord[],
   type: T,
@@ -79,7 +79,7 @@ function changing<T extends LogRecord["type"]>(
     .map((record, seq) => ({ ...record, seq }));
 }
 
-/** A rule with a memory that is not in the records. */
+/** A rule whose memory is not in the records. */
 export function moodyRule(): Rule {
   let asked = 0;
   return {

@@ -1,7 +1,7 @@
-// The room of the mortal process: one life of the agents of an era, and what is left of them when all lives are over.
+// The room of the mortal process: one life of an era's agents, and the judgement after all lives.
 //
-// A life opens every session its journals hold, goes on with what was left, and begins what never was. It may be killed
-// at any instant. What the journals acknowledged was told before anybody went on.
+// A life opens every session in its journals, continues what was interrupted, and starts what has not begun. It may be
+// killed at any instant. What a journal acknowledged is reported before the agent continues.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { effectsIn, type World, WorldInFile } from "./world.ts";
 
 const kinds: readonly JournalKind[] = ["sqlite", "jsonl"];
 
-/** Digests of what was acknowledged, by session and position. Nothing: its life ended before it could be told. */
+/** Digests of acknowledged records, by session and position. null: the process died before it could report it. */
 export type Acknowledged = { [session: string]: (string | null)[] };
 
 const acknowledgedFile = (folder: string): string => join(folder, "acknowledged.json");
@@ -26,7 +26,7 @@ const acknowledgedFile = (folder: string): string => join(folder, "acknowledged.
 export const keepAcknowledged = (folder: string, acknowledged: Acknowledged): void =>
   writeFileSync(acknowledgedFile(folder), JSON.stringify(acknowledged));
 
-/** The journal, which tells what it has acknowledged. */
+/** The journal, reporting what it has acknowledged. */
 function telling(journal: Journal): Journal {
   const { lease, blobs } = journal;
   return {
@@ -55,7 +55,7 @@ export async function live({
   const world: World = {
     effect(key, done) {
       real.effect(key);
-      // Left to chance, it would seldom die just there.
+      // By chance alone it would rarely die exactly here.
       if (mistake === "write_again" && life < 2 && done === "noted") process.kill(process.pid, "SIGKILL");
     },
     happened: (key) => real.happened(key),
@@ -80,7 +80,7 @@ export async function live({
   await Promise.all(names.map(play));
 }
 
-/** Judges an era from its files alone, in a process that was no part of it. */
+/** Judges an era from its files alone, in a separate process. */
 export async function judgeEra({
   seed,
   addresses,

@@ -1,6 +1,6 @@
-// The room of the plan: who an agent is, out of the seed and its name alone.
+// The room of the plan: everything about an agent, derived from the seed and its name alone.
 //
-// Nothing here looks at a clock or at another agent, so that one agent can be played again by itself.
+// No clock and no other agent is involved, so that one agent can be replayed by itself.
 
 import type { Protocol } from "@rondo/testkit/wire";
 import { Chance } from "../chance.ts";
@@ -23,10 +23,10 @@ export const protocolNames = [
   "bedrock-converse",
 ] as const satisfies readonly Protocol[];
 
-/** How the user of an agent holds it. */
+/** Which API the agent's user calls. */
 export type Face = "run" | "stream" | "steps" | "session";
 
-/** What somebody outside does, and at which of the run's own events: the so-manieth of a kind. */
+/** An outside action, and the event at which it happens: the n-th of a kind. */
 export interface Deed {
   on: "step_start" | "tool_start" | "tool_end" | "text_delta" | "retry" | "request";
   nth: number;
@@ -35,21 +35,21 @@ export interface Deed {
 
 export interface Plan {
   name: string;
-  /** Its session is killed with its process, again and again. */
+  /** Its session is killed with its process, repeatedly. */
   mortal: boolean;
   preset: PresetName;
   protocol: Protocol;
   /** Another protocol to fall back to. */
   fallback: Protocol | undefined;
-  /** Another protocol, over which some steps are asked and to which nobody falls back. */
+  /** Another protocol, used for some steps but not as a fallback. */
   chosen: Protocol | undefined;
   face: Face;
   journal: "memory" | "sqlite" | "jsonl";
-  /** Answers of the model before it means to stop. */
+  /** Number of model answers before it wants to stop. */
   length: number;
-  /** The share of requests that meet a fault of the wire, and of answers that are odd. */
+  /** The share of requests with a fault of the wire, and of odd answers. */
   trouble: number;
-  /** Tokens; undefined: as large as anything. */
+  /** Tokens; undefined: unlimited. */
   window: number | undefined;
   tools: readonly string[];
   output: boolean;
@@ -57,7 +57,7 @@ export interface Plan {
   limits: "none" | "steps" | "tokens" | "ms" | "calls" | "usd";
   maxSteps: number;
   onInterrupted: "tell" | "ask";
-  /** Runs of the session, one after the other. */
+  /** Number of consecutive runs of the session. */
   runs: number;
   deeds: readonly Deed[];
 }
@@ -65,10 +65,10 @@ export interface Plan {
 const always = ["look", "big", "note", "set"];
 const sometimes = ["stamp", "publish", "post", "helper", "done"];
 
-/** @param mortal it lives in a process that is killed: only a session survives that */
+/** @param mortal its process is killed, which only a session survives */
 export function planOf(seed: number, name: string, mortal: boolean): Plan {
   const chance = new Chance(seed, name, "plan");
-  // The default agent has the most that can be wrong with it.
+  // The default agent has the most features that can fail.
   const preset = chance.is(0.4) ? "default" : chance.pick(presets);
   const face: Face = mortal ? "session" : chance.pick(["run", "stream", "steps", "session", "session"]);
   const protocol = chance.pick(protocolNames);

@@ -1,4 +1,4 @@
-// The room of the scene: an agent as its plan says, with its tools, its model on the wire, and its user's hooks.
+// The room of the scene: builds an agent from its plan, with its tools, its model on the wire, and its user's hooks.
 
 import {
   Agent,
@@ -18,16 +18,16 @@ import type { Plan } from "./plan.ts";
 import { toolsOf } from "./tools.ts";
 import type { World } from "./world.ts";
 
-/** Base addresses of the wire server, by protocol. */
+/** Base URLs of the wire server, by protocol. */
 export type Addresses = { readonly [P in Protocol]: string };
 
-/** An agent, and its helpers: for folding their journals. */
+/** An agent and its helpers, for folding their journals. */
 export interface Cast {
   agent: AgentOptions;
   helper: AgentOptions;
 }
 
-/** How long what is in flight may take to settle after an abort, in milliseconds. */
+/** How long work in flight may take to settle after an abort, in milliseconds. */
 export const graceMs = 300;
 
 const clocks = { connectMs: 5_000, firstByteMs: 4_000, idleMs: 1_500, totalMs: 10_000 };
@@ -37,7 +37,7 @@ export interface SceneOptions {
   seed: number;
   addresses: Addresses;
   world: World;
-  /** What the loop is told instead of the truth: to see whether anybody notices. */
+  /** False information for the loop, to test that it is noticed. */
   lies?: { note?: "idempotent"; rule?: Rule };
 }
 
@@ -141,7 +141,7 @@ function presetOf(
     case "steerable":
       return { ...steerable({ model, tools, hooks, loopDetection: true, ceiling: 30 }), ...shared };
     case "managed_context": {
-      // Who may do what is this preset's own question.
+      // This preset decides permissions itself.
       const { permission: _permission, onFinish: _onFinish, ...others } = hooks;
       return {
         ...managedContext({
@@ -180,7 +180,7 @@ function limitsOf({ limits, maxSteps }: Plan): Partial<AgentOptions> {
   }
 }
 
-/** Hooks that have another model asked for every other step. */
+/** Hooks that choose another model for every other step. */
 function choosing({ name }: Plan, seed: number, model: Model, hooks: Hooks): Hooks {
   return {
     ...hooks,
@@ -192,7 +192,7 @@ function choosing({ name }: Plan, seed: number, model: Model, hooks: Hooks): Hoo
   };
 }
 
-/** Hooks of a user with many wishes. What they answer hangs on what they are asked alone. */
+/** Hooks of a demanding user. Their answers depend only on their input. */
 function hooksOf({ name }: Plan, seed: number): Hooks {
   const rest = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const chanceOf = (hook: string, about: JsonObject | number): Chance =>

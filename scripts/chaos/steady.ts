@@ -1,7 +1,7 @@
-// The room of the steady process: hundreds of agents at once, each judged as it ends, and a heap that must not grow.
+// The room of the long-lived process: hundreds of concurrent agents, each judged as it ends, and a heap that must not grow.
 //
-// Every so often nobody new begins; when the last has ended, what is collectable is collected and the heap is measured.
-// So the measure knows nothing of who happened to be at work, and sees whatever ended sessions leave behind.
+// From time to time no new agent starts; when the last one has ended, the garbage is collected and the heap measured.
+// So the figure is independent of active agents, and shows everything that ended sessions leave behind.
 
 import { Agent, type Journal } from "@rondo/core";
 import { mistaken } from "../crash/mistakes.ts";
@@ -22,7 +22,7 @@ export async function steady(orders: SteadyOrders): Promise<void> {
   await (orders.only === undefined ? steady.all() : steady.play(orders.only));
 }
 
-/** What a mistake of that name leaves behind: it must be seen to grow. */
+/** What the leaking mistake keeps: the growth must be noticed. */
 const kept: unknown[] = [];
 
 class Steady {
@@ -33,7 +33,7 @@ class Steady {
   #ended = 0;
   #measured = -1;
   #working = 0;
-  /** While it is there nobody begins; it resolves when nobody works any more. */
+  /** While set, no agent starts; resolves when none is working. */
   #rest: PromiseWithResolvers<void> | undefined;
   #wake = Promise.withResolvers<void>();
 
@@ -51,11 +51,11 @@ class Steady {
       if (this.#now() < ms) await this.#measure();
     }
     await slots;
-    // As long as nobody worked since the last row, it stands.
+    // If no agent has ended since the last row, it is still valid.
     if (this.#ended > this.#measured) await this.#measure();
   }
 
-  /** One agent, from its task to its end, and what is to be said of it. */
+  /** One agent, from its task to its end, and its judgement. */
   async play(name: string): Promise<void> {
     const { seed, mistake, addresses } = this.#orders;
     const startedAt = performance.now();
@@ -69,8 +69,8 @@ class Steady {
     const broken: Came["findings"] = [];
     const complain = (words: string): void => void broken.push({ promise: "P6", words: `${name}: ${words}` });
     const over = this.#over(plan, new Agent({ ...cast.agent, journal }), company, complain);
-    // The longest clock of any agent is that of a tool without its own, 120 s, in which a result may wait for a busy disk:
-    // who is silent for longer waits for something that never comes.
+    // The longest timeout of any agent is that of a tool without its own, 120 s, after which a result may still wait for a
+    // busy disk: an agent that is silent for longer waits for something that never comes.
     const silentMs = mistake === "never_settle" ? 3_000 : 150_000;
     const hung = await isHung(over, company, silentMs);
     if (mistake === "leave_rejections") void Promise.reject(new Error(`nobody heard what ${name} said`));
@@ -87,7 +87,7 @@ class Steady {
     tell({ say: "judged", judged: { name, came, ms: performance.now() - startedAt } });
   }
 
-  /** Resolves when the agent has ended, and everybody who talks to it. */
+  /** Resolves when the agent, and everybody who talks to it, are done. */
   async #over(plan: Plan, agent: Agent, company: Company, complain: (words: string) => void): Promise<void> {
     const { seed, mistake } = this.#orders;
     if (mistake === "never_settle") return new Promise<never>(() => {});
@@ -114,7 +114,7 @@ class Steady {
     return came;
   }
 
-  /** One agent after the other, but for when the heap is measured. */
+  /** Runs one agent after another, pausing while the heap is measured. */
   async #slot(): Promise<void> {
     while (this.#now() < this.#orders.ms) {
       while (this.#isResting()) await this.#wake.promise;
@@ -131,7 +131,7 @@ class Steady {
     const rest = Promise.withResolvers<void>();
     this.#rest = rest;
     if (this.#working > 0) await rest.promise;
-    // What timers and sockets still hold lets go within a moment; deaf tools, within theirs.
+    // Whatever timers and sockets still hold is released within a moment; unresponsive tools end within theirs.
     await new Promise((resolve) => setTimeout(resolve, 600));
     for (let round = 0; round < 3; round += 1) {
       globalThis.gc?.();
@@ -162,8 +162,8 @@ async function lastWords(journal: Journal, name: string, silentMs: number): Prom
 }
 
 /**
- * Waits until it is over, or nothing was heard for so long. The time is counted in turns that the process really had: one
- * that stood still for a minute has heard nothing, and nobody is to blame.
+ * Waits until it is over, or nothing was heard for `silentMs`. Only time in which the process really ran counts: if the
+ * machine suspended it for a minute, nothing could be heard.
  */
 async function isHung(over: Promise<void>, company: Company, silentMs: number): Promise<boolean> {
   const turnMs = 1_000;

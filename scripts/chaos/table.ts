@@ -1,4 +1,4 @@
-// The room of the table: what a campaign came to, to be read by a person, and the verdict in its last line.
+// The room of the table: the results of a campaign, for a person to read, with the verdict in the last line.
 
 import type { Outcome } from "./campaign.ts";
 import { faultNames } from "./faults.ts";
@@ -9,10 +9,10 @@ import type { HeapRow, Judged } from "./words.ts";
 
 type Counts = Map<string, number>;
 
-/** The heap may grow by this much from the second row to the last. */
+/** Maximum growth of the heap from the second row to the last. */
 export const mostGrowth = 1.1;
 
-/** Sums up agents as they come, so that none has to be kept. */
+/** Sums up agents one by one, so that none has to be kept. */
 export class Tally {
   readonly #seed: number;
   readonly endings: Counts = new Map();
@@ -57,7 +57,7 @@ export class Tally {
     for (const finding of came.findings) this.findings.push({ ...finding, name });
   }
 
-  /** Broken promises, by number. */
+  /** Broken promises, with their counts. */
   get broken(): ReadonlyMap<PromiseName, number> {
     const counts = new Map<PromiseName, number>(promises.map((one) => [one, 0]));
     for (const { promise } of this.findings) counts.set(promise, (counts.get(promise) ?? 0) + 1);
@@ -110,7 +110,7 @@ export const heapLine = ({ at, ended, heapMb, rssMb }: HeapRow): string =>
     rssMb.toFixed(0).padStart(9),
   ].join(" ");
 
-/** The heap of the last row as a multiple of the second's. Undefined: there were too few rows to tell. */
+/** The heap of the last row divided by the second's. Undefined: too few rows. */
 export function growthOf(heap: readonly HeapRow[]): number | undefined {
   const second = heap[1];
   const last = heap.at(-1);
@@ -119,7 +119,7 @@ export function growthOf(heap: readonly HeapRow[]): number | undefined {
     : last.heapMb / second.heapMb;
 }
 
-/** What speaks against it. Empty: every promise held. */
+/** Everything that is wrong. Empty: every promise was kept. */
 export function against(tally: Tally, outcome: Outcome): string[] {
   const growth = growthOf(outcome.heap);
   const broken = [...tally.broken].filter(([, many]) => many > 0).map(([name, many]) => `${many} of ${name}`);
@@ -139,7 +139,7 @@ const count = (counts: Counts, name: string, many: number = 1): void =>
 
 const sorted = (counts: Counts): [string, number][] => [...counts].sort(([, one], [, other]) => other - one);
 
-/** A name and its cells, folded to the width of a screen. */
+/** A name and its cells, wrapped to the width of the terminal. */
 function row(name: string, cells: readonly (readonly [name: string, value: number | string])[]): string {
   const lines: string[] = [];
   let line = "";

@@ -1,6 +1,6 @@
-// The room of the tools: what the agents act with, and how each call of them goes wrong.
+// The room of the tools: what the agents use, and how each call goes wrong.
 //
-// How a call goes is in its arguments (`roll`, 0 to 999, which the mind draws), so that the same call goes the same way
+// Its arguments determine how a call goes (`roll`, 0 to 999, drawn by the mind), so that the same call goes the same way
 // in every process. Waits are real, and short.
 
 import { DoneSignal, RondoError, type Tool, type ToolContext, tool } from "@rondo/core";
@@ -20,12 +20,12 @@ const inputSchema = {
   required: ["on"],
 } as const;
 
-/** Time of a call, in milliseconds; some take longer, and some never end. */
+/** Time limit of a call, in milliseconds; some take longer, and some never end. */
 const timeoutMs = 300;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Ends with the signal, and leaves nothing behind. */
+/** Ends with the signal, without leaving anything behind. */
 function untilStopped({ signal }: ToolContext): Promise<never> {
   return new Promise((_, reject) => {
     const stop = (): void => reject(signal.reason);
@@ -34,7 +34,7 @@ function untilStopped({ signal }: ToolContext): Promise<never> {
   });
 }
 
-/** How a call goes before it comes to its result. */
+/** What happens in a call before its result. */
 async function work(roll: number, context: ToolContext): Promise<void> {
   const share = roll % 100;
   if (share < 40) return;
@@ -50,7 +50,7 @@ async function work(roll: number, context: ToolContext): Promise<void> {
   if (share === 90) return Promise.reject("just a word");
   if (share === 91) return Promise.reject(undefined);
   if (share < 94) return untilStopped(context);
-  // Deaf to its signal.
+  // Ignores its signal.
   if (share === 94) return new Promise(() => {});
   if (share === 95) return sleep(timeoutMs + 200);
   if (share === 96) {
@@ -61,19 +61,19 @@ async function work(roll: number, context: ToolContext): Promise<void> {
   await sleep(share);
 }
 
-/** Values that a tool returns and no model can read as they are. */
+/** Return values that no model can read as they are. */
 function oddValue(roll: number): unknown {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   return [undefined, null, 12n, circle, Number.NaN, () => 1, new Map([["a", 1]])][roll % 7];
 }
 
-/** @param lies what the loop is told of a write instead of the truth */
+/** @param lies what the loop is told about a write instead of the truth */
 export function toolsOf(world: World, names: readonly string[], lies: { note?: "idempotent" } = {}): Tool[] {
   const writing =
     (done: string) =>
     async ({ on, roll = 0 }: Args, context: ToolContext): Promise<string> => {
-      // What fails, fails before it had its effect; what hangs or is late may have had it.
+      // A failing call fails before its effect; one that hangs or is late may already have had it.
       const fails = roll % 100 >= 85 && roll % 100 < 92;
       if (fails) await work(roll, context);
       world.effect(context.idempotencyKey, done);

@@ -1,8 +1,8 @@
-// The room of the verdict: what a journal says, held against the promises and against what really happened.
+// The room of the verdict: compares a journal with the promises and with what really happened.
 //
-// The records are walked once. In every state the loop is asked what it would do, twice, and what it did stands next in
-// the journal: whoever cuts the records anywhere and goes on does the same. The checks over states are the model
-// checker's own; what the world knows and the records do not is added here.
+// The records are walked once. In every state the loop is asked, twice, what it would do, and that must come next in
+// the journal: so cutting the records anywhere and continuing gives the same. The checks over states are those of the
+// model checker; what the world knows and the records do not is added here.
 
 import {
   type Action,
@@ -29,7 +29,7 @@ import {
 } from "../../packages/testkit/src/modelcheck/promises.ts";
 import type { Effects } from "./world.ts";
 
-/** What can be broken: a promise by its number, or something that no promise names. */
+/** What can be broken: a promise by its number, or anything else. */
 export const promises = ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "other"] as const;
 export type PromiseName = (typeof promises)[number];
 
@@ -38,7 +38,7 @@ export interface Finding {
   words: string;
 }
 
-/** What a session came to, for the table. */
+/** Totals of a session, for the table. */
 export interface Came {
   findings: Finding[];
   /** How each of its runs ended, or `parked`. */
@@ -49,15 +49,15 @@ export interface Came {
   answers: number;
   retries: number;
   fallbacks: number;
-  /** Answers asked of a model that was chosen for the step. */
+  /** Answers by a model that was chosen for the step. */
   chosen: number;
-  /** Calls that somebody gave their result. */
+  /** Calls whose result was given from outside. */
   brought: number;
   tools: number;
   unknown: number;
   compactions: number;
   delivered: number;
-  /** How often a process took over what another had left in the middle. */
+  /** How often a process took over an interrupted run. */
   resumed: number;
 }
 
@@ -78,7 +78,7 @@ export const emptyCame = (): Came => ({
   resumed: 0,
 });
 
-/** Beyond its grace, what a busy machine may take to write down that a run has ended. */
+/** After the grace period, how long a busy machine may take to record that a run has ended. */
 const lateMs = 30_000;
 
 export interface Judging {
@@ -88,9 +88,9 @@ export interface Judging {
   /** What really happened, by idempotency key. */
   effects: Effects;
   graceMs: number;
-  /** Nobody is left to go on with it. */
+  /** Nobody is left to continue it. */
   mayBeOpen: boolean;
-  /** What tools really do, whatever the loop was told: their calls that worked stand among the effects. */
+  /** What tools really do, whatever the loop was told: their successful calls are among the effects. */
   doers: ReadonlyMap<string, "write" | "idempotent">;
 }
 
@@ -118,7 +118,7 @@ export function judge(judging: Judging): Came {
 
 type Found = (words: string, promise?: PromiseName) => void;
 
-/** Records that only the loop makes, out of what is before them. */
+/** Records that only the loop makes, from the records before them. */
 const decided: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "delivered",
   "noted",
@@ -132,7 +132,7 @@ const decided: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "approval_asked",
 ]);
 
-/** Holds where texts are kept for being cut alone, as in the model checker: here some keep every text. */
+/** Only valid if texts are kept just because they were cut, as in the model checker: here some agents keep every text. */
 const ofCapsAlone = "the tools that read what was cut";
 
 class Walk {
@@ -141,14 +141,14 @@ class Walk {
   readonly #found: Found;
   #state: State = emptyState;
   #shadow: Shadow = noShadow;
-  /** What is left of a group that the loop wrote in one piece. */
+  /** What remains of a group that the loop wrote at once. */
   #due: readonly Fact[] = [];
   #by: { row: Row; from: ReturnType<typeof phaseOf> } | undefined;
   /** How often each call was started. */
   readonly #starts = new Map<string, number>();
-  /** How often the effect of each write may have happened: once, and once more where somebody said so. */
+  /** How often the effect of each write may have happened: once, plus once for each permitted repetition. */
   readonly #allowed = new Map<string, number>();
-  /** When a process took the session over for the last time. */
+  /** When a process last took the session over. */
   #openedAt = 0;
 
   constructor(judging: Judging, came: Came, found: Found) {
@@ -189,13 +189,13 @@ class Walk {
     return this.#state;
   }
 
-  /** Keys of this session's own calls: those of a helper go on behind them. */
+  /** Whether a call is this session's own: a helper's keys have it as a prefix. */
   #isOwn(key: string): boolean {
     const { id } = this.#judging;
     return key.startsWith(`${id}:`) && !key.slice(id.length + 1).includes(":");
   }
 
-  /** What the loop does of itself in this state is what stands next, unless the world spoke first. */
+  /** What the loop does by itself in this state must be the next record, unless something came from outside first. */
   #expect(record: LogRecord): void {
     const [due, ...rest] = this.#due;
     if (due !== undefined) {
@@ -301,7 +301,7 @@ class Walk {
     if (allowed !== undefined) this.#allowed.set(key, allowed + 1);
   }
 
-  /** What is told of a call is what became of it. */
+  /** What is reported about a call must be what happened to it. */
   #finished(record: LogRecord & { type: "tool_finished" }, before: State): void {
     const call = callIn(before, record.call);
     const { code, isError } = record.result;
@@ -312,7 +312,7 @@ class Walk {
     const happened = this.#judging.effects.has(key);
     if (call.interrupted && code !== "outcome_unknown" && code !== "reconciled" && code !== "answered")
       this.#found(`${call.name} (${record.call}) was cut off, and is told as ${code ?? "done"}`, "P4");
-    // One that had begun before a crash may be told as aborted: that says that its effect is unknown.
+    // A call that began before a crash may be reported as aborted, which means that its effect is unknown.
     const isAdmitted = call.begun === true && code === "aborted";
     if (call.startedAt === undefined && !call.interrupted && !isAdmitted && happened)
       this.#found(`${call.name} (${record.call}) had not started, and happened`, "P4");
@@ -326,7 +326,7 @@ class Walk {
 const callIn = ({ run }: State, key: string): Call | undefined =>
   run?.turn?.calls.find((call) => call.key === key);
 
-/** Whether a record is the fact the loop wants to write, as far as the loop says it. */
+/** Whether a record is the fact the loop wants to write, as far as the loop determines it. */
 function isSame(fact: Fact, { seq: _seq, at: _at, rand: _rand, ...record }: LogRecord): boolean {
   if (fact.type !== record.type) return false;
   if (fact.type === "model_started" && record.type === "model_started")

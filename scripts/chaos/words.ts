@@ -1,22 +1,22 @@
-// The room of the words between the campaign and its workers: orders on the way in, lines over a socket on the way out.
+// The room of the messages between campaign and workers: orders as an argument, reports as lines over a socket.
 //
-// Written synchronously, as in `crash`: what a worker has said was said, whatever becomes of it in the next instant.
+// Written synchronously, as in `crash`: what a worker has said was sent, whatever happens to it in the next instant.
 
 import { writeSync } from "node:fs";
 import type { Mistake } from "./mistakes.ts";
 import type { Addresses } from "./scene.ts";
 import type { Came } from "./verdict.ts";
 
-/** What every worker is told. */
+/** Orders common to all workers. */
 export interface Common {
   seed: number;
   addresses: Addresses;
   mistake?: Mistake;
-  /** Tell every record of whoever is judged. */
+  /** Report every record of the agents that are judged. */
   shows?: true;
 }
 
-/** Hundreds of agents in one process that lives to the end; `only`: one of them. */
+/** Hundreds of agents in one process that runs to the end; `only`: one of them. */
 interface Steady {
   be: "steady";
   together: number;
@@ -25,7 +25,7 @@ interface Steady {
   only?: string;
 }
 
-/** One life of the agents of an era: they are gone on with, and it may be killed. */
+/** One life of an era's agents: they are continued, and it may be killed. */
 interface Mortal {
   be: "mortal";
   era: number;
@@ -33,27 +33,27 @@ interface Mortal {
   life: number;
 }
 
-/** Looks at what an era left behind. */
+/** Judges what an era left behind. */
 interface Judge {
   be: "judge";
   era: number;
   names: readonly string[];
 }
 
-/** What one worker is told to be, in a folder of its own. */
+/** The orders of one worker, with a folder of its own. */
 export type OwnOrders = { folder: string } & (Steady | Mortal | Judge);
 
 export type Orders = Common & OwnOrders;
 
-/** What became of one agent. */
+/** The judgement of one agent. */
 export interface Judged {
   name: string;
   came: Came;
-  /** Milliseconds from its start to its end; absent where it had many lives. */
+  /** Milliseconds from its start to its end; absent if it had several lives. */
   ms?: number;
 }
 
-/** One row of the heap: megabytes after a forced collection, with nobody at work. */
+/** One row of the heap: megabytes after a forced collection, without active agents. */
 export interface HeapRow {
   /** Milliseconds since the start. */
   at: number;
@@ -66,13 +66,13 @@ export type Word =
   | { say: "up" }
   /** The journal acknowledged these records. */
   | { say: "stored"; session: string; from: number; digests: string[] }
-  /** The agent is over, and nobody of its name asks any more. */
+  /** The agent has ended, and its model will not be called any more. */
   | { say: "over"; name: string }
   | { say: "resumed"; sessions: number }
   | { say: "judged"; judged: Judged }
   | { say: "shown"; session: string; record: string }
   | { say: "heap"; row: HeapRow }
-  /** Nobody waited for a promise that was rejected, or an error nobody caught. */
+  /** An unhandled rejection, or an uncaught error. */
   | { say: "unhandled"; words: string }
   | { say: "end" };
 
@@ -84,7 +84,7 @@ export function tell(word: Word): void {
   try {
     for (let sent = 0; sent < bytes.length; ) sent += writeSync(line, bytes, sent);
   } catch {
-    // Whoever gave the orders is gone: nobody is left to work for.
+    // The campaign's process is gone.
     process.exit(3);
   }
 }

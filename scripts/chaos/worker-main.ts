@@ -1,4 +1,4 @@
-// The program of a worker: it is what its orders say, and tells of everything nobody heard.
+// The room of the worker's program: does what its orders say, and reports every unhandled error.
 //
 // Argument: its orders, as JSON.
 
@@ -17,8 +17,8 @@ tell({ say: "up" });
 if (orders.be === "steady") await steady(orders);
 else if (orders.be === "mortal") await live(orders);
 else await judgeEra(orders);
-// A rejection nobody hears is told at the end of a turn.
+// An unhandled rejection is reported only at the end of a turn of the event loop.
 await new Promise((resolve) => setImmediate(resolve));
 tell({ say: "end" });
-// Tools that never end are no reason to stay.
+// Tools that never end must not keep the process alive.
 process.exit(0);

@@ -1,4 +1,4 @@
-// The room of workers: processes that do as they are ordered, what they say, and their deaths.
+// The room of workers: starts processes with orders, receives their reports, and kills them.
 
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
@@ -7,10 +7,10 @@ import type { Orders, Word } from "./words.ts";
 
 /** How a worker ended. */
 export interface Ended {
-  /** It came to the end of its orders. */
+  /** It completed its orders. */
   whole: boolean;
   killed: boolean;
-  /** What it wrote on standard error. */
+  /** Its stderr. */
   errors: string;
 }
 

@@ -1,13 +1,13 @@
-// The room of the world: what really happened, whatever anybody wrote down about it.
+// The room of the world: what really happened, independent of the journals.
 //
-// Of agents that are never killed it lies in memory; of the others in a file that outlives their processes. A line is
-// written in one piece, and what was written before a SIGKILL is there after it.
+// For agents that are never killed it is in memory; for the others in a file that outlives their processes. A line is
+// written at once, and survives a SIGKILL.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface World {
-  /** A tool does what it does, under its key. @param done what the tool says of it */
+  /** A tool has its effect, under the call's key. @param done what the tool says about it */
   effect(key: string, done: string): void;
   happened(key: string): boolean;
 }

@@ -1,8 +1,8 @@
-// The room of the campaign: which deaths are died, and what they came to all together.
+// The room of the campaign: chooses the kills, and sums up the results.
 //
-// First a run that is never killed says how many boundaries there are and what must come out. Then one run for each
-// boundary, killed there (and, by chance, once more on its way back), and runs that are killed at random instants of the
-// clock, life after life. Chance is seeded; what an instant of the clock hits is not, and need not be.
+// A first run that is never killed shows how many boundaries there are and what the result must be. Then there is one run
+// per boundary, killed there (and, by chance, again while it recovers), and runs that are killed at random instants, life
+// after life. Random choices are seeded; what a random instant interrupts cannot be, and need not be.
 
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,34 +17,34 @@ import type { LifeOrders } from "./wire.ts";
 
 export interface Campaign {
   journal: JournalKind;
-  /** Deaths at random instants. */
+  /** Number of kills at random instants. */
   kills: number;
   seed: number;
-  /** Every so-manieth boundary; 0: none. Default: 1. */
+  /** Kill at every n-th boundary; 0: at none. Default: 1. */
   every?: number;
-  /** Of the boundaries only those whose names match. Default: all. */
+  /** Only boundaries whose names match. Default: all. */
   only?: RegExp;
-  /** Runs that are under way together. Default: 2. */
+  /** Number of concurrent runs. Default: 2. */
   together?: number;
   mistake?: Mistake;
-  /** Ends at the first finding. Default: false. */
+  /** Stop at the first finding. Default: false. */
   bail?: boolean;
-  /** Hears each finding, with the run it is of. */
+  /** Called for each finding, with its run. */
   hear?: (words: string) => void;
 }
 
 export interface Outcome {
   kills: number;
   runs: number;
-  /** Boundaries of a run that is never killed. */
+  /** Number of boundaries in a run that is never killed. */
   boundaries: number;
   wrong: { readonly [wrong in Wrong]: number };
   unknown: number;
-  /** What it took a life after a kill to open the session, in milliseconds. */
+  /** How long opening the session took in the life after a kill, in milliseconds. */
   openedMs: { median: number; most: number };
 }
 
-/** A life may be short; whoever is killed more often than this is let live. */
+/** Lives may be short; after this many kills a run is no longer killed. */
 const mostLives = 40;
 
 export async function campaign(options: Campaign): Promise<Outcome> {
@@ -57,14 +57,14 @@ export async function campaign(options: Campaign): Promise<Outcome> {
   }
 }
 
-/** What a run that is never killed comes to: how its boundaries are called, and how long it takes. */
+/** The run that is never killed: its boundaries, result and duration. */
 interface Reference {
   came: Came;
   places: string[];
   ms: number;
 }
 
-/** A run that is due. */
+/** A run to play. */
 type Due = () => Promise<void>;
 
 class Deaths {
@@ -77,7 +77,7 @@ class Deaths {
   #died = 0;
   #runs = 0;
   #unknown = 0;
-  /** Deaths at random instants that are left to die. */
+  /** Remaining kills at random instants. */
   #left: number;
 
   constructor(program: string, scratch: string, how: Campaign) {
@@ -116,7 +116,7 @@ class Deaths {
   async #reference(): Promise<Reference> {
     const { journal } = this.#how;
     const { mistake: _, ...orders } = this.#orders("whole", true);
-    // Whoever makes mistakes is measured by one who makes none.
+    // The reference run never makes the mistake.
     const lived = await live(this.#program, orders, undefined);
     const came = await judge(folderPlace(journal, orders.folder), [lived]);
     if (came.findings.length > 0)
@@ -127,7 +127,7 @@ class Deaths {
     return { came, places, ms: lived.ms };
   }
 
-  /** A run for each boundary that is wanted. */
+  /** One run for each wanted boundary. */
   #atBoundaries({ came, places }: Reference): Due[] {
     const { every = 1, only } = this.#how;
     const boundaries = places.flatMap((place, at) => (only === undefined || only.test(place) ? [at] : []));
@@ -135,7 +135,7 @@ class Deaths {
     return boundaries
       .filter((_, number) => every > 0 && number % every === skipped)
       .map((at) => {
-        // One in three dies again soon after it is back.
+        // One in three is killed again soon after it is back.
         const again = this.#chance() < 1 / 3 ? Math.floor(this.#chance() * 12) : undefined;
         return () =>
           this.#play(`boundary-${at}`, true, came, (life) => {
@@ -145,7 +145,7 @@ class Deaths {
       });
   }
 
-  /** A run that dies again and again, as long as deaths are left. */
+  /** A run that is killed again and again, as long as kills are left. */
   #atInstants(number: number, { came, ms }: Reference): Due {
     const own = seeded(this.#how.seed * 1_000 + number);
     return () =>
@@ -154,7 +154,7 @@ class Deaths {
       );
   }
 
-  /** One run, through all its deaths, to its end. */
+  /** One run through all its kills to its end. */
   async #play(name: string, waits: boolean, reference: Came, death: (life: number) => Death): Promise<void> {
     const { journal, hear = () => {} } = this.#how;
     const orders = this.#orders(name, waits);
@@ -184,7 +184,7 @@ class Deaths {
   }
 }
 
-/** The last line: how many kills, and what must be nothing. */
+/** The last line: the number of kills, and the counts that must be 0. */
 export function summaryOf({ kills, wrong, unknown }: Outcome): string {
   const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
   return [

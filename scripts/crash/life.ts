@@ -1,6 +1,6 @@
-// The program of one life: opens the session of a run, whatever is left of it, and goes on until its run has ended.
+// The room of one life: opens a run's session in whatever state it is, and continues until the run has ended.
 //
-// It may be killed at any instant, and is. Argument: its orders, as JSON.
+// It may be killed at any instant. Argument: its orders, as JSON.
 
 import { Agent, type Journal, type RunResult, type Session } from "@rondo/core";
 import { dropLastGroup, mistaken } from "./mistakes.ts";
@@ -16,7 +16,7 @@ function boundary(place: string): void {
   if (orders.waits) awaitWord();
 }
 
-/** The journal with a boundary before and behind whatever lasts. What is acknowledged is told before anybody goes on. */
+/** The journal, with a boundary before and after every durable action. What is acknowledged is reported before the run continues. */
 function watched(journal: Journal): Journal {
   const inner = mistaken(journal, mistake);
   const { blobs } = journal;
@@ -48,7 +48,7 @@ function watched(journal: Journal): Journal {
     list: () => inner.list(),
     lease: (session, request) => {
       const lease = around("lease", () => inner.lease?.(session, request));
-      // Both journals answer at once, and are to be driven as they are.
+      // Both journals are synchronous, and must be driven as such.
       if (lease === undefined || lease instanceof Promise)
         throw new Error("the scene's journals lease at once");
       return {
@@ -75,7 +75,7 @@ function watched(journal: Journal): Journal {
   };
 }
 
-/** Answers what waits for a human until the run has ended. */
+/** Answers waiting calls until the run has ended. */
 async function toTheEnd(session: Session): Promise<RunResult> {
   let result =
     session.status === "idle" ? (session.result ?? (await session.send(task))) : await session.resume();

@@ -1,27 +1,27 @@
-// The room of lives: real processes that take a run on one after the other, and their real deaths.
+// The room of lives: real processes that continue a run one after another, and are killed.
 
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { hearLines } from "../spoken-lines.ts";
 import type { LifeOrders, Word } from "./wire.ts";
 
-/** When a life ends before its time. Boundaries count from 0 in each life; a delay counts from when it is up. */
+/** When to kill a life. Boundaries count from 0 in each life; a delay counts from when its code is loaded. */
 export type Death = { at: "boundary"; number: number } | { at: "instant"; ms: number } | undefined;
 
-/** What one life said, and how it ended. */
+/** What one life reported, and how it ended. */
 export interface Lived {
   words: Word[];
-  /** SIGKILL ended it. */
+  /** It was ended by SIGKILL. */
   killed: boolean;
-  /** The run came to its end. */
+  /** The run ended. */
   ended: boolean;
-  /** What it said on its way out when neither happened. */
+  /** Its stderr, when neither happened. */
   errors: string;
-  /** From when it was up, in milliseconds. */
+  /** Milliseconds since its code was loaded. */
   ms: number;
 }
 
-/** Lives one life. @param program the life's code @param deadlineMs one that hangs is ended, and has not ended its run */
+/** Runs one life. @param program the life's code @param deadlineMs a life that takes longer hangs, and is ended */
 export function live(
   program: string,
   orders: LifeOrders,

@@ -2,11 +2,11 @@
 //   [--mistake NAME] [--bail]
 //
 // A scripted agent in a real process is killed with SIGKILL at every boundary of its journal, and N times at random
-// instants, and goes on in the next process. Exits with 1 when anything was lost, reordered or repeated; with 2 when it
-// was asked wrongly. `--mistake` makes one on purpose, to see that it is noticed.
+// instants, and continues in the next process. Exits with 1 when anything was lost, reordered or repeated, with 2 for a
+// wrong command line. `--mistake` makes a mistake on purpose, to test that it is noticed.
 //
-// On Restate the N are three workers' deaths to one of a server's node, at random instants, under runs that go on in
-// whichever worker is alive. Its server is installed first where it is not there; where it cannot be, this exits with 3.
+// On Restate the N kills hit workers and server nodes (three to one) at random instants, while runs continue on whichever
+// worker is alive. The server is installed first if necessary; if that is impossible, this exits with 3.
 
 import { CommandLine } from "../command-line.ts";
 import { campaign, isClean, summaryOf } from "./campaign.ts";
@@ -34,7 +34,7 @@ if (journal === "restate") {
     asked.refuse("--only names boundaries of a journal on this machine, not of restate");
   if (mistake !== undefined && mistake !== "write_again")
     asked.refuse(`on restate there is the mistake write_again, not ${mistake}`);
-  // It brings Restate's SDK along, which the others need not load.
+  // Imports Restate's SDK, which the other journals need not load.
   const { campaignOnRestate } = await import("./restate/campaign.ts");
   const { NoServer } = await import("../../examples/cluster/engine/engine.ts");
   try {

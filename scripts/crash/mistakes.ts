@@ -1,7 +1,7 @@
-// The room of mistakes: journals and loops that do what Rondo must not, to see whether the harness would notice.
+// The room of mistakes: journals and loops that deliberately break promises, to test that the harness notices.
 //
-// Each is small and of a kind that is really made: told before it lasted, forgotten at the next start, written twice,
-// written in another order, the intent after the effect, a message that never arrived.
+// Each is small and realistic: acknowledged before it was durable, forgotten at the next start, written twice, written in
+// another order, the intent after the effect, a message that never arrived.
 
 import { existsSync, readdirSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Journal, LogRecord } from "@rondo/core";
 import { type JournalKind, journalPath } from "./place.ts";
 
-/** Each, and what it does. */
+/** Each mistake, and what it does. */
 export const mistakes = {
   ack_before_write: "says that a group is stored, and stores it with the next one",
   drop_last_group: "forgets the last group when it is opened again",
@@ -61,7 +61,7 @@ const withAppend = (journal: Journal, append: Append): Journal => ({
   ...(journal.blobs === undefined ? {} : { blobs: journal.blobs }),
 });
 
-/** Keeps groups back, from a record on, until the next one comes or the process has nothing left to do. -1: nothing of it. */
+/** Holds groups back, from a record on, until the next one comes or the process is idle. -1: holds nothing back. */
 function delaying(journal: Journal, from: (records: readonly LogRecord[]) => number): Journal {
   let held: Parameters<Append> | undefined;
   const store = (): void => {
@@ -81,7 +81,7 @@ function delaying(journal: Journal, from: (records: readonly LogRecord[]) => num
   });
 }
 
-/** Of one session: the first in which something is delivered. */
+/** Repeats a session's first group with a delivery. */
 function repeating(journal: Journal): Journal {
   let shift = 0;
   let whose: string | undefined;
@@ -103,7 +103,7 @@ const changing = (
 ): Journal =>
   withAppend(journal, (session, seq, records, token) => journal.append(session, seq, change(records), token));
 
-/** Takes the last group out of the files of a journal that nobody has open. */
+/** Removes the last group from the files of a journal that nobody has open. */
 export function dropLastGroup(kind: JournalKind, folder: string): void {
   const path = journalPath(kind, folder);
   if (!existsSync(path)) return;
@@ -118,7 +118,7 @@ export function dropLastGroup(kind: JournalKind, folder: string): void {
   const names = readdirSync(path).filter((one) => one.endsWith(".jsonl"));
   for (const name of names) {
     const [session, segment = "1"] = name.slice(0, -".jsonl".length).split(".");
-    // Of a session's files the newest is the one that grows.
+    // Of a session's files only the newest grows.
     if (names.includes(`${session}.${Number(segment) + 1}.jsonl`)) continue;
     const text = readFileSync(join(path, name));
     const end = text.lastIndexOf("\n", text.length - 2) + 1;

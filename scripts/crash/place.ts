@@ -1,4 +1,4 @@
-// The room of the place: the folder of one run, and what lies in it.
+// The room of the place: the folder of one run, and what it contains.
 
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -7,13 +7,13 @@ import type { BlobStore, Journal, LogRecord } from "@rondo/core";
 import { checkJournal, jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { session, type World } from "./scene.ts";
 
-/** Where a run took place, for whoever judges it. */
+/** Where a run took place, for judging it. */
 export interface Place {
-  /** The session that it was started in. */
+  /** The session in which it was started. */
   readonly session: string;
-  /** Whether a session of its journal belongs to the run: the run's own, or a helper's. */
+  /** Whether a session of its journal belongs to the run: its own, or a helper's. */
   holds(id: string): boolean;
-  /** Its journal, texts kept beside it included. Closed by whoever opened it. */
+  /** Its journal, with the texts kept beside it. The caller closes it. */
   open(): Journal & { blobs: BlobStore };
   /** What is wrong with the journal's files. */
   check(): string[];
@@ -21,7 +21,7 @@ export interface Place {
   effects(): Effect[];
 }
 
-/** The place of a run that has a folder, and a journal in it, to itself. */
+/** The place of a run with a folder and journal of its own. */
 export const folderPlace = (kind: JournalKind, folder: string): Place => ({
   session,
   holds: () => true,
@@ -35,10 +35,10 @@ export type JournalKind = "sqlite" | "jsonl";
 export const journalPath = (kind: JournalKind, folder: string): string =>
   join(folder, kind === "sqlite" ? "journal.db" : "journal");
 
-/** A run is a few hundred kilobytes of JSONL: it is to be rotated again and again while it is killed. */
+/** Small, so that a run of a few hundred kilobytes rotates again and again while it is killed. */
 const rotateBytes = 8_000;
 
-/** The journal of a run, texts kept beside it included. */
+/** A run's journal, with the texts kept beside it. */
 export function openJournal(kind: JournalKind, folder: string): Journal & { blobs: BlobStore } {
   const path = journalPath(kind, folder);
   if (kind === "sqlite") return sqliteJournal(path);
@@ -47,7 +47,7 @@ export function openJournal(kind: JournalKind, folder: string): Journal & { blob
 
 const effectsFile = (folder: string): string => join(folder, "effects");
 
-/** The world of a run as its lives see it. `around` is told before and after each effect. */
+/** A run's world as its lives see it. `around` is called before and after each effect. */
 export function openWorld(folder: string, around: (place: string) => void): World {
   const write = (text: string): void => {
     const file = openSync(effectsFile(folder), "a");
@@ -95,6 +95,6 @@ function linesOf(folder: string): string[] {
 export const digestOf = (text: string): string =>
   createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
-/** A record wherever it stands: its number is no part of it. */
+/** The digest of a record without its number, independent of its position. */
 export const recordDigest = (record: LogRecord): string =>
   digestOf(JSON.stringify({ ...record, seq: undefined }));

@@ -1,8 +1,8 @@
-// The room of the scene: the scripted agent that is killed, and everything about it that must not depend on its lives.
+// The room of the scene: the scripted agent that is killed, with everything that must be the same in all its lives.
 //
-// Its mind is a function of the request alone and its world is one file, so that every life goes on with the same two.
-// What comes from outside (a word of steering, more work, an approval) comes at a place that the records fix, or the run
-// of two lives could differ without anybody being at fault.
+// Its mind is a function of the request alone and its world is one file, so that every life continues with the same two.
+// Outside input (steering, more work, an approval) comes at a point that the records determine; otherwise two
+// lives could differ without any mistake.
 
 import {
   Agent,
@@ -19,17 +19,17 @@ import {
 } from "@rondo/core";
 import { call, fail, say, scripted, type Turn, usage } from "@rondo/testkit";
 
-/** What the tools and the model of the scene act on: a file that outlives every process. */
+/** What the scene's tools and model act on: a file that outlives every process. */
 export interface World {
-  /** A tool does what it does: one line, on the disk when this returns. */
+  /** A tool has its effect: one line, on disk when this returns. */
   effect(kind: "write" | "idempotent", key: string, what: string): void;
-  /** Whether a tool did what it does under this key. */
+  /** Whether a tool had its effect under this key. */
   happened(key: string): boolean;
-  /** Whether this is the first time in the world that it is asked for. */
+  /** Whether this is the first time in this world that it is asked. */
   isFirst(what: string): boolean;
 }
 
-/** What somebody outside says to the session while a tool works. */
+/** Messages to the session from outside while a tool works. */
 export interface Outside {
   steer(text: string, id: string, session: string): void | Promise<void>;
   followUp(text: string, id: string, session: string): void | Promise<void>;
@@ -38,7 +38,7 @@ export interface Outside {
 export const session = "scene";
 export const task = "Look at everything, note it, publish what is ready.";
 
-/** Messages that somebody sends while the run works, by id: each must be delivered once, in its lane. */
+/** Messages sent while the run works, by id: each must be delivered once, in its lane. */
 export const said: { readonly [id: string]: { lane: "steer" | "follow_up"; text: string } } = {
   "steer-1": { lane: "steer", text: "Mind the second shelf." },
   "steer-2": { lane: "steer", text: "And the third." },
@@ -47,7 +47,7 @@ export const said: { readonly [id: string]: { lane: "steer" | "follow_up"; text:
 
 type Asked = [name: string, args?: JsonObject];
 
-/** The calls of each answer, from step 1. An empty list is an answer in words. */
+/** The calls of each answer, from step 1. An empty list is an answer in text. */
 const plan: readonly (readonly Asked[])[] = [
   [
     ["look", { at: "a" }],
@@ -111,13 +111,13 @@ const plan: readonly (readonly Asked[])[] = [
   [],
 ];
 
-/** Answers of the scene, of which none may be counted twice. */
+/** Number of answers in the scene, none of which may be counted twice. */
 export const steps: number = plan.length;
 
-/** At this step the provider fails once, as long as the world lasts. */
+/** At this step the provider fails once per world. */
 const failing = 8;
 
-/** How far a conversation is: what its answers, or the summary of them, say of themselves. */
+/** How far a conversation is, according to its answers or their summary. */
 const reached = (messages: readonly Message[]): number =>
   Math.max(
     0,
@@ -146,10 +146,10 @@ function mind(world: World): Model {
   );
 }
 
-/** What a helper asks for in each of its answers. */
+/** The calls of a helper in each of its answers. */
 const helpersPlan: readonly (readonly string[])[] = [["look", "note", "note"], ["stamp"], []];
 
-/** Answers of a helper. */
+/** Number of answers of a helper. */
 export const helperSteps: number = helpersPlan.length;
 
 /** The mind of a helper, which works on one shelf. */
@@ -170,7 +170,7 @@ const helpersMind = (): Model =>
     { id: "helper", keepRequests: false },
   );
 
-/** Sums up: how far it was, and that is all there is to remember. */
+/** Summarizes: how far it was is all there is to remember. */
 const summary = (): Model =>
   scripted(
     (request) => {
@@ -188,10 +188,10 @@ const summary = (): Model =>
 const shelf = (at: unknown): string =>
   `On shelf ${String(at)} there are ${"many things, ".repeat(20)}and that is all.`;
 
-/** Lets other tools have their turn, as real work does. */
+/** Lets other tools run, as real work does. */
 const work = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** @param names what the loop is told of a tool instead of the truth */
+/** @param names what the loop is told about a tool instead of the truth */
 function tools(world: World, outside: Outside, lies: { noteEffect?: "idempotent" }): Tool[] {
   const inputSchema = { type: "object", properties: {} } as const;
   type Args = { on?: string; at?: string; to?: string };
@@ -222,7 +222,7 @@ function tools(world: World, outside: Outside, lies: { noteEffect?: "idempotent"
       execute: async ({ to = "" }: Args, { idempotencyKey }) => {
         const word = said[to];
         const [own = ""] = idempotencyKey.split(":");
-        // Said again by whoever does not know that it was heard: the id tells.
+        // May be sent twice if it is unknown whether it was received: the id identifies it.
         if (word?.lane === "steer") await outside.steer(word.text, to, own);
         else if (word !== undefined) await outside.followUp(word.text, to, own);
         return "listened";
@@ -270,14 +270,14 @@ function tools(world: World, outside: Outside, lies: { noteEffect?: "idempotent"
       inputSchema,
       keys,
       execute: writing("posted"),
-      // The book in which letters are entered tells what became of one.
+      // The book in which letters are entered tells whether one was sent.
       reconcile: (key, { on }: Args) =>
         world.happened(key) ? { done: `posted ${on}` } : { notDone: true as const },
     }),
   ];
 }
 
-/** What a human says of each call that waits for one. */
+/** A person's answer to each waiting call. */
 export function verdictOn(
   args: JsonObject,
 ): { answer: "approve" | "deny" } | { answer: "edit"; args: JsonObject } {
@@ -286,7 +286,7 @@ export function verdictOn(
   return { answer: "approve" };
 }
 
-/** A helper: an agent that the scene's agent calls like a tool, twice at once. */
+/** A helper: an agent that the scene's agent calls like a tool, two at once. */
 const helper = (some: readonly Tool[]): AgentOptions => ({
   model: helpersMind(),
   system: "You help to keep the shelves.",
@@ -294,7 +294,7 @@ const helper = (some: readonly Tool[]): AgentOptions => ({
   rules: [maxSteps(helperSteps)],
 });
 
-/** The agent of the scene, but for its journal. */
+/** The scene's agent, without its journal. */
 export function scene(
   world: World,
   outside: Outside,
@@ -314,7 +314,7 @@ export function scene(
         task: (args) => `Put shelf ${String((args as { on?: string }).on)} in order.`,
       }),
     ],
-    // Exactly as many as it takes: whoever counts one twice does not come to the end.
+    // Exactly as many as needed: if one is counted twice, the run does not come to its end.
     rules: [maxSteps(steps)],
     retry: { attempts: 3, baseMs: 1, capMs: 2 },
     context: {
@@ -325,7 +325,7 @@ export function scene(
   };
 }
 
-/** The agents of the scene where nobody is at home: for folding and replaying their records. */
+/** The scene's agents without a world, for folding and replaying their records. */
 export function emptyScene(): { agent: AgentOptions; helper: AgentOptions } {
   const never = (): never => {
     throw new Error("nothing is done in a replay: this is a defect");

@@ -1,6 +1,6 @@
-// The room of the verdict: a run that was killed beside one that never was, and what is wrong with it.
+// The room of the verdict: compares a run that was killed with one that never was.
 //
-// What the lives were told counts against what lies on the disk: the journal, the texts beside it, and the effects of
+// What was reported to the lives is compared with what is on disk: the journal, the texts beside it, and the effects of
 // tools, which are the only truth about the world.
 
 import {
@@ -19,11 +19,11 @@ import type { Lived } from "./lives.ts";
 import { digestOf, type Effect, type Place, recordDigest } from "./place.ts";
 import { emptyScene, helperSteps, said, steps } from "./scene.ts";
 
-/** What can be wrong, as the last line counts it. */
+/** What can be wrong, as counted in the last line. */
 export const wrongs = ["lost run", "lost record", "reordered", "repeated write"] as const;
 export type Wrong = (typeof wrongs)[number];
 
-/** How often each was found, before anything is looked at. */
+/** The counts before any check. */
 export const nothingWrong = (): Record<Wrong, number> => ({
   "lost run": 0,
   "lost record": 0,
@@ -36,21 +36,21 @@ export interface Finding {
   words: string;
 }
 
-/** What one session came to: the scene's own, or a helper's. */
+/** Results of one session: the scene's own, or a helper's. */
 export interface SessionCame {
   text: string;
-  /** What it was charged: of a parent with all its children. */
+  /** Its usage: for a parent including all its children. */
   usage: Usage;
-  /** Digests of the requests by step, each once, in the order they were first made. */
+  /** Digests of the requests by step, each once, in the order of their first occurrence. */
   requests: { step: number; digest: string }[];
-  /** The step of each call of a write whose outcome nobody knows. */
+  /** The step of each write call with unknown outcome. */
   unknown: number[];
 }
 
-/** What a run came to. */
+/** Results of a run. */
 export interface Came {
   sessions: ReadonlyMap<string, SessionCame>;
-  /** Calls of writes whose outcome nobody knows. */
+  /** Number of write calls with unknown outcome. */
   unknown: number;
   findings: Finding[];
 }
@@ -59,7 +59,7 @@ const agents = emptyScene();
 const parent = { rules: resolve(agents.agent).rules, steps };
 const child = { rules: resolve(agents.helper).rules, steps: helperSteps };
 
-/** Reads a run that should have ended. @param reference one that was never killed; absent: this is it */
+/** Judges a run that should have ended. @param reference one that was never killed; absent: this is the reference */
 export async function judge(
   place: Place,
   lives: readonly Pick<Lived, "words" | "killed" | "ended" | "errors">[],
@@ -102,14 +102,14 @@ export async function judge(
   return { sessions, unknown, findings };
 }
 
-/** A session by its role: ids are a run's own, and a helper's holds the number of a record, which no two runs need to share. */
+/** A session by its role: ids differ between runs, and a helper's contains a record number that may differ too. */
 const roleOf = (id: string, session: string): string =>
   id === session ? main : `helper ${id.slice(id.lastIndexOf(".") + 1)}`;
 
-/** The role of the session that the run was started in. */
+/** The role of the session in which the run was started. */
 const main = "scene";
 
-/** The records of each session; and whether what the lives were told of lies on the disk. */
+/** The records of each session; also checks that what was acknowledged to the lives is on disk. */
 async function readAll(place: Place, lives: Heard, found: Found): Promise<Map<string, LogRecord[]>> {
   const all = new Map<string, LogRecord[]>([[place.session, []]]);
   const journal = place.open();
@@ -166,7 +166,7 @@ function judgeSession(
 type Found = (wrong: Wrong, words: string) => void;
 type Heard = readonly Pick<Lived, "words">[];
 
-/** What was acknowledged is there, at its place, as it was. */
+/** What was acknowledged must be there, at its position, unchanged. */
 function stored(id: string, lives: Heard, records: readonly LogRecord[], found: Found): void {
   records.forEach((record, seq) => {
     if (record.seq !== seq) found("reordered", `record ${seq} says it is ${record.seq}`);
@@ -185,7 +185,7 @@ function stored(id: string, lives: Heard, records: readonly LogRecord[], found: 
         });
 }
 
-/** The records as a state; at every prefix each call of the history has its one result, in order (P1). */
+/** Folds the records; at every prefix each call in the history must have exactly one result, in order (P1). */
 function folded(records: readonly LogRecord[], rules: Rules, found: Found): State {
   let state = emptyState;
   try {
@@ -205,7 +205,7 @@ function folded(records: readonly LogRecord[], rules: Rules, found: Found): Stat
   return state;
 }
 
-/** Tokens are those of the answers that stand in the journal, each once; a parent's with those of its helpers. */
+/** Token counts must be those of the answers in the journal, each once; a parent's include its helpers'. */
 function costs(
   sessions: ReadonlyMap<string, SessionCame>,
   all: ReadonlyMap<string, readonly LogRecord[]>,
@@ -229,7 +229,7 @@ function costs(
   }
 }
 
-/** Each message that was said is queued, and delivered once, in its lane (P8). */
+/** Each message sent must be queued, and delivered once, in its lane (P8). */
 function mail(records: readonly LogRecord[], found: Found): void {
   for (const [id, { lane, text }] of Object.entries(said)) {
     const queued = records.find((record) => record.type === "queued" && record.id === id);
@@ -245,7 +245,7 @@ function mail(records: readonly LogRecord[], found: Found): void {
   }
 }
 
-/** What the records tell of writes is what happened in the world. @returns steps of the calls whose outcome is unknown */
+/** What the records say of writes must match the world. @returns steps of the calls with unknown outcome */
 function done(id: string, records: readonly LogRecord[], effects: readonly Effect[], found: Found): number[] {
   const keys = new Set(effects.map(({ key }) => key));
   const unknown: number[] = [];
@@ -289,7 +289,7 @@ function requestsOf(records: readonly LogRecord[]): SessionCame["requests"] {
   return requests;
 }
 
-/** Where no write was in flight everything is the same; where one was, everything before it, and the answer. */
+/** Without interrupted writes everything must be the same; otherwise everything before the interruption, and the answer. */
 function same(came: SessionCame, reference: SessionCame, found: Found): void {
   if (came.text !== reference.text) found("lost run", `its answer is ${JSON.stringify(came.text)}`);
   const last = Math.min(Number.POSITIVE_INFINITY, ...came.unknown);

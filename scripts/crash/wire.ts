@@ -1,30 +1,30 @@
-// The room of the wire between a life and whoever may end it: lines over one socket, read by both at once.
+// The room of the wire between a life and the campaign: lines over one socket, in both directions.
 //
-// A life says what it is about to do, or has done, before it goes on; where it is told to, it waits there for a word.
-// Written and read synchronously: nothing else happens in that process between the word and the deed.
+// A life reports what it is about to do, or has done, before it continues; if ordered, it waits there for permission.
+// Reads and writes are synchronous: nothing else happens in the process between the report and the action.
 
 import { readSync, writeSync } from "node:fs";
 import type { Mistake } from "./mistakes.ts";
 import type { JournalKind } from "./place.ts";
 
-/** What a life is told to be. */
+/** The orders of a life. */
 export interface LifeOrders {
   journal: JournalKind;
-  /** The folder of the run: journal, effects and all. */
+  /** The folder of the run, with journal and effects. */
   folder: string;
   /** Wait at each boundary. */
   waits: boolean;
-  /** A mistake that Rondo does not make. */
+  /** A mistake to make on purpose. */
   mistake?: Mistake;
 }
 
-/** What a life says. */
+/** A report of a life. */
 export type Word =
   /** Everything is loaded; the session is opened next. */
   | { say: "up" }
-  /** The session is open, and took so long to open. */
+  /** The session is open; how long opening took. */
   | { say: "open"; ms: number }
-  /** A boundary: the next thing that happens is something that lasts, or the last thing was. */
+  /** A boundary: right before or after a durable action. */
   | { say: "at"; place: string }
   /** The journal acknowledged these records: their first sequence number, and the digest of each. */
   | { say: "stored"; session: string; from: number; digests: string[] }
@@ -41,7 +41,7 @@ export function tell(word: Word): void {
   for (let sent = 0; sent < bytes.length; ) sent += writeSync(line, bytes, sent);
 }
 
-/** Waits for the word to go on. Nobody there any more: nothing is left to do. */
+/** Waits for permission to continue; if the campaign is gone, there is nothing left to do. */
 export function awaitWord(): void {
   const byte = Buffer.alloc(1);
   if (readSync(line, byte, 0, 1, null) === 0) process.exit(3);

@@ -1,4 +1,4 @@
-// The room of drawn pages: pages that show the code's own tables. They are written, or with `--check` held against it.
+// The room of generated pages: pages that show tables of the code. Writes them, or with `--check` compares them.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { CommandLine } from "../command-line.ts";
 import { root } from "../packages.ts";
 
 export interface DrawnPage {
-  /** From the root of the repository. */
+  /** Relative to the repository. */
   path: string;
   text: string;
 }
 
-/** Does what the script was asked for. @param script its name, which is how pages that have parted are written anew */
+/** Writes or checks the pages. @param script its name, which the message gives as the way to update them */
 export function writeOrCheck(script: string, pages: readonly DrawnPage[]): void {
   const asked: CommandLine = new CommandLine(script);
   const { check } = asked.options({ check: { type: "boolean", default: false } });

@@ -1,14 +1,14 @@
-// The room of the documentation's pages: which there are, what runs in them, and where their links lead.
+// The room of the documentation's pages: lists them, their code blocks, and their links.
 //
-// A page is a Markdown file of the repository. Its blocks are found by their fence: `ts` is type-checked and run,
-// `ts types-only` is type-checked, `ts not-run` is shown as it is: another library's side of a page on migrating.
+// A page is a Markdown file of the repository. Code blocks are recognized by their fence: `ts` is type-checked and run,
+// `ts types-only` is type-checked, `ts not-run` is only shown (another library's code on a page on migrating).
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../packages.ts";
 
 export interface Page {
-  /** From the root of the repository, with forward slashes. */
+  /** Relative to the repository, with forward slashes. */
   path: string;
   text: string;
 }
@@ -17,17 +17,17 @@ export type BlockUse = "run" | "types_only" | "not_run";
 
 export interface Block {
   page: string;
-  /** The line of the page its first line is, from 1. */
+  /** The line of the page where it begins, from 1. */
   line: number;
   use: BlockUse;
   code: string;
 }
 
-/** What a console.log is said to print: a comment behind it, or on the lines below it. */
+/** What a console.log is expected to print: a comment after it, or on the lines below. */
 export interface Expected {
   /** The line of the page. */
   line: number;
-  /** Parts of it, in order: what stands for anything (`…`) is between them. */
+  /** The parts of the text, in order, between ellipses (`…`), which stand for anything. */
   parts: string[];
 }
 
@@ -37,7 +37,7 @@ const uses: Readonly<Record<string, BlockUse>> = {
   "ts not-run": "not_run",
 };
 
-/** The pages with what people read of the project: its front, its architecture, its documentation. */
+/** All pages for readers: the front page, the architecture, the documentation. */
 export function allPages(): Page[] {
   const paths = [
     "README.md",
@@ -51,13 +51,13 @@ export function allPages(): Page[] {
   return paths.map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 }
 
-/** The reference is made from the sources and not kept; only its front page is. */
+/** The reference is generated from the sources and not kept, except for its front page. */
 export const isGenerated = (path: string): boolean =>
   path.startsWith("docs/reference/") && path !== "docs/reference/README.md";
 
 /**
  * The TypeScript blocks of a page.
- * @throws Error naming the line of a fence whose words nobody knows
+ * @throws Error naming the line of a fence with unknown words
  */
 export function blocksOf({ path, text }: Page): Block[] {
   const found: Block[] = [];
@@ -84,7 +84,7 @@ export function blocksOf({ path, text }: Page): Block[] {
   return found;
 }
 
-/** What the comments behind a block's calls of console.log promise. */
+/** The output that comments after a block's console.log calls promise. */
 export function expectedOf({ code, line }: Block): Expected[] {
   const lines = code.split("\n");
   return lines.flatMap((text, at) => {
@@ -105,12 +105,12 @@ export function expectedOf({ code, line }: Block): Expected[] {
 
 export interface Link {
   line: number;
-  /** As it is written, without what stands behind `#`. */
+  /** As written, without the part after `#`. */
   to: string;
   anchor: string;
 }
 
-/** The links of a page that lead to another place of the repository. Code is skipped. */
+/** The links of a page to other places in the repository. Code is skipped. */
 export function linksOf({ text }: Page): Link[] {
   let fenced = false;
   return text.split("\n").flatMap((line, at) => {
@@ -124,7 +124,7 @@ export function linksOf({ text }: Page): Link[] {
   });
 }
 
-/** The anchors of a page, as GitHub makes them of its headings. */
+/** The anchors of a page, as GitHub generates them from its headings. */
 export function anchorsOf(text: string): Set<string> {
   const anchors = new Anchors();
   const found = new Set<string>();
@@ -137,7 +137,7 @@ export function anchorsOf(text: string): Set<string> {
   return found;
 }
 
-/** Anchors of one page: the second of a name gets a number. */
+/** Anchors of one page: a repeated one gets a number. */
 export class Anchors {
   readonly #counts = new Map<string, number>();
 
@@ -149,7 +149,7 @@ export class Anchors {
   }
 }
 
-/** The anchor of a heading: lower case, words joined by hyphens, marks left out. */
+/** The anchor of a heading: lower case, words joined by hyphens, punctuation removed. */
 export function anchorOf(heading: string): string {
   return heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")

@@ -1,7 +1,7 @@
-// The room of the campaign: targets in turn, a slice of time each, until the time or the count is over.
+// The room of the campaign: runs the targets in turn, a slice of time each, until the time or the count is reached.
 //
-// An input is named by seed, target and number, and made again from these alone. How many there are in a minute is the
-// machine's affair; what the so-manieth one is, is not.
+// An input is determined by seed, target and number, and can be regenerated from these alone. How many are tried per minute
+// depends on the machine; what the n-th one is does not.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,19 +16,19 @@ import { WatchedThread } from "./thread.ts";
 
 export interface Campaign {
   seed: number;
-  /** Until when, in milliseconds from now. */
+  /** Duration, in milliseconds. */
   ms?: number;
-  /** Inputs of each target. */
+  /** Number of inputs per target. */
   inputs?: number;
   /** The number of the first one. Default: 0. */
   from?: number;
-  /** Only this target, or those whose names begin so and a dash. */
+  /** Only this target, or all whose names begin with this and a dash. */
   only?: string;
   /** How long one input may take before it counts as hanging. Default: 15,000 ms. */
   stallMs?: number;
-  /** Findings of a target after which it is left alone. Default: 3. */
+  /** Number of findings after which a target is skipped. Default: 3. */
   most?: number;
-  /** Hears each finding at once. */
+  /** Called for each finding at once. */
   hear?: (finding: Finding) => void;
 }
 
@@ -37,7 +37,7 @@ export interface Finding {
   seed: number;
   number: number;
   wrong: string;
-  /** As small as it could be made. */
+  /** Minimized as far as possible. */
   input: Json;
 }
 
@@ -45,13 +45,13 @@ export interface Outcome {
   inputs: number;
   broken: number;
   findings: Finding[];
-  /** Inputs of each target. */
+  /** Number of inputs per target. */
   each: { readonly [target: string]: number };
 }
 
 /** A target's slice, in milliseconds. */
 const sliceMs = 250;
-/** Smaller inputs that are tried, where an answer comes at once and where each must be waited for. */
+/** How many smaller inputs are tried: fewer for a hang, where each must be waited for. */
 const tries = { quick: 1_500, hanging: 12 };
 
 export function chosen(only: string | undefined): FuzzTarget[] {

@@ -1,15 +1,15 @@
-// The room of the verdict on one input: what it threw, how long it took, how much came of it.
+// The room of the verdict on one input: what it threw, how long it took, and how large its result is.
 //
-// Time is the thread's own processor time: a machine that is busy is no defect. What never comes back is for whoever
-// watches from outside.
+// Time is the thread's own processor time: a busy machine is no defect. Inputs that never finish are detected from
+// outside.
 
 import type { Json } from "@rondo/core";
 import type { FuzzTarget } from "./target.ts";
 
-/** Milliseconds of processor an input may take, all its chunkings together, and beside them for each of its characters. */
+/** Processor time in milliseconds allowed per input (all chunkings together), plus the second figure per character. */
 const mostMs = 1_000;
 const msPerChar = 0.05;
-/** Characters that may come of an input, and beside them for each of its own. */
+/** Characters allowed in the result, plus the second figure per character of input. */
 const mostGiven = 200_000;
 const givenPerChar = 100;
 
@@ -33,7 +33,7 @@ export async function wrongWith(target: FuzzTarget, input: Json): Promise<string
   return undefined;
 }
 
-/** Where our own code stumbled, through whatever wraps it. */
+/** Where our own code failed, looking through wrapping errors. */
 function placeOf(thrown: Error): string {
   let inner = thrown;
   while (inner.cause instanceof Error) inner = inner.cause;
@@ -42,5 +42,5 @@ function placeOf(thrown: Error): string {
   return `${words}${place === undefined ? "" : ` at ${place.replace(/^.*?packages\//, "packages/")}`}`;
 }
 
-/** Same findings have the same words but for their numbers and what they quote. */
+/** Identifies a finding by its message, ignoring numbers and quoted text. */
 export const kindOf = (words: string): string => words.slice(0, 60).replaceAll(/[\d"'`][\w.]*/g, "");

@@ -1,8 +1,8 @@
 // npm run -s fuzz -- [--minutes N] [--seed S] [--only TARGET] [--inputs N] [--from N] [--stall SECONDS]
 //
-// Random, mutated and grammar-made input for whatever reads what others wrote. Exits with 1 when anything broke; with 2
-// when it was asked wrongly. What broke is printed as a line of JSON, as small as it could be made; `--seed`, `--only`,
-// `--from` and `--inputs 1` bring it back.
+// Random, mutated and grammar-based input for everything that parses foreign data. Exits with 1 when anything broke, with
+// 2 for a wrong command line. A broken input is printed as a line of JSON, minimized; `--seed`, `--only`, `--from` and
+// `--inputs 1` reproduce it.
 
 import { CommandLine } from "../command-line.ts";
 import { campaign, chosen, summaryOf } from "./campaign.ts";

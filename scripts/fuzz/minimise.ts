@@ -1,11 +1,11 @@
-// The room of making an input smaller: halves of it go, then quarters, as long as it stays broken in the same way.
+// The room of minimizing an input: removes halves, then quarters, and so on, as long as it stays broken in the same way.
 
 import type { Json } from "@rondo/core";
 import { isObject, objectOf } from "./mutate.ts";
 
 /**
- * The smallest input found that is still broken.
- * @param isBroken whether a smaller one still is
+ * The smallest broken input found.
+ * @param isBroken whether a smaller one is still broken
  * @param most how many may be tried
  */
 export async function minimise(
@@ -29,7 +29,7 @@ export async function minimise(
   }
 }
 
-/** Smaller inputs, the smallest first: without a half, a quarter and so on, then the same inside what it holds. */
+/** Smaller inputs, smallest first: without a half, a quarter and so on, then the same for nested values. */
 function* smallerOnes(value: Json): Generator<Json> {
   if (typeof value === "string") {
     for (const [from, to] of pieces(value.length)) yield value.slice(0, from) + value.slice(to);

@@ -1,6 +1,6 @@
-// The room of mistakes: targets that are wrong on purpose, to see that it is noticed.
+// The room of mistakes: targets that are wrong on purpose, to test that it is noticed.
 //
-// Each reads a stream right but for one thing, which a few inputs in a hundred bring about.
+// Each parses a stream correctly except for one thing, which a few inputs in a hundred trigger.
 
 import { SseDecoder } from "../../packages/models/src/transport/sse.ts";
 import type { Chance } from "../chance.ts";
@@ -47,7 +47,7 @@ export const mistakenTargets: readonly FuzzTarget[] = [
     if (data === "x") for (;;);
   }),
   target("slow", (data, _, kept) => {
-    // Long, but not for ever, and once an input.
+    // Slow, but not endless, and once per input.
     if (data !== "x" || kept.length > 0) return;
     kept.push("");
     const from = process.threadCpuUsage().user;

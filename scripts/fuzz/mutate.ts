@@ -1,4 +1,4 @@
-// The room of mutation: what is made from nothing, and what is made of something that was right.
+// The room of mutation: generates values from nothing, and mutates valid ones.
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Chance } from "../chance.ts";
@@ -48,14 +48,14 @@ const morsels = [
   "```",
 ];
 
-/** A text of the kind that breaks readers; `own` are morsels of the target's own grammar. */
+/** A text that tends to break parsers; `own` are fragments of the target's own grammar. */
 export function anyText(chance: Chance, own: readonly string[] = [], most = 24): string {
   return chance
     .many(chance.few(most), () => chance.pick(own.length > 0 && chance.is(0.7) ? own : morsels))
     .join("");
 }
 
-/** Those at which something else begins: a place in a list, a whole number of some length, an exponent. */
+/** Boundary values: list indexes, whole numbers of some length, exponents. */
 const numbers = [
   ...[0, 1, -1, -0, 0.5, 7, 255, 65_536, 99_999],
   ...[2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 32 - 2, 2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1, 2 ** 53, -(2 ** 53)],
@@ -76,7 +76,7 @@ const keys = [
   "",
 ];
 
-/** A value from nothing. */
+/** A generated value. */
 export function anyJson(chance: Chance, depth = 3): Json {
   switch (chance.below(depth > 0 ? 8 : 5)) {
     case 0:
@@ -95,14 +95,14 @@ export function anyJson(chance: Chance, depth = 3): Json {
   }
 }
 
-/** An object of entries, where `__proto__` is a key as any other. */
+/** An object of entries, where `__proto__` is a key like any other. */
 export const objectOf = (entries: readonly (readonly [string, Json])[]): JsonObject =>
   Object.fromEntries(entries);
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A value with something else in one place. */
+/** A value with one place changed. */
 export function mutateJson(chance: Chance, value: Json): Json {
   const inside = chance.is(0.85);
   if (inside && Array.isArray(value) && value.length > 0) {
@@ -132,7 +132,7 @@ export function mutateJson(chance: Chance, value: Json): Json {
   return anyJson(chance, 2);
 }
 
-/** A text that is another in a few places: cut, doubled, swapped, flipped. */
+/** A text changed in a few places: cut, doubled, swapped, flipped. */
 export function mutateText(chance: Chance, text: string, own: readonly string[] = []): string {
   let now = text;
   for (let left = 1 + chance.few(4); left > 0; left -= 1) {

@@ -1,14 +1,14 @@
-// The room of what is said between the campaign and its thread.
+// The room of the messages between the campaign and its thread.
 
 import type { Json } from "@rondo/core";
 
 export type Order =
-  /** Inputs from a number on, until their count or the time is over; the first broken one ends it. */
+  /** Try inputs from a number on, until the count or time is reached; the first broken one ends it. */
   | { do: "run"; target: string; seed: number; from: number; count: number; ms: number }
   | { do: "try"; target: string; input: Json };
 
 export interface Answer {
   ran: number;
-  /** The last of them. */
+  /** The last input tried. */
   broken?: { input: Json; wrong: string };
 }

@@ -1,7 +1,7 @@
-// The room of seeds: streams that are right, to make wrong ones of.
+// The room of seeds: valid streams to mutate.
 //
-// From the failure cases, from what `rondo-wire` itself sends, and, where RONDO_CORPUS names their folder, from recorded
-// answers. A stream is its frames; how they become bytes is the target's.
+// From the failure cases, from what `rondo-wire` itself sends, and, if RONDO_CORPUS names their folder, from recorded
+// answers. A stream is a list of frames; the target turns them into bytes.
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,13 +19,13 @@ export interface SeedFrame {
 
 export interface Seeds {
   streams: SeedFrame[][];
-  /** Whole answers, and error bodies. */
+  /** Complete answers, and error bodies. */
   wholes: Json[];
 }
 
 export type SeedApi = (typeof protocols)[number];
 
-/** Where a case's provider is none of these it speaks Chat Completions. */
+/** The API of a case's provider; for all others it is Chat Completions. */
 const apiOf: { readonly [provider: string]: SeedApi } = {
   anthropic: "anthropic-messages",
   gemini: "google-generative-ai",
@@ -33,7 +33,7 @@ const apiOf: { readonly [provider: string]: SeedApi } = {
   "openai-responses": "openai-responses",
 };
 
-/** The longest stream that is a seed: longer ones take too long, byte by byte. */
+/** Maximum length of a seed in frames: longer ones take too long byte by byte. */
 const mostFrames = 60;
 
 let made: { readonly [api in SeedApi]: Seeds } | undefined;
@@ -76,7 +76,7 @@ function fromCases(all: Record<SeedApi, Seeds>): void {
 
 const isText = (value: Json | undefined): value is string => typeof value === "string";
 
-/** Frames as they stand between blank lines: a field that is none of ours goes into the data. */
+/** Frames between blank lines: unknown fields become part of the data. */
 function framesIn(text: string): SeedFrame[] {
   return text
     .split(/\r?\n\r?\n/)
@@ -100,7 +100,7 @@ function messagesIn(bytes: Uint8Array): SeedFrame[] {
       frames.push({ data, ...(event === undefined ? {} : { event }), ...(exception && { exception }) }),
     ).push(bytes);
   } catch {
-    // Some cases are broken on purpose: what came before is a seed all the same.
+    // Some cases are broken on purpose: the frames before the break are still seeds.
   }
   return frames.slice(0, mostFrames);
 }
@@ -147,7 +147,7 @@ function fromWire(all: Record<SeedApi, Seeds>): void {
           );
           all[api].wholes.push(whole);
         } catch {
-          // A protocol has no form for everything, and says so.
+          // A protocol cannot express everything, and throws.
         }
       }
 }
@@ -164,12 +164,12 @@ const folderApis: readonly (readonly [folder: string, api: SeedApi])[] = [
   ["deepseek", "openai-chat"],
 ];
 
-/** A line of a recording is a frame's data; Bedrock's name their event as their only member. */
+/** A line of a recording is a frame's data; in Bedrock's the only member names the event. */
 function fromCorpus(all: Record<SeedApi, Seeds>, corpus: string): void {
   for (const [folder, api] of folderApis)
     for (const path of globSync(`{recorded/,}${folder}/*.chunks.txt`, { cwd: corpus }).sort()) {
       const lines = readFileSync(join(corpus, path), "utf8").split("\n").filter(Boolean);
-      // The head and the tail: between them one delta is as the next.
+      // The head and the tail: the deltas in between are all alike.
       const half = mostFrames >> 1;
       const some = lines.length <= mostFrames ? lines : [...lines.slice(0, half), ...lines.slice(-half)];
       all[api].streams.push(

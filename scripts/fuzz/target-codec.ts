@@ -1,7 +1,7 @@
-// The target of codecs: a body, whatever it is, becomes an answer or a typed error, and the same for every chunking.
+// The room of the codec targets: any body becomes an answer or a typed error, the same for every chunking.
 //
-// Through `receive`, as every call goes. What it wraps because a decoder stumbled is found all the same: a frame nobody
-// expected is something a codec must have thought of.
+// It goes through `receive`, like every call. An error that `receive` wraps because a decoder threw it still counts as
+// broken: a codec must be prepared for any frame.
 
 import { type Json, RondoError } from "@rondo/core";
 import type { Codec } from "../../packages/models/src/codec.ts";
@@ -68,13 +68,13 @@ const subjects: readonly Subject[] = [
   },
 ];
 
-/** A frame with something else in its data, or in place of it. */
+/** A frame with its data changed or replaced. */
 function mutateFrame(chance: Chance, frame: SeedFrame): SeedFrame {
   let { data } = frame;
   try {
     data = JSON.stringify(mutateJson(chance, JSON.parse(frame.data) as Json));
   } catch {
-    // It was no JSON: then its text is changed below.
+    // Not JSON: its text is changed below.
     data = mutateText(chance, data);
   }
   if (chance.is(0.05)) data = mutateText(chance, data);
@@ -106,7 +106,7 @@ function body(chance: Chance, { codec, seeds }: Subject): string {
   return chance.is(0.15) ? mutateText(chance, text) : text;
 }
 
-/** Chat Completions as Ollama would have said it: nobody recorded enough of its own. */
+/** Chat Completions converted to Ollama's format: there are too few recordings of its own. */
 function ofOllama(data: string): string {
   try {
     const { choices } = JSON.parse(data) as { choices?: { delta?: Json; finish_reason?: Json }[] };
@@ -123,7 +123,7 @@ function ofOllama(data: string): string {
   }
 }
 
-/** Ids that are made up differ from run to run. */
+/** Removes generated ids, which differ from run to run. */
 const unmade = (value: unknown): string => {
   const ids = new Map<string, string>();
   return JSON.stringify(value).replace(/call_[0-9a-f]{8}(?:[0-9a-f]{16})?(?![0-9a-f])/g, (id) => {
@@ -179,7 +179,7 @@ function codecTarget(subject: Subject): FuzzTarget {
   };
 }
 
-/** What an HTTP error's body becomes. */
+/** The error that an HTTP error body becomes. */
 function errorTarget({ name, codec, seeds }: Subject): FuzzTarget {
   const names = ["retry-after", "retry-after-ms", "x-should-retry", "content-type", "x-amzn-errortype"];
   const values = ["", "1", "-1", "1e9", "Wed, 21 Oct 2099 07:28:00 GMT", "true", "false", "text/html", "a:b"];

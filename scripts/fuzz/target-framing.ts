@@ -1,4 +1,4 @@
-// The target of framing: bytes in any chunking become frames, or a typed error.
+// The room of the framing targets: bytes in any chunking become frames, or a typed error.
 
 import { EventStreamDecoder } from "../../packages/models/src/transport/event-stream.ts";
 import { NdjsonDecoder } from "../../packages/models/src/transport/ndjson.ts";
@@ -63,7 +63,7 @@ export const framingTargets: readonly FuzzTarget[] = [
     run: (input) => run(input, (onFrame) => new SseDecoder(onFrame)),
   },
   {
-    // A bound that inputs do reach. Where it strikes may depend on the chunks; that it strikes with a typed error may not.
+    // A limit that inputs do reach. Where it strikes may depend on the chunks, but not that it does, with a typed error.
     name: "sse-bound",
     make: (chance) => utf8(anyText(chance, sseWords, 60)),
     run: (input) => {

@@ -1,7 +1,7 @@
-// The targets of journals: a file or rows that anything may have happened to are read, or refused with a typed error.
+// The room of the journal targets: an arbitrarily damaged file or table is read, or refused with a typed error.
 //
-// Never silently less than was acknowledged, and the same for who watched the file grow as for who opens it now. The
-// verifier looks at the same file, and folds what it finds.
+// Never silently less than was acknowledged, and the same for a reader that watched the file grow as for one that opens it
+// now. The verifier checks the same file, and folds its records.
 
 import {
   appendFileSync,
@@ -27,7 +27,7 @@ const session = "s";
 let folder: string | undefined;
 let runs = 0;
 
-/** A place of its own for each input; the last one's goes. */
+/** A new place for each input; the previous one is removed. */
 function place(): string {
   folder ??= mkdtempSync(join(scratch(), "journal-"));
   rmSync(join(folder, String(runs)), { recursive: true, force: true });
@@ -46,7 +46,7 @@ const stamped = (seq: number): { seq: number; at: number; rand: number } => ({
   rand: 0.5,
 });
 
-/** A short run as records, and what is near one. */
+/** Records of a short run, or similar to them. */
 function records(chance: Chance): Json[] {
   const origin = { api: "a", provider: "p", model: "m" };
   const made: Json[] = [
@@ -74,7 +74,7 @@ function records(chance: Chance): Json[] {
   return some.map((record) => (chance.is(0.2) ? mutateJson(chance, record) : record));
 }
 
-/** A line with a checksum that agrees with whatever it holds. */
+/** A line with a checksum that matches its content. */
 function sealed(rest: string): string {
   const bytes = Buffer.from(rest, "latin1");
   return `{"crc":"${crc32(bytes).toString(16).padStart(8, "0")}",${rest}\n`;
@@ -102,7 +102,7 @@ const jsonlTarget: FuzzTarget = {
   run(input) {
     if (!Array.isArray(input) || !input.every((piece) => typeof piece === "string")) return undefined;
     const own = place();
-    // The journal itself says what its file is called.
+    // Ask the journal itself for the file's name.
     const namer = jsonlJournal(own);
     namer.append(session, 0, [{ type: "abort_asked", ...stamped(0) } as unknown as LogRecord]);
     const file = join(own, readdirSync(own).find((name) => name.endsWith(".jsonl")) ?? "");
@@ -133,7 +133,7 @@ const jsonlTarget: FuzzTarget = {
 
 let template: Uint8Array | undefined;
 
-/** An empty journal with a session in it, as bytes. */
+/** An empty journal with one session, as bytes. */
 function emptyDatabase(): Uint8Array {
   if (template !== undefined) return template;
   const file = join(place(), "template.sqlite");

@@ -1,4 +1,4 @@
-// The target of the unfinished value: JSON in pieces is what it is as a whole, and what is JSON is understood.
+// The room of the partial JSON target: JSON in pieces must parse like the whole, and valid JSON must be accepted.
 
 import type { Json } from "@rondo/core";
 import { PartialJson } from "../../packages/core/src/output/partial.ts";
@@ -49,7 +49,7 @@ export const partialTarget: FuzzTarget = {
       return { value: builder.value, done: builder.done, looked: builder.looked };
     });
     same(results, "cutting");
-    // Every feed says whether the value changed: who draws it only then must not miss anything.
+    // Every feed tells whether the value changed: somebody who redraws only then must not miss anything.
     const builder = new PartialJson(schema);
     let shown = JSON.stringify(builder.value);
     for (const char of text.length < 400 ? text.split("") : []) {

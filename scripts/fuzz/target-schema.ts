@@ -1,4 +1,4 @@
-// The target of schemas: any JSON that stands where a schema should is adapted for every provider, and stays as it was.
+// The room of the schema target: any JSON in place of a schema is adapted for every provider, and itself stays unchanged.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { adaptSchema, adaptToolSchema, schemaTroubles } from "../../packages/models/src/schemas/adapt.ts";

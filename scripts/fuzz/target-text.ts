@@ -1,4 +1,4 @@
-// The targets of texts that others wrote: summaries of models, and what secrets are taken out of.
+// The room of the foreign text targets: summaries by models, and texts to redact.
 
 import { type Json, parseSummary, redacted, textRedaction } from "@rondo/core";
 import { readEarlier, summaryBlocks, tagged } from "../../packages/core/src/context/compact/parse.ts";
@@ -43,7 +43,7 @@ export const summaryTarget: FuzzTarget = {
         const parsed = parseSummary(input, settings);
         if (parsed === undefined) return null;
         const blocks = summaryBlocks(parsed).join("\n\n");
-        // What is written down is read back next time: nothing may grow on the way, nor leave its section.
+        // The summary is read back next time: it must not grow in the process, nor move to another section.
         const again = readEarlier(blocks);
         const twice = again === undefined ? "" : summaryBlocks(again).join("\n\n");
         demand(

@@ -1,4 +1,4 @@
-// The target of texts that arrive: thoughts, silent replies, and answers of models that speak a protocol in text.
+// The room of the streamed text targets: thoughts, silent replies, and answers of models that use a protocol in text.
 
 import {
   type AssistantMessage,
@@ -38,7 +38,7 @@ interface Piece {
   text: string;
 }
 
-/** Pieces of one kind that stand together, as one. */
+/** Joins adjacent pieces of one kind. */
 function merged(pieces: readonly Piece[]): Piece[] {
   const all: Piece[] = [];
   for (const { kind, text } of pieces) {
@@ -50,7 +50,7 @@ function merged(pieces: readonly Piece[]): Piece[] {
   return all;
 }
 
-/** Every way to tell thoughts from text that there is. */
+/** All ways to separate thoughts from text. */
 const splitters: { readonly [name: string]: (pieces: readonly string[]) => Piece[] } = {
   ...Object.fromEntries(
     [

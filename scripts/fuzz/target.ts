@@ -1,34 +1,34 @@
-// The room of the target: what is fuzzed, and the demands that hold for all of it.
+// The room of the target: what is fuzzed, and the requirements for all of it.
 //
-// An input is plain JSON, so that it can be printed, made smaller and given again. Bytes stand in it as text, a character
-// a byte. A RondoError is an answer as good as any; whatever else is thrown, and a RondoError that only wraps a mistake
-// of our own code, is broken. Results are compared and measured as JSON.
+// An input is plain JSON, so that it can be printed, minimized and replayed. Bytes are stored as text, one character
+// per byte. A RondoError is as good a result as any; anything else that is thrown, and a RondoError that only wraps a bug
+// in our own code, is broken. Results are compared and measured as JSON.
 
 import { type Json, RondoError } from "@rondo/core";
 import { Chance } from "../chance.ts";
 
 export interface FuzzTarget {
   readonly name: string;
-  /** How often it comes, beside others: 1 unless it is slow. */
+  /** Relative frequency: 1 unless it is slow. */
   readonly share?: number;
-  /** An input. Only from what `chance` says. */
+  /** Generates an input, only from `chance`. */
   make(chance: Chance): Json;
   /**
-   * Tries one. Takes any JSON: what is no input of this target is nothing to it.
-   * @returns what came of it, for the measure of its growth
+   * Tries an input. Takes any JSON: what is no input of this target is ignored.
+   * @returns the result, to measure its size
    * @throws Broken, or anything that is not a RondoError
    */
   run(input: Json): unknown;
 }
 
-/** A demand that does not hold. */
+/** A violated requirement. */
 export class Broken extends Error {
   override readonly name: string = "Broken";
 }
 
 export type Outcome = { gave: unknown } | { failed: unknown };
 
-/** What came of it: a result, or a typed error. @throws whatever is neither */
+/** The outcome: a result, or a typed error. @throws anything else */
 export function outcomeOf(act: () => unknown): Outcome {
   try {
     return { gave: act() };
@@ -59,7 +59,7 @@ function typed(thrown: unknown): unknown {
   return { ...thrown.toJSON(), ...(partial && { partial }), ...(usage && { usage }) };
 }
 
-/** Ways to cut: whole, one by one, and at random places that only the length decides. */
+/** Ways to split: not at all, one by one, and at pseudo-random places that depend only on the length. */
 export function cuts<T extends string | Uint8Array>(whole: T): T[][] {
   const slice = (from: number, to: number): T =>
     (typeof whole === "string" ? whole.slice(from, to) : whole.subarray(from, to)) as T;
@@ -78,7 +78,7 @@ export function cuts<T extends string | Uint8Array>(whole: T): T[][] {
   return [[whole], single, ...random];
 }
 
-/** @throws Broken when two ways to do the same came to different ends */
+/** @throws Broken when several ways to do the same had different results */
 export function same(results: readonly unknown[], of: string): void {
   const texts = results.map((result) => JSON.stringify(result));
   const other = texts.findIndex((text) => text !== texts[0]);

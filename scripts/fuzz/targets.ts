@@ -1,4 +1,4 @@
-// The room of what is fuzzed: a table.
+// The room of targets: the table of everything that is fuzzed.
 
 import { mistakenTargets } from "./mistakes.ts";
 import type { FuzzTarget } from "./target.ts";
@@ -23,7 +23,7 @@ export const targets: readonly FuzzTarget[] = [
   ...journalTargets,
 ];
 
-/** By name, those that are wrong on purpose among them. */
+/** A target by name, including those that are wrong on purpose. */
 export function targetOf(name: string): FuzzTarget | undefined {
   return [...targets, ...mistakenTargets].find((target) => target.name === name);
 }

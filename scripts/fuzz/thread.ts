@@ -1,9 +1,9 @@
-// The room of the watched thread: inputs are tried where they may hang, and whoever hangs is ended.
+// The room of the watched thread: tries inputs where they may hang, and terminates a thread that does.
 
 import { Worker } from "node:worker_threads";
 import type { Answer, Order } from "./orders.ts";
 
-/** What became of a thread that did not answer, and the number of the input it was at. */
+/** A thread that did not answer, with the number of its current input. */
 export interface Lost {
   lost: string;
   number: number;
@@ -15,20 +15,20 @@ export class WatchedThread {
   #counter = new Int32Array(new SharedArrayBuffer(8));
   #worker: Worker | undefined;
 
-  /** @param stallMs how long one input may take before the thread is ended */
+  /** @param stallMs how long one input may take before the thread is terminated */
   constructor(scratch: string, stallMs: number) {
     this.#scratch = scratch;
     this.#stallMs = stallMs;
   }
 
-  /** Gives an order. A thread that is lost is replaced with the next order. */
+  /** Gives an order. A terminated thread is replaced with the next order. */
   async give(order: Order): Promise<Answer | Lost> {
     const worker = this.#worker ?? this.#start();
     return new Promise((settle) => {
       const end = (answer: Answer | Lost): void => {
         clearInterval(watch);
         worker.off("message", end).off("exit", onExit);
-        // An error after that is of no matter, and must not end the process.
+        // A later error does not matter, and must not end the process.
         worker.on("error", ignore).off("error", onError);
         if ("lost" in answer) {
           this.#worker = undefined;

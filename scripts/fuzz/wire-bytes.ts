@@ -1,4 +1,4 @@
-// The room of bytes: frames as they stand on the wire, right checksums around whatever they hold.
+// The room of wire bytes: frames as bytes, with valid checksums around any content.
 
 import { crc32 } from "node:zlib";
 import { eventStreamMessage } from "../../packages/testkit/src/wire/index.ts";
@@ -14,7 +14,7 @@ export const sseText = (frames: readonly SeedFrame[]): string =>
     })
     .join("");
 
-/** An AWS message as bytes in a text; sometimes with headers and lengths that lie, and checksums that agree. */
+/** An AWS message as bytes in a text; sometimes with wrong headers and lengths, but valid checksums. */
 export function messageBytes(frame: SeedFrame, chance: Chance): string {
   const bytes = eventStreamMessage(frame);
   if (chance.is(0.6)) return latin(bytes);

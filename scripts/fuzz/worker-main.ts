@@ -1,5 +1,5 @@
-// The thread that tries inputs. It may hang, or run out of memory: whoever started it ends it then, and knows from the
-// shared counter which input it was.
+// The room of the thread that tries inputs. It may hang or run out of memory: then the main thread terminates it, and
+// learns from the shared counter which input it was.
 
 import { parentPort, workerData } from "node:worker_threads";
 import type { Json } from "@rondo/core";

@@ -1,7 +1,7 @@
 // `npm run -s longrun [-- --steps 2000] [--window 32000] [--journal FILE]`: a long run in a small window, and its curve.
 //
-// The last line is the verdict; it exits with 1 when a request did not fit, a fact is lost, or the work grows faster
-// than the steps; with 2 when it was asked wrongly.
+// The last line is the verdict; exits with 1 when a request did not fit, a fact was lost, or the work grows faster
+// than the number of steps, with 2 for a wrong command line.
 
 import { sqliteJournal } from "@rondo/journal";
 import { CommandLine } from "../command-line.ts";

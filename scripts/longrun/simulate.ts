@@ -1,8 +1,8 @@
-// The room of the long run: thousands of steps in a small window, with nothing but the default options.
+// The room of the long run: thousands of steps in a small window, with only the default options.
 //
-// The world is made hostile on purpose. Results are anything from nothing to a megabyte; the provider counts tokens its
-// own way, refuses what does not fit, and never says what it counted beforehand; whoever sums up remembers nothing of
-// use. So what is still known at the end is known because the loop kept it.
+// The world is hostile on purpose. Results are from empty to a megabyte; the provider counts tokens in its own way,
+// rejects what does not fit, and never tells a count in advance; its summaries contain nothing
+// useful. So what is still known at the end is known because the loop kept it.
 
 import {
   Agent,
@@ -27,10 +27,10 @@ export interface LongRunOptions {
   steps: number;
   /** Tokens of input and output together. */
   window: number;
-  /** Facts planted, one a step from the first step on. */
+  /** Number of facts planted, one per step from the first step on. */
   facts: number;
   journal?: Journal;
-  /** Told after every so many steps. */
+  /** Called after every `every` steps. */
   every?: number;
   onRow?(row: LongRunRow): void;
 }
@@ -38,18 +38,18 @@ export interface LongRunOptions {
 /** A stretch of steps. */
 export interface LongRunRow {
   step: number;
-  /** Tokens of the largest request, as the provider counts. */
+  /** Tokens of the largest request, by the provider's count. */
   tokens: number;
   /** Messages of the largest request. */
   messages: number;
-  /** Milliseconds of CPU of the whole process, the simulated world among it. */
+  /** CPU milliseconds of the whole process, including the simulated world. */
   cpuMs: number;
-  /** Messages measured by the estimator, and messages that were no part of the request before: what is encoded anew. */
+  /** Messages measured by the estimator; and messages that the previous request did not have, which are newly encoded. */
   measured: number;
   encoded: number;
   trims: number;
   compactions: number;
-  /** Requests whose front was not the one of the request before. */
+  /** Number of requests that do not begin like the previous one (broken prefix). */
   broken: number;
 }
 
@@ -58,16 +58,16 @@ export interface LongRun {
   /** How the run ended. */
   reason: string;
   steps: number;
-  /** The largest request, as the provider counts. */
+  /** The largest request, by the provider's count. */
   largest: number;
-  /** Requests the provider refused because they did not fit. */
+  /** Number of requests that the provider rejected because they did not fit. */
   refused: number;
-  /** Planted facts that the last answer names. */
+  /** Number of planted facts in the last answer. */
   found: number;
   planted: number;
-  /** Broken fronts that no stage had told of before. */
+  /** Number of broken prefixes that no stage had announced. */
   unexplained: number;
-  /** Requests made again from the records, and how many were not the same. */
+  /** Number of requests rebuilt from the records, and of those that differ. */
   replayed: number;
   different: number;
   operations: number;
@@ -112,7 +112,7 @@ export async function longRun(options: LongRunOptions): Promise<LongRun> {
   };
 }
 
-/** What is wrong with a long run, in words; empty when it holds. */
+/** What is wrong with a long run, in words; empty when it passes. */
 export function faultsOf(run: LongRun, asked: Pick<LongRunOptions, "steps" | "window">): string[] {
   const half = Math.floor(run.rows.length / 2);
   const work = (rows: readonly LongRunRow[]): number =>
@@ -130,7 +130,7 @@ export function faultsOf(run: LongRun, asked: Pick<LongRunOptions, "steps" | "wi
   ];
 }
 
-/** Half of the facts stand in the middle of an output, half are noted by the tool. */
+/** Half of the facts are in the middle of an output, half are noted by the tool. */
 class World {
   readonly rows: LongRunRow[] = [];
   readonly facts: string[];
@@ -157,13 +157,13 @@ class World {
     this.#page = lines.join("\n");
   }
 
-  /** Counts what the stages did, and the fronts that broke for it. */
+  /** Counts what the stages did, and the prefixes they broke. */
   hear(event: RondoEvent): void {
     if (event.type === "context" && event.stage === "trim") this.row.trims += 1;
     if (event.type === "compaction_end") this.row.compactions += 1;
     if (event.type === "context" && event.stage !== "cap") this.#told = true;
     if (event.type !== "request") return;
-    // From the first kept text on the reader tools are offered: that is no stage's doing, and comes once.
+    // From the first kept text on the reader tools are offered: no stage does that, and it happens once.
     if (event.broke !== undefined) {
       this.row.broken += 1;
       if (!this.#told && event.broke !== "system or tools") this.unexplained += 1;
@@ -237,7 +237,7 @@ class World {
     return answer([called("look", { page: this.step }, `look_${this.step}`)], usage);
   }
 
-  /** The last answers: what the conversation still says, and what a search of the kept outputs brings. */
+  /** The last answers: what the conversation still contains, and what a search of the kept outputs finds. */
   #tell(messages: readonly Message[], usage: AssistantMessage["usage"]): AssistantMessage {
     const last = messages.at(-1);
     const seen = messages.map(textOf).join("\n");
@@ -247,7 +247,7 @@ class World {
     return answer([{ type: "text", text: told.join("\n") || "nothing is known any more" }], usage);
   }
 
-  /** How this provider counts: by letters, words and signs, unlike our estimate. */
+  /** How this provider counts: by letters, words and punctuation, unlike our estimate. */
   #countOf(message: Message): number {
     let count = this.#counts.get(message);
     if (count === undefined) {

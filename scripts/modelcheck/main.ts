@@ -1,9 +1,9 @@
 // npm run -s modelcheck -- [--states N] [--seed S]
 //
-// Lets the world answer the pure loop everything it can, over agents of every kind, until at least N distinct states
-// (150,000) were visited, and holds the promises against each. A broken one is told as a story of which no step can be left
-// out; the last line is `visited N states, 0 broken`. Exits with 1 when something is broken, or from 100,000 states on
-// where no state led to some row of the loop's table, with 2 when it was asked wrongly.
+// Explores the pure loop: for agents of every kind the world answers in every possible way, until at least N distinct
+// states (150,000) were visited, and each is checked against the promises. A violation is printed as a minimal sequence of
+// steps; the last line is `visited N states, 0 broken`. Exits with 1 when something is broken, or from 100,000 states on
+// when some row of the loop's table was never reached, with 2 for a wrong command line.
 
 import { type Row, table } from "@rondo/core";
 import { explore, type Finding } from "../../packages/testkit/src/modelcheck/explore.ts";
@@ -17,7 +17,7 @@ const values = asked.options({
   states: { type: "string", default: "150000" },
   seed: { type: "string", default: "1" },
 });
-// Of no states at all nothing could be broken.
+// Without any state nothing could be broken.
 const wanted = asked.whole("states", values.states, 1);
 const seed = asked.whole("seed", values.seed);
 const list = subjects();
@@ -34,7 +34,7 @@ for (const [at, one] of list.entries()) {
     `${one.name}: ${report.states} states, ${report.transitions} transitions, ${report.findings.length} broken`,
   );
 }
-// A small look leaves rare rows out; the full one must reach every row.
+// A short exploration misses rare rows; the full one must reach every row.
 for (const row of wanted < 100_000 ? [] : Object.values(table).flat())
   if (!rows.has(row))
     findings.push({ subject: "all", broken: `no state led to: ${row.when}, ${row.does}`, path: [] });

@@ -1,8 +1,8 @@
-// The room of the campaign: looks once at which tests meet which mutants, then tries every mutant against them.
+// The room of the campaign: finds out once which tests reach which mutants, then runs every mutant against them.
 //
-// Killed means that a test failed which passes without the mutant, or that something came to hang. What the tests that
-// met it let pass has survived, even where the time for one mutant was over before all of them were tried: the score can
-// only be too low.
+// A mutant is killed when a test fails that passes without it, or when something hangs. A mutant that passes all tests
+// that reach it has survived, also if its time limit was reached before all of them had run: so the score can only be
+// too low.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,42 +14,42 @@ import type { Instrumented, Mutant } from "./instrument.ts";
 import type { Order, Said, TestFacts, Trial, Verdict } from "./orders.ts";
 
 export interface CampaignOptions {
-  /** Files with tests, absolute. */
+  /** Test files, absolute. */
   readonly files: readonly string[];
-  /** Worker processes at once. */
+  /** Number of concurrent worker processes. */
   readonly workers: number;
-  /** What the tests tried with one mutant may take together, by what they take without, in milliseconds. */
+  /** Time limit in milliseconds for all tests of one mutant, counted by what they take without it. */
   readonly budgetMs: number;
-  /** Files whose tests are tried with every mutant that they meet, whatever time they take. */
+  /** Files whose tests run with every mutant that they reach, however long they take. */
   readonly always?: readonly string[];
-  /** Hears each verdict at once. */
+  /** Called for each verdict at once. */
   readonly tried?: (one: Tried) => void;
-  /** Hears how far it is. */
+  /** Reports progress. */
   readonly hear?: (line: string) => void;
 }
 
 export interface Tried {
   readonly mutant: Mutant;
-  /** `unmet`: no test came by it. */
+  /** `unmet`: no test reached it. */
   readonly verdict: Verdict | "unmet";
   /** The test that killed it. */
   readonly test?: string;
-  /** How many tests were run with it. */
+  /** Number of tests run with it. */
   readonly ran: number;
 }
 
 export interface Outcome {
   readonly tried: Tried[];
-  /** Tests that do not pass without any mutant, here: they judge nothing. */
+  /** Tests that fail here without any mutant: they are not used. */
   readonly unfit: { id: string; why: string }[];
   readonly tests: number;
 }
 
-/** A worker that says nothing for so long is hanging, in milliseconds. */
+/** A worker that is silent for this long hangs, in milliseconds. */
 const silenceMs = 15_000;
-/** Tests that take longer than this judge nothing, in milliseconds. */
+/** Tests that take longer than this are not used, in milliseconds. */
 const longestMs = 1_500;
-/** Mutants a worker is given at once. */
+/** Number of mutants given to a worker at once. */
 const portion = 200;
 
 export async function campaign(
@@ -84,9 +84,9 @@ export async function campaign(
 
 interface Seen {
   tests: Map<string, TestFacts>;
-  /** The tests that met each mutant, and how often. */
+  /** The tests that reached each mutant, and how often. */
   metBy: Map<string, Map<string, number>>;
-  /** Mutants met while the sources were loaded. */
+  /** Mutants reached while the sources were loaded. */
   atLoad: Map<string, number>;
   unfit: { id: string; why: string }[];
 }
@@ -144,7 +144,7 @@ async function tryAll(
         trying = undefined;
         trials.settle(said.id, said.verdict, said.ran, said.test);
       });
-      // A worker that fell silent, or fell, did so for the mutant it had on.
+      // A worker that fell silent or crashed did so because of its current mutant.
       if (trying !== undefined && ended !== "stained") {
         left.delete(trying);
         trials.settle(trying, "hung", 1);
@@ -161,7 +161,7 @@ async function tryAll(
   return trials.outcome();
 }
 
-/** What is to be tried, what is being tried, and what came of it. */
+/** The queue of trials, those in progress, and their results. */
 class Trials {
   readonly #mutants: ReadonlyMap<string, Mutant>;
   readonly #seen: Seen;
@@ -184,7 +184,7 @@ class Trials {
     }
   }
 
-  /** Trials for one worker; none when all are given out. */
+  /** Trials for one worker; none when the queue is empty. */
   next(): Trial[] {
     const [first] = this.#queue;
     const size = first?.fromTheStart || first?.fresh ? 1 : portion;
@@ -193,14 +193,14 @@ class Trials {
     return mine;
   }
 
-  /** What a worker is told. */
+  /** A worker's order. */
   orderOf(mutants: Trial[], places: Order["places"]): Order {
     const ids = new Set(mutants.flatMap((trial) => trial.tests));
     const tests = Object.fromEntries([...ids].map((id) => [id, this.#seen.tests.get(id) as TestFacts]));
     return { do: "try", places, files: [], tests, mutants, kills: Object.fromEntries(this.#kills) };
   }
 
-  /** To be tried before all others. */
+  /** Puts trials at the front of the queue. */
   again(trials: readonly Trial[]): void {
     this.#queue.unshift(...trials);
   }
@@ -208,7 +208,7 @@ class Trials {
   settle(id: string, verdict: Verdict, ran: number, test?: string): void {
     const trial = this.#begun.get(id) as Trial;
     if (test !== undefined) this.#kills.set(test, (this.#kills.get(test) ?? 0) + 1);
-    // What is made while loading is made without the mutant, unless it was on before.
+    // What modules create while loading was created without the mutant, unless it was active from the start.
     if (verdict === "survived" && !trial.fromTheStart && this.#seen.atLoad.has(id)) {
       this.#queue.push({ ...trial, fromTheStart: true, fresh: false });
       return;
@@ -221,7 +221,7 @@ class Trials {
     }
   }
 
-  /** What came of each mutant, in their order. */
+  /** The result of each mutant, in order. */
   outcome(): Tried[] {
     return [...this.#mutants.keys()].map((id) => this.#outcome.get(id) as Tried);
   }
@@ -232,7 +232,7 @@ class Trials {
   }
 }
 
-/** How many trials at the front of the queue may share a process. */
+/** How many trials at the front of the queue can share a process. */
 function firstFromTheStart(queue: readonly Trial[]): number {
   const at = queue.findIndex((trial, index) => index > 0 && (trial.fromTheStart || trial.fresh));
   return at < 0 ? queue.length : at;
@@ -242,22 +242,22 @@ function trialOf(mutant: Mutant, seen: Seen, options: CampaignOptions): Trial | 
   const met = seen.metBy.get(mutant.id);
   const atLoad = seen.atLoad.get(mutant.id);
   if (met === undefined && atLoad === undefined) return undefined;
-  // What is made while loading wants a process of its own. Whoever looks at it meets no switch any more: all tests are
-  // asked that ask the rooms directly, or where there are none, all there are.
+  // What is created while loading needs a process of its own. Later no switch shows who uses it: so run all tests that
+  // test these files directly, or if there are none, all tests.
   const direct = [...seen.tests].filter(([, { file }]) => options.always?.includes(file)).map(([id]) => id);
   const all = met !== undefined ? [...met.keys()] : direct.length > 0 ? direct : [...seen.tests.keys()];
   const tests = within(all, seen.tests, options);
   return {
     id: mutant.id,
     tests,
-    // Endless loops make ever longer histories: what is met ten times as often as it should be will not come to an end.
+    // Endless loops reach a mutant ever more often: at ten times the normal count it is considered hanging.
     limits: tests.map((id) => (met === undefined ? 1_000_000 : 500 + 10 * (met.get(id) ?? 0))),
     fromTheStart: met === undefined,
     fresh: false,
   };
 }
 
-/** The tests that are always tried, and the quickest of the others that fit into the time. */
+/** The tests that always run, and the fastest of the others that fit into the time limit. */
 function within(
   ids: readonly string[],
   tests: ReadonlyMap<string, TestFacts>,
@@ -301,7 +301,7 @@ function worker(
   try {
     setPriority(child.pid as number, constants.priority.PRIORITY_LOW);
   } catch {
-    // It may be gone already; and a machine that forbids it is only less polite.
+    // It may already be gone; and where lowering its priority is forbidden, it runs at the normal one.
   }
   return new Promise((resolve, reject) => {
     let ended: "done" | "stained" | "fell" | "fell silent" = "fell";

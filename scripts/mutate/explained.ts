@@ -1,13 +1,13 @@
-// The room of what is explained: survivors that no test can kill, each with its reason, in survivors.md.
+// The room of explained survivors: mutants that no test can kill, each with its reason, in survivors.md.
 //
-// An entry names a mutant by its file, the line it begins in and what it changes, never by a number: it stays true when
-// lines move, and is told as stale when what it speaks of has gone.
+// An entry identifies a mutant by its file, the line it begins in and its change, never by a number: so it stays valid when
+// lines move, and is reported as stale when its code is gone.
 
 import { readFileSync } from "node:fs";
 import type { Mutant } from "./instrument.ts";
 
 export interface Explained {
-  /** Which mutant. Equal ones in equal lines of a file are one. */
+  /** Identifies the mutant. Equal ones in equal lines of a file count as one. */
   key: string;
   file: string;
   why: string;
@@ -15,15 +15,15 @@ export interface Explained {
 
 const quoted = (text: string): string => text.replaceAll("`", "´");
 
-/** An entry for a mutant, its reason still to be written. */
+/** The entry for a mutant, without a reason yet. */
 export const entryOf = (mutant: Mutant): string =>
   `- \`${quoted(mutant.code)}\`: \`${quoted(mutant.before)}\` → \`${quoted(mutant.after)}\`:`;
 
 export const keyOf = (mutant: Mutant): string => `${mutant.file} ${entryOf(mutant)}`;
 
 /**
- * Reads the entries below each `## file` heading.
- * @throws Error where an entry has no reason, or cannot be read
+ * Parses the entries below each `## file` heading.
+ * @throws Error when an entry has no reason, or is malformed
  */
 export function readExplained(path: string): Explained[] {
   const found: Explained[] = [];

@@ -1,4 +1,4 @@
-// The room of loading: instrumented sources in place of the sources, our face in place of vitest.
+// The room of module hooks: loads instrumented sources instead of the originals, and our replacement for vitest.
 
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 const face = new URL("vitest-face.ts", import.meta.url).href;
 const seeded = new URL("../../test/seeded.ts", import.meta.url).href;
 
-/** @param places each source's path, and where its instrumented text lies */
+/** @param places path of each source, with the path of its instrumented text */
 export function hookLoading(places: { readonly [path: string]: string }): void {
   const byUrl = new Map(Object.entries(places).map(([path, place]) => [pathToFileURL(path).href, place]));
   registerHooks({

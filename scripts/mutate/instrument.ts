@@ -1,6 +1,6 @@
-// The room of the mutants: the sources with every mutant behind a switch, and what each mutant is.
+// The room of the mutants: the sources with every mutant behind a switch, and a description of each.
 //
-// The mutants are those of Stryker's instrumenter. Its own switches are replaced by those of `switches.ts`.
+// The mutants are those of Stryker's instrumenter. Its switches are replaced by those of `switches.ts`.
 
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -17,13 +17,13 @@ export interface Mutant {
   readonly code: string;
   readonly before: string;
   readonly after: string;
-  /** Why it is not tried, where it is not. */
+  /** The reason, if it is not tried. */
   readonly leftOut?: string;
 }
 
 export interface Instrumented {
   mutants: Mutant[];
-  /** Path of each source, and its instrumented text. */
+  /** Path of each source, with its instrumented text. */
   sources: Map<string, string>;
 }
 
@@ -32,7 +32,7 @@ interface Place {
   column: number;
 }
 
-/** What is used of @stryker-mutator/instrumenter, which is installed only when it is needed. */
+/** The part we use of @stryker-mutator/instrumenter, which is installed only when needed. */
 interface Stryker {
   Instrumenter: new (
     logger: object,
@@ -56,7 +56,7 @@ interface Stryker {
 const folder = import.meta.dirname;
 
 /**
- * Sees to it that the instrumenter is there.
+ * Makes sure that the instrumenter is installed.
  * @throws Error when it cannot be installed
  */
 export async function installed(): Promise<void> {
@@ -72,7 +72,7 @@ async function stryker(): Promise<Stryker> {
   return (await import(path)) as Stryker;
 }
 
-/** The sources below a folder that lie in one of the rooms, with slashes. */
+/** The sources in the given folders (rooms) or files below a base folder, with slashes. */
 export function sourcesIn(base: string, rooms: readonly string[]): string[] {
   return rooms
     .flatMap((room) => globSync(room.endsWith(".ts") ? room : `${room}/**/*.ts`, { cwd: base }))
@@ -80,7 +80,7 @@ export function sourcesIn(base: string, rooms: readonly string[]): string[] {
     .sort();
 }
 
-/** @param base the folder of the sources, absolute; `files` relative to it */
+/** @param base the folder of the sources, absolute; `files` are relative to it */
 export async function instrument(base: string, files: readonly string[]): Promise<Instrumented> {
   const { Instrumenter } = await stryker();
   const none = (): void => {};
@@ -116,7 +116,7 @@ export async function instrument(base: string, files: readonly string[]): Promis
   return { mutants, sources };
 }
 
-/** Words for people: what they say is no behaviour of the loop. Discriminants, names and codes have no blank in them. */
+/** Messages for people are not the loop's behaviour, and are not mutated. They contain spaces, unlike discriminants, names and codes. */
 function leftOut(kind: string, before: string): string | undefined {
   return kind === "StringLiteral" && /\s/.test(before) ? "a text for people or models" : undefined;
 }
@@ -130,13 +130,13 @@ function between(lines: readonly string[], start: Place, end: Place): string {
   ].join("\n");
 }
 
-/** On one line, its middle left out where it is long. */
+/** On one line, with the middle omitted if it is long. */
 function short(text: string): string {
   const flat = text.replace(/\s+/g, " ").trim();
   return flat.length <= 100 ? flat : `${flat.slice(0, 60)} … ${flat.slice(-37)}`;
 }
 
-/** Calls of Stryker's switches become calls of ours. */
+/** Replaces calls of Stryker's switches by calls of ours. */
 function withOurSwitches(text: string): string {
   return text
     .replaceAll(/\bstryMutAct_9fa48\(/g, "globalThis.rondoMutantIsOn(")

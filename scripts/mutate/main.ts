@@ -1,10 +1,10 @@
 // npm run -s mutate [-- --only FILE,… --tests FILE,… --budget MS --workers N --json FILE --again FILE --log FILE]
 //
-// Changes the loop and the rules in thousands of small ways, one at a time, and sees whether a test notices. Prints the
-// score of each file and the survivors that survivors.md does not explain; exits with 1 when a room's score is below 90, with 2
-// when it was asked wrongly.
-// `--only loop/next.ts,rules/`: these files; `--again FILE`: what survived in the results that `--json FILE` wrote.
-// `--log FILE`: each verdict as it comes, a line of JSON each.
+// Changes the loop and the rules in thousands of small ways, one at a time, and checks that a test notices. Prints the
+// score of each file, and the survivors that survivors.md does not explain; exits with 1 when a folder's score is below 90,
+// with 2 for a wrong command line.
+// `--only loop/next.ts,rules/`: only these files; `--again FILE`: only survivors in the results that `--json FILE` wrote.
+// `--log FILE`: writes each verdict as it comes, one line of JSON each.
 
 import { accessSync, appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -51,7 +51,7 @@ const before =
     : asked.file("again", () =>
         (JSON.parse(readFileSync(values.again as string, "utf8")) as Tried[]).filter(isKilled),
       );
-// It takes long: what is written when it is over must find its place before it begins.
+// A campaign takes long: make sure now that the results can be written at its end.
 for (const name of ["json", "log"] as const) {
   const path = values[name];
   if (path !== undefined) asked.file(name, () => appendFileSync(path, ""));

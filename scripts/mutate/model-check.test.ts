@@ -1,5 +1,5 @@
-// The model checker as tests, one a loop it checks, each with a look small enough to be tried with every mutant.
-// `npm run -s modelcheck` is the whole of it.
+// The model checker as tests, one per loop it checks, each small enough to run with every mutant.
+// `npm run -s modelcheck` runs all of it.
 
 import { expect, test } from "vitest";
 import { explore } from "../../packages/testkit/src/modelcheck/explore.ts";

@@ -1,10 +1,10 @@
-// The room of the words between the campaign and its worker processes.
+// The room of the messages between the campaign and its worker processes.
 
-/** What a worker is to do. It reads this from a file and answers on its fourth descriptor, a line of JSON each. */
+/** A worker's order. It is read from a file; the answers go to descriptor 3, one line of JSON each. */
 export type Order = {
-  /** Each source's path, and where its instrumented text lies. */
+  /** Path of each source, with the path of its instrumented text. */
   readonly places: { readonly [path: string]: string };
-  /** Files with tests, absolute. */
+  /** Test files, absolute. */
   readonly files: readonly string[];
 } & (
   | { readonly do: "look" }
@@ -20,19 +20,19 @@ export type Order = {
 export interface TestFacts {
   readonly file: string;
   readonly ms: number;
-  /** How often it asks the switches. */
+  /** How often it evaluates the switches. */
   readonly asked: number;
 }
 
 export interface Trial {
   readonly id: string;
-  /** Tests that met it, as they are to be tried. */
+  /** Tests that reached it, in the order to run them. */
   readonly tests: readonly string[];
-  /** How often it may be met in each of them. */
+  /** How often it may be reached in each of them. */
   readonly limits: readonly number[];
-  /** It is on before the sources are loaded. */
+  /** It is active before the sources are loaded. */
   readonly fromTheStart: boolean;
-  /** Its worker was clean of other mutants. */
+  /** Its worker had not run other mutants before. */
   readonly fresh: boolean;
 }
 
@@ -48,7 +48,7 @@ export type Said =
       readonly ok: boolean;
       readonly why?: string;
     }
-  /** Mutants that a test met, and how often; test "": while the sources were loaded. */
+  /** Mutants that a test reached, and how often; test "": while the sources were loaded. */
   | {
       readonly said: "met";
       readonly test: string;
@@ -63,6 +63,6 @@ export type Said =
       readonly test?: string;
       readonly ran: number;
     }
-  /** A mutant left something behind: what follows wants a new process. */
+  /** A mutant left something behind: the next one needs a new process. */
   | { readonly said: "stained" }
   | { readonly said: "done" };

@@ -1,6 +1,6 @@
-// The room of the report: the score of each file and of each room, and the survivors.
+// The room of the report: the score of each file and each folder (room), and the survivors.
 //
-// Score: killed of all that are tried, less those that are explained. A mutant that no test meets has survived.
+// Score: killed mutants divided by all that were tried, without the explained ones. A mutant that no test reaches has survived.
 
 import type { Tried } from "./campaign.ts";
 import { type Explained, entryOf, keyOf } from "./explained.ts";
@@ -34,7 +34,7 @@ export const isKilled = ({ verdict }: Tried): boolean => verdict === "killed" ||
 const lineOf = ({ name, mutants, killed, survived, explained, score }: Score): string =>
   `${name}: ${mutants} mutants, ${killed} killed, ${survived} survived (${explained} explained), score ${score.toFixed(1)} %`;
 
-/** The lines of the report, and the score of each room. */
+/** The lines of the report, and the score of each folder. */
 export function reportOf(
   tried: readonly Tried[],
   explained: readonly Explained[],

@@ -1,22 +1,22 @@
 // The room of the kill set: the tests that are run with each mutant.
 //
-// They are those of core that take no time worth speaking of, the walks whose decisions are recorded, and a small look
-// of the model checker. What takes seconds is left out: it would be run thousands of times, and what it alone would see
-// counts as survived.
+// The fast tests of core, the walks with recorded decisions, and a short run of the model checker. Tests that take
+// seconds are left out, because they would run thousands of times: mutants that only they would notice count as
+// survivors.
 
 import { globSync } from "node:fs";
 import { join, relative } from "node:path";
 import { root } from "../packages.ts";
 
-/** Properties, and tables over every reference system: as long as all the rest together. */
+/** Property tests, and tables over all reference systems: they take as long as all others together. */
 const slow =
   /^(promises|.*properties|presets\/x-(endings|table|views)|structured-partial|context\/ledger|redact)\./;
-/** Of rooms that are not mutated: they meet the loop by the way only. */
+/** Tests of code that is not mutated, which use the loop only incidentally. */
 const elsewhere = /^(coerce|render|migrations|context\/(cap|cap-head-tail|prune|log|compact-.*))\./;
 
 const tests = join(root, "packages/core/test");
 
-/** Files with tests, absolute; the quickest kills first. */
+/** Test files, absolute; those that kill fastest first. */
 export function killSet(): string[] {
   const files = globSync("**/*.test.ts", { cwd: tests })
     .filter((path) => !/\.slow\.test\.ts$/.test(path) && !slow.test(path) && !elsewhere.test(path))
@@ -29,6 +29,6 @@ export function killSet(): string[] {
   ];
 }
 
-/** Tests that ask the loop's rooms directly: tried with every mutant that they meet. */
+/** Tests that test the loop's files directly: run with every mutant that they reach. */
 export const isAlways = (path: string): boolean =>
   /^(decisions|loop\/.*|rules\/.*)\.test\.ts$/.test(relative(tests, path));

@@ -1,20 +1,20 @@
-// The room of the switches: which mutant is on, and who met it.
+// The room of the switches: which mutant is active, and which ones a test reaches.
 //
-// The instrumented sources ask here at every place that has mutants. It is plain and quick, for it is asked millions of
-// times. A mutant that makes something run in circles is caught by its count: it throws once it was met far too often, or once
-// the places of all mutants were.
+// The instrumented sources call this at every place with mutants, millions of times, so it is simple and fast. A mutant
+// that causes an endless loop is caught by counting: its switch throws once it was reached far too often, or once all
+// switches together were.
 
 export interface Switches {
-  /** The mutant that is on; "" for none. */
+  /** The active mutant; "" for none. */
   on: string;
-  /** How often the mutant that is on may be met. */
+  /** How often the active mutant may still be reached. */
   left: number;
-  /** How often any switch may still be asked, and how often they were. */
+  /** How often any switch may still be evaluated, and how often they were. */
   fuel: number;
   asked: number;
-  /** The mutant that is on was met too often, or something runs in circles. */
+  /** The active mutant was reached too often, or there is an endless loop. */
   overrun: boolean;
-  /** How often each mutant was met, while somebody looks. */
+  /** How often each mutant was reached, while this is recorded. */
   met: Map<string, number> | undefined;
 }
 
@@ -40,7 +40,7 @@ function isOn(id: string): boolean {
   throw new Error("met too often");
 }
 
-/** As it was before a test watched it. */
+/** Saved before a test replaces it. */
 const { set } = Map.prototype;
 
 function meet(...ids: string[]): void {

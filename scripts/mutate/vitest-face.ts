@@ -1,8 +1,8 @@
-// The room of the tests' face: what a test file imports as "vitest" while mutants are tried.
+// The room of the vitest replacement: what a test file imports as "vitest" while mutants are tried.
 //
-// Test files are loaded once in one process; each test is then run as often as there are mutants it meets. `expect` is
-// vitest's own. Collecting and running are here, since vitest's runner starts anew for each run, which costs a hundred
-// times what most tests do.
+// Test files are loaded once in a process; each test is then run once per mutant it reaches. `expect` is
+// vitest's own. Collecting and running tests is done here, as vitest's runner starts from scratch for each run, which
+// costs a hundred times as much as most tests.
 
 import { expect as theirs } from "../../node_modules/vitest/dist/index.js";
 
@@ -22,7 +22,7 @@ interface Suite {
   readonly before: Hook[];
   readonly after: Hook[];
   readonly once: Hook[];
-  /** Whether what is done once was done. */
+  /** Whether the one-time setup was done. */
   begun?: Promise<void>;
 }
 
@@ -106,7 +106,7 @@ function faceOf(one: (name: string, body: Body, values: readonly unknown[]) => v
   const each: Each =
     (rows) =>
     (name, ...given) => {
-      // A list among rows of another kind is one value, as it is with vitest.
+      // Rows are spread only if all are arrays, as in vitest.
       const spread = rows.every((row) => Array.isArray(row));
       for (const row of rows) one(name, bodyOf(given), spread ? (row as unknown[]) : [row]);
     };
@@ -134,7 +134,7 @@ export const describe: Face = faceOf((name, body, values) => {
 export const beforeEach = (hook: Hook): unknown => suite.before.push(hook);
 export const afterEach = (hook: Hook): unknown => suite.after.unshift(hook);
 export const beforeAll = (hook: Hook): unknown => suite.once.push(hook);
-/** What was set up once serves every run of the tests. */
+/** Does nothing: what was set up once serves every run of the tests. */
 export const afterAll = (_hook: Hook): void => {};
 export const onTestFinished = (hook: Hook): unknown => finished.push(hook);
 

@@ -1,8 +1,8 @@
-// The process that runs tests with a mutant on. Started by the campaign, with the path of its order.
+// The room of the worker process: runs tests with a mutant active. Started by the campaign with the path of its order.
 //
-// A mutant that leaves something behind would be held against the next one. So a test that killed is run again with the
-// mutant off: where it still fails, the process says so and ends, and the campaign goes on in a new one. A mutant after
-// which something may still be under way ends the process as well.
+// If a mutant left something behind, the next one would be blamed for it. So a test that killed is run again without the
+// mutant: if it still fails, the process reports that and ends, and the campaign continues in a new one. A mutant that
+// may have left work running ends the process as well.
 
 import { readFileSync, writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -14,7 +14,7 @@ import type { CollectedTest } from "./vitest-face.ts";
 type Came = "passed" | "failed" | "stuck" | "late";
 
 const order = JSON.parse(readFileSync(process.argv[2] as string, "utf8")) as Order;
-/** How long a test may take beyond ten times what it does, in milliseconds. */
+/** How long a test may take beyond ten times its normal time, in milliseconds. */
 const patienceMs = 4_000;
 
 function say(said: Said): void {
@@ -28,12 +28,12 @@ function say(said: Said): void {
   }
 }
 
-/** Tells of a test that waits while nothing is left that could happen. */
+/** Called when a test waits although nothing more can happen. */
 let stuck: (() => void) | undefined;
 process.on("beforeExit", () => {
   if (stuck !== undefined) setImmediate(stuck);
 });
-// What a test leaves undone fails that test where it matters; another one must not pay for it.
+// An unfinished promise fails its own test if it matters; it must not fail another one.
 process.on("unhandledRejection", () => {});
 process.on("uncaughtException", () => {});
 
@@ -75,7 +75,7 @@ async function testsOf(file: string): Promise<Map<string, CollectedTest>> {
   return mine;
 }
 
-/** Every test once, and which mutants it met. */
+/** Runs every test once, and records which mutants it reaches. */
 async function look(files: readonly string[]): Promise<void> {
   for (const file of files) {
     switches.met = new Map();
@@ -96,7 +96,7 @@ async function look(files: readonly string[]): Promise<void> {
 }
 
 const kills = new Map<string, number>(Object.entries(order.do === "try" ? order.kills : {}));
-/** The tests that killed last, the latest first: neighbours die by the same. */
+/** The tests that killed last, latest first: neighbouring mutants are often killed by the same test. */
 let latest: string[] = [];
 
 function inOrder(ids: readonly string[], facts: { readonly [id: string]: TestFacts }): string[] {
@@ -146,7 +146,7 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
   return !trial.fromTheStart;
 }
 
-/** The test of an id; with a mutant that is on from the start, what cannot be loaded with it, or is no longer there. */
+/** The test with an id; with a mutant active from the start, it may be missing or fail to load. */
 async function testOf(id: string, file: string, trial: Trial): Promise<CollectedTest | { gone: string }> {
   let test: CollectedTest | undefined;
   try {
@@ -160,7 +160,7 @@ async function testOf(id: string, file: string, trial: Trial): Promise<Collected
   return { gone: id };
 }
 
-/** Runs a test with the mutant on. @param limit how often it may be met @param asked how often the test asks without it */
+/** Runs a test with the mutant active. @param limit how often it may be reached @param asked how often the test evaluates switches without it */
 async function attemptWith(
   trial: Trial,
   test: CollectedTest,
@@ -187,7 +187,7 @@ async function main(): Promise<void> {
     switches.left = 1_000_000;
   }
   hookLoading(order.places);
-  // What breaks a property is enough; the smallest of it is not looked for.
+  // One counterexample is enough; no shrinking.
   const { default: fc } = await import("../../test/seeded.ts");
   fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
   if (order.do === "look") await look(order.files);

@@ -1,4 +1,4 @@
-// The room of verdicts: one file, our reading and the official client's, and what they differ in.
+// The room of verdicts: compares our reading of one file with the official client's.
 
 import { isDeepStrictEqual } from "node:util";
 import type { AssistantMessage } from "@rondo/core";
@@ -12,11 +12,11 @@ export interface Verdict {
   verdict: "same" | "differs" | "not applicable";
   /** Why the two differ and are both right, or why there is nothing to compare. */
   reason?: string;
-  /** What differs, where nothing explains it. */
+  /** Differences without an explanation. */
   unexplained?: string;
 }
 
-/** Reads a file with our codec and with the official client, or with whoever is given in its place. */
+/** Reads a file with our codec and with the official client (or the given oracle). */
 export async function compare(found: Found, oracle?: Oracle): Promise<Verdict> {
   const { file } = found;
   if ("reason" in found) return { file, verdict: "not applicable", reason: found.reason };
@@ -34,7 +34,7 @@ export async function compare(found: Found, oracle?: Oracle): Promise<Verdict> {
     if (other !== undefined)
       return { file, verdict: "differs", unexplained: `fed ${other}, it reads otherwise` };
   } catch (thrown) {
-    // A client that asks for no finish signal takes a cut recording for a whole one.
+    // A client that does not require a finish signal accepts a truncated recording.
     if (thrown instanceof RondoError && thrown.kind === "stream_truncated" && theirs.stop === undefined)
       return { file, verdict: "not applicable", reason: "the stream ends without its finish signal" };
     return { file, verdict: "differs", unexplained: `we cannot read it: ${messageOf(thrown)}` };
@@ -47,7 +47,7 @@ export async function compare(found: Found, oracle?: Oracle): Promise<Verdict> {
   const { text, calls, stop } = mine;
   const helped = differences({ text, calls, stop }, helper.said);
   if (helped === "") return { file, verdict: "same" };
-  // The client's chunks say what we say and its helper says another thing: only a known quirk may be why.
+  // The client's chunks agree with us, its helper does not: only a known quirk explains that.
   if (helper.quirks.length === 0)
     return { file, verdict: "differs", unexplained: `by its helper, ${helped}` };
   return { file, verdict: "differs", reason: helper.quirks.join("; ") };
@@ -66,7 +66,7 @@ function sameAnswer(first: AssistantMessage, recording: Recording, feeding: Feed
   return recording.whole || isDeepStrictEqual(stable(decode(recording, feeding)), stable(first));
 }
 
-/** Calls that came without an id may have been given one at random. */
+/** Replaces the random ids of calls that came without one. */
 function stable(message: AssistantMessage): AssistantMessage {
   return {
     ...message,
@@ -74,7 +74,7 @@ function stable(message: AssistantMessage): AssistantMessage {
   };
 }
 
-/** As JSON would carry it: prototypes and undefined members do not count. */
+/** As JSON: prototypes and undefined members do not count. */
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -1,7 +1,8 @@
-// The room of the corpus: which files hold one whole response of one of the five protocols, and their bytes.
+// The room of the corpus: finds files with one complete response of the five protocols, and their bytes.
 //
-// A file is known by what is in it, not by its name: the folder only breaks a tie. Files are recorded without their
-// framing (one JSON object a line); the framing of the wire is put back here, so that both sides read the same bytes.
+// The protocol is recognized by the content, not by the name; the folder only decides ambiguous cases. Files are
+// recorded without framing (one JSON object per line); the wire's framing is added here, so that both sides read
+// the same bytes.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -19,13 +20,13 @@ export type Loose = { [member: string]: unknown };
 
 export interface Recording {
   protocol: Protocol;
-  /** A stream's frames as bytes, one element a frame; or one whole JSON body. */
+  /** A stream's frames as bytes, one element per frame; or one complete JSON body. */
   frames: Uint8Array[];
   whole: boolean;
   contentType: string;
 }
 
-/** A recording, or why a file is none. */
+/** A recording, or why a file is not one. */
 export type Found = { file: string } & ({ recording: Recording } | { reason: string });
 
 /** Every transcript under a folder, in a stable order. */
@@ -155,7 +156,7 @@ const frameCodec = new EventStreamCodec(
   (input) => new TextEncoder().encode(input),
 );
 
-/** A line of a Bedrock recording, `{ eventType: payload }`, as the binary message it came in. */
+/** A line of a Bedrock recording, `{ eventType: payload }`, as the original binary message. */
 function eventFrame(chunk: Loose): Uint8Array {
   const [[name, payload] = ["", {}]] = Object.entries(chunk);
   const failed = name.endsWith("Exception");

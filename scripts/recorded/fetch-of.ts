@@ -1,4 +1,4 @@
-// The room of the fetch that plays a recording: a client that takes one asks nobody else.
+// The room of the replaying fetch: a client that uses it contacts no server.
 
 import type { Recording } from "./corpus.ts";
 

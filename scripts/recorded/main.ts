@@ -1,7 +1,7 @@
 // npm run -s fixtures -- DIR
 //
-// Reads recorded responses with our codecs and with the providers' own clients, and says where the two differ.
-// One line a file: `same FILE`, `differs FILE reason`, `not applicable FILE reason`; then the totals. Exits with 1 when a
+// Reads recorded responses with our codecs and with the providers' own clients, and reports differences.
+// One line per file: `same FILE`, `differs FILE reason`, `not applicable FILE reason`; then the totals. Exits with 1 when a
 // difference has no reason, and with 2 when there was nothing to read.
 
 import { existsSync } from "node:fs";

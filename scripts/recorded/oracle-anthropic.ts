@@ -17,7 +17,7 @@ export async function anthropicSaid(recording: Recording): Promise<Said> {
   const usage = isObject(message.usage) ? message.usage : {};
   const read = usage.cache_read_input_tokens;
   const written = usage.cache_creation_input_tokens;
-  // What the totals leave out, by Anthropic's own word.
+  // Excluded from the totals, according to Anthropic's documentation.
   const beside = (Array.isArray(usage.iterations) ? usage.iterations : [])
     .filter(isObject)
     .filter(({ type }) => type === "compaction" || type === "advisor_message");

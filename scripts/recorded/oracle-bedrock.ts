@@ -1,4 +1,4 @@
-// The room of AWS's own client. Its stream hands out events; they are added up by block.
+// The room of AWS's own client. Its stream yields events, which are combined here by block.
 
 import { Readable } from "node:stream";
 import {

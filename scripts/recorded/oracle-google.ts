@@ -1,4 +1,4 @@
-// The room of Google's own client. It hands out chunks and adds nothing up.
+// The room of Google's own client. It yields chunks and does not combine them.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -68,7 +68,7 @@ function added(chunks: readonly Loose[]): Said {
   return said;
 }
 
-/** Puts one piece of streamed arguments where its path says. */
+/** Inserts one piece of streamed arguments at its path. */
 function put(args: Loose, piece: Loose): void {
   const steps = [...String(piece.jsonPath).matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[['"](.*?)['"]\]/g)].map(
     ([, name, index, quoted]) => (index === undefined ? (name ?? quoted ?? "") : Number(index)),

@@ -1,4 +1,4 @@
-// The room of OpenAI's own client, which the compatible providers name as theirs too.
+// The room of OpenAI's own client, which compatible providers recommend too.
 
 import OpenAI from "openai";
 import { isObject, type Loose, type Recording } from "./corpus.ts";
@@ -22,8 +22,8 @@ export async function chatSaid(recording: Recording): Promise<Theirs> {
       usage: chatUsage(completion.usage),
     };
   }
-  // The client's helper knows no reasoning, and not what compatible servers do with indexes and lists: its typed chunks
-  // are added up, and what the helper makes of them stands beside.
+  // The client's helper does not know reasoning, nor how compatible servers use indexes and lists: so its typed chunks are
+  // combined here, and the helper's result is compared with that.
   const said: Said = { text: "", reasoning: "", calls: [], stop: undefined, usage: {} };
   const calls = new Map<string, { name: string; arguments: string }>();
   const quirks = new Set<string>();
@@ -63,7 +63,7 @@ export async function chatSaid(recording: Recording): Promise<Theirs> {
   return helper === undefined ? said : { ...said, helper: { said: helper, quirks: [...quirks] } };
 }
 
-/** What the client's own stream helper makes of it; undefined where it gives up on a stream that the client can read. */
+/** The result of the client's own stream helper; undefined when it fails on a stream that the client can read. */
 async function helped(
   recording: Recording,
 ): Promise<(Pick<Said, "text" | "stop"> & { calls: unknown[] }) | undefined> {
@@ -119,7 +119,7 @@ function chatUsage(value: unknown): Said["usage"] {
   const prompt = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
   const reasoning = (details.reasoning_tokens ?? value.reasoning_tokens) as number | undefined;
   let output = value.completion_tokens as number;
-  // Some count reasoning beside the answer; the total tells.
+  // Some servers count reasoning separately; the total shows it.
   if (reasoning && value.total_tokens === input + output + reasoning) output += reasoning;
   return counted({
     inputTokens: input,
@@ -139,7 +139,7 @@ export async function responsesSaid(recording: Recording): Promise<Said> {
     const response = (await stream.finalResponse()) as unknown as Loose;
     if ((response.output as unknown[]).length > 0) return responseSaid(response);
   } catch {
-    // The helper expects more of a stream than some servers send; its raw events still tell.
+    // The helper requires more of a stream than some servers send; its raw events still work.
   }
   const output: Loose[] = [];
   let response: Loose = {};

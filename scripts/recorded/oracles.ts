@@ -1,7 +1,7 @@
-// The room of oracles: what the providers' own clients make of the same bytes.
+// The room of oracles: reads the same bytes with the providers' own clients.
 //
-// A client is asked as its users ask it, over a `fetch` or a server that answers with the recording. Nothing of ours
-// reads along. Where a client only hands out chunks, they are added up here in the plainest way.
+// A client is used as its users use it, with a `fetch` or a server that returns the recording. None of our code
+// is involved, except that chunks are combined here, in the simplest way, where a client does not do it.
 
 import type { Protocol, Recording } from "./corpus.ts";
 import type { Theirs } from "./said.ts";

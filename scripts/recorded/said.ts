@@ -1,4 +1,4 @@
-// The room of comparison: an answer in the words that every official client can say it in too.
+// The room of comparison: an answer in a common format that every official client's result can be converted to.
 
 import type { AssistantMessage, ModelEvent, Usage } from "@rondo/core";
 import type { Codec } from "../../packages/models/src/codec.ts";
@@ -15,12 +15,12 @@ export interface Said {
   text: string;
   reasoning: string;
   calls: { name: string; args: unknown }[];
-  /** The provider's own word for how it ended. */
+  /** The provider's own stop word. */
   stop: string | undefined;
   usage: Usage;
 }
 
-/** What an official client says, and what its convenience helper says where that is another thing. */
+/** The official client's result, and that of its convenience helper if it differs. */
 export interface Theirs extends Said {
   helper?: { said: { text: string; calls: unknown[]; stop: string | undefined }; quirks: string[] };
 }

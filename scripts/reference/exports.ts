@@ -1,7 +1,7 @@
-// The room of the exports: what a package offers, each thing with its signature and its docstring, from the sources.
+// The room of the exports: everything a package exports, with signature and docstring, from the sources.
 //
-// A source is turned into its declarations (`isolatedDeclarations` makes that a matter of one file), and its exports are
-// followed from the package's entry to the file they are declared in. Nothing is type-checked here; nothing is run.
+// Each source is converted to its declarations (with `isolatedDeclarations` that needs only the one file), and exports
+// are followed from the package's entry to where they are declared. Nothing is type-checked or run.
 
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -11,17 +11,17 @@ import type { Package } from "../packages.ts";
 export interface Exported {
   name: string;
   kind: "class" | "function" | "interface" | "type" | "constant";
-  /** The declaration, without bodies. Overloads stand below one another. */
+  /** The declaration, without bodies; with all overloads. */
   signature: string;
-  /** The docstring as it is written, without its stars. Empty where there is none. */
+  /** The text of the docstring, without comment markers. Empty if there is none. */
   doc: string;
-  /** The source it is declared in, from the package's `src`. */
+  /** The source it is declared in, relative to the package's `src`. */
   room: string;
-  /** What is imported: the package's name, or one of its other entries. */
+  /** What to import: the package's name, or one of its other entries. */
   entry: string;
 }
 
-/** A declaration of one file. */
+/** A declaration in a file. */
 interface Declared {
   kind: Exported["kind"];
   signature: string;
@@ -32,14 +32,14 @@ type Passed = { from: string; name: string };
 
 interface Module {
   declared: Map<string, Declared>;
-  /** Names that another file declares. */
+  /** Names that are re-exported from another file. */
   passed: Map<string, Passed>;
   imported: Map<string, Passed>;
   /** Names in the order of the file. */
   order: (string | { all: string })[];
 }
 
-/** As much of a syntax tree as is looked at. */
+/** The parts of a syntax tree that are used here. */
 interface Syntax {
   type: string;
   start: number;
@@ -81,7 +81,7 @@ export function exportsOf({ name, folder, manifest }: Package): Exported[] {
   return found;
 }
 
-/** The comment a source opens with: the rule of its room. */
+/** The head comment of a source: the rule of its room. */
 export function ruleOf(file: string): string {
   const lines: string[] = [];
   for (const line of readFileSync(file, "utf8").split("\n")) {
@@ -158,7 +158,7 @@ function readStatement(module: Module, file: string, code: string, statement: Sy
   else for (const name of namesIn(statement)) keep(module, name, statement, code, above);
 }
 
-/** A thing that is declared here and may be exported by another statement. */
+/** Keeps a declaration that another statement may export. */
 function keep(module: Module, name: string, statement: Syntax, code: string, above: string): void {
   const text = `export ${code.slice(statement.start, statement.end)}`;
   if (!module.declared.has(name)) module.declared.set(name, declaredAs(statement, text, above));
@@ -197,7 +197,7 @@ function namesIn(declaration: Syntax): string[] {
   return declaration.id?.name === undefined ? [] : [declaration.id.name];
 }
 
-/** Declarations as a reader wants them: no `declare`, no private members, two spaces. */
+/** Makes declarations readable: no `declare`, no private members, two spaces. */
 const tidy = (text: string): string =>
   text
     .replace(/^export (declare )?(default )?/, "")
@@ -207,5 +207,5 @@ const tidy = (text: string): string =>
     .replaceAll("\t", "  ")
     .replaceAll(/^( *)\*(?=[ /])/gm, "$1 *");
 
-/** A file beside the one that names it. */
+/** The path of a file that another one imports by a relative path. */
 const sourceAt = (file: string, specifier: string): string => join(dirname(file), specifier);

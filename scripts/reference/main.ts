@@ -1,7 +1,7 @@
 // npm run -s reference
 //
-// Writes docs/reference/, a page for each package, from the sources. The pages are not kept in the repository, for they say
-// nothing that the sources do not; the site has them.
+// Generates docs/reference/ from the sources, a page for each package. The pages are not kept in the repository, as they
+// contain nothing that the sources do not; the site includes them.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The room of the reference's pages: a package's exports as Markdown, one page a package, grouped by the source they
-// are declared in, under the comment that source opens with.
+// The room of the reference's pages: a package's exports as Markdown, one page per package, grouped by source file, each
+// group with that file's head comment.
 
 import { basename, join } from "node:path";
 import { Anchors } from "../docs/pages.ts";
@@ -9,14 +9,14 @@ import { type Exported, exportsOf, ruleOf } from "./exports.ts";
 export interface ReferencePage {
   /** Of the package. */
   name: string;
-  /** From the root of the repository. */
+  /** Relative to the repository. */
   path: string;
   file: string;
   text: string;
   exports: Exported[];
 }
 
-/** A package with more exports than this has a page for each folder of its sources that has more than a few. */
+/** A package with more exports than this has a separate page for each larger folder of its sources. */
 const pageful = 200;
 const few = 5;
 
@@ -46,7 +46,7 @@ export function referencePages(): ReferencePage[] {
 
 const fileOf = (short: string, part: string): string => `${part === "" ? short : `${short}-${part}`}.md`;
 
-/** Exports by the folder of the sources they are declared in, its door beside it included; nothing for other files, and for small folders. */
+/** Exports by the folder of their sources (with the file of the same name beside it); not for other files and small folders. */
 function partsOf(exports: readonly Exported[]): Map<string, Exported[]> {
   const inFolders = exports.flatMap(({ room }) => (room.includes("/") ? room.split("/")[0] : []));
   const folderOf = ({ room }: Exported): string =>
@@ -56,7 +56,7 @@ function partsOf(exports: readonly Exported[]): Map<string, Exported[]> {
   return grouped(exports, (one) => (isPart(folderOf(one)) ? folderOf(one) : ""));
 }
 
-/** The other pages of the package. */
+/** Links to the package's other pages. */
 function beside(files: readonly { part: string; file: string }[], here: string): string[] {
   const others = files.filter(({ part }) => part !== here);
   if (others.length === 0) return [];
@@ -116,7 +116,7 @@ function docText(doc: string): string {
 const quoted = (text: string): string[] =>
   text === "" ? [] : [...text.split("\n").map((line) => `> ${escaped(line)}`.trimEnd()), ""];
 
-/** Angle brackets and braces outside of code are text, not markup. */
+/** Escapes angle brackets and braces outside of code. */
 const escaped = (text: string): string =>
   text
     .split(/(`[^`]*`)/)

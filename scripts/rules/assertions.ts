@@ -1,9 +1,9 @@
-// The room of assertions: whether a test asserts anything, seen in its source.
+// The room of assertions: whether a test asserts anything, according to its source.
 //
-// A report says that a test passed, not that it looked at anything. So its source is parsed, and the test with that
-// title must hold an assertion: `expect(…)` (or `expect.soft`, `expect.poll`) with a matcher called on it, about something
-// that is no literal. An assertion in a function of the same file that the test calls counts; one in another file does
-// not, for it cannot be seen from here.
+// A report says that a test passed, not that it checked anything. So its source is parsed, and the test with that title
+// must contain an assertion: `expect(…)` (or `expect.soft`, `expect.poll`) with a matcher, about something that is not a
+// literal. An assertion in a function of the same file that the test calls counts; one in another file does not, as it
+// is not parsed.
 
 import { childrenOf, isNode, type Node, parse } from "../syntax.ts";
 
@@ -12,14 +12,14 @@ function some(node: Node, test: (node: Node) => boolean): boolean {
 }
 
 interface TestInSource {
-  /** Matches the titles it may have: what is filled in at run time matches anything. */
+  /** Matches its possible titles: values filled in at run time match anything. */
   title: RegExp;
-  /** Characters of the title that are there in the source: the more, the surer. */
+  /** Number of characters of the title that are literal in the source: the more, the more reliable a match. */
   certain: number;
   asserts: boolean;
 }
 
-/** Whether the tests of a file assert anything, by their titles. Undefined: no such test is in the source. */
+/** Whether the tests of a file assert anything, by title. Undefined: the source has no such test. */
 export function assertionsOf(source: string, path: string): (title: string) => boolean | undefined {
   const program = parse(source, path);
   const asserting = assertingFunctions(program);
@@ -35,7 +35,7 @@ export function assertionsOf(source: string, path: string): (title: string) => b
       ?.asserts;
 }
 
-/** A call of `test` or `it`, also by way of `.each(…)` and the like. */
+/** A call of `test` or `it`, also through `.each(…)` and the like. */
 function testIn(node: Node, asserting: ReadonlySet<string>): TestInSource | undefined {
   if (node.type !== "CallExpression") return undefined;
   const [title, ...rest] = node.arguments as Node[];
@@ -50,7 +50,7 @@ function testIn(node: Node, asserting: ReadonlySet<string>): TestInSource | unde
   };
 }
 
-/** The literal pieces of a title, cut where something is filled in. */
+/** The literal pieces of a title, between the placeholders. */
 function piecesOf(title: Node): string[] | undefined {
   if (title.type === "Literal" && typeof title.value === "string")
     return title.value.split(/%[sdifjoOc#$]|\$[A-Za-z_][\w.]*/).map((piece) => piece.replaceAll("%%", "%"));
@@ -64,7 +64,7 @@ function rootOf(callee: unknown): string {
   return rootOf(callee.type === "CallExpression" ? callee.callee : callee.object);
 }
 
-/** A matcher called on what was expected, whatever stands between (`not`, `resolves`). */
+/** A matcher called on an `expect(…)`, possibly through `not` or `resolves`. */
 function isAssertion(node: Node): boolean {
   if (node.type !== "CallExpression" || !isNode(node.callee) || node.callee.type !== "MemberExpression")
     return false;
@@ -92,7 +92,7 @@ function callsOne(node: Node, names: ReadonlySet<string>): boolean {
   );
 }
 
-/** Names of the file's own functions that assert, directly or by one another. */
+/** Names of the file's own functions that assert, directly or through one another. */
 function assertingFunctions(program: Node): Set<string> {
   const bodies = new Map<string, Node>();
   const visit = (node: Node): void => {

@@ -1,21 +1,21 @@
 // The room of the rule book: the numbered rules of a behaviour file, and their names.
 //
-// A letter has sections (`## E4. Display`) and the numbers of its rules run on through them (`20. …`), so a rule is named by
-// its section and its number: `E4.20`. The section says nothing the number does not, and is held to all the same: a
-// name with the wrong one was meant for another rule.
+// A letter has sections (`## E4. Display`), and rule numbers are continuous across its sections (`20. …`), so a rule is
+// named by section and number: `E4.20`. The section adds no information, but must be right: a name with the
+// wrong one was meant for another rule.
 
 export interface NumberedRule {
   /** Canonical: `E4.20`. */
   id: string;
   letter: string;
   number: number;
-  /** What it says, in one line. */
+  /** Its text, on one line. */
   text: string;
 }
 
 /**
- * The rules of a behaviour file, in its order.
- * @throws Error when it has none, or a number twice in one letter
+ * The rules of a behaviour file, in order.
+ * @throws Error when it has none, or a number occurs twice in one letter
  */
 export function readBook(source: string): NumberedRule[] {
   const rules = new Map<string, NumberedRule>();
@@ -39,17 +39,17 @@ export function readBook(source: string): NumberedRule[] {
   return [...rules.values()];
 }
 
-/** A rule as a test names it. */
+/** A rule as named in a test's title. */
 export interface Mention {
   /** As written. */
   written: string;
-  /** The rule meant, if there is one. */
+  /** The rule that is meant, if it exists. */
   rule?: NumberedRule;
-  /** Whether it is written as it should be. */
+  /** Whether it is written in canonical form. */
   canonical: boolean;
 }
 
-/** The rules a test's name mentions. `E.20` means E4.20 and counts, and so would `E4.20`; `E3.20` means nothing. */
+/** The rules that a test's name mentions. `E.20` means E4.20 and counts, as does `E4.20`; `E3.20` means nothing. */
 export function mentionsIn(name: string, rules: readonly NumberedRule[]): Mention[] {
   const letters = new Set(rules.map((rule) => rule.letter));
   const mentions = new Map<string, Mention>();
@@ -65,7 +65,7 @@ export function mentionsIn(name: string, rules: readonly NumberedRule[]): Mentio
   return [...mentions.values()];
 }
 
-/** Rules with nothing to test, and why: lines of `rule<TAB>reason`. At most ten. */
+/** Rules without anything to test, with the reason: lines of `rule<TAB>reason`. At most ten. */
 export function readExempt(
   source: string,
   rules: readonly NumberedRule[],

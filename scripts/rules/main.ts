@@ -1,8 +1,8 @@
-// `npm run -s rules -- FILE [--report FILE]`: which rules of a behaviour file are tested, by name.
+// `npm run -s rules -- FILE [--report FILE]`: checks which rules of a behaviour file are tested, by the tests' names.
 //
-// A test that bears a rule's number in its name (`E4.20 …`) and passes and asserts something tests that rule. At most
-// three rules a test, so that none is tested by the way. The last line is `N rules, N untested`; it exits with 1 when
-// a rule is untested or a name is wrong. `--report` takes vitest's JSON report of an earlier run instead of running.
+// A test tests a rule if its name contains the rule's number (`E4.20 …`), it passes, and it asserts something. A test may
+// name at most three rules, so that none is tested only incidentally. The last line is `N rules, N untested`; exits with
+// 1 when a rule is untested or a name is wrong. `--report` reads vitest's JSON report of an earlier run instead of running.
 
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ import { type Report, weigh } from "./weigh.ts";
 
 const testFiles = ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"];
 
-/** Runs the tests whose names may hold a rule's number. */
+/** Runs the tests whose names may contain a rule's number. */
 async function runTests(letters: string): Promise<Report> {
   const number = `(?<![\\w.-])[${letters}]\\d*\\.\\d+`;
   const pattern = new RegExp(number);

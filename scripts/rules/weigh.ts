@@ -1,11 +1,11 @@
-// The room of weighing: which tests count for which rules, and what is wrong with the names of tests.
+// The room of weighing: which tests count for which rules, and which test names are wrong.
 
 import { relative } from "node:path";
 import { root } from "../packages.ts";
 import { assertionsOf } from "./assertions.ts";
 import { mentionsIn, type NumberedRule } from "./book.ts";
 
-/** What is read of vitest's JSON report. */
+/** The part of vitest's JSON report that is used. */
 export interface Report {
   testResults: {
     /** The file. */
@@ -17,13 +17,13 @@ export interface Report {
 export interface Weighed {
   /** The tests that count, by the rule's id. */
   tests: Map<string, { title: string; path: string }[]>;
-  /** Names that must be mended. */
+  /** Names that must be corrected. */
   wrong: string[];
-  /** Tests that bear a number and do not count. */
+  /** Tests with a rule's number that do not count. */
   notes: string[];
 }
 
-/** @param sourceOf the text of a test file */
+/** @param sourceOf returns the text of a test file */
 export function weigh(
   report: Report,
   rules: readonly NumberedRule[],
@@ -48,7 +48,7 @@ export function weigh(
         continue;
       }
       if (status !== "passed") {
-        // Under a name filter every other test of the file is skipped; one with a number was skipped by itself.
+        // A name filter skips all other tests of the file; one with a number was skipped for its own reason.
         notes.add(`${where} is ${status}`);
         continue;
       }

@@ -1,5 +1,5 @@
-// The room of the built site's check: each link of each page leads to a page and a heading that were built, and nothing
-// is fetched from elsewhere.
+// The room of checking the built site: every link leads to an existing page and heading, and nothing is loaded from
+// elsewhere.
 
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";

@@ -1,13 +1,13 @@
-// The room of the loop's diagram: the table's phases and what may follow what, as one SVG.
+// The room of the loop's diagram: the table's phases and transitions, as one SVG.
 //
-// The places are chosen by hand, the edges come from the table: a phase without a place is an error. Colours are the
-// page's. What a run does when nothing goes wrong is drawn stronger; pointing at a phase shows where it leads.
+// Positions are chosen by hand, edges come from the table: a phase without a position is an error. Colours are the
+// page's. Transitions of a normal run are drawn bolder; pointing at a phase highlights where it leads.
 
 import { type Phase, table } from "@rondo/core";
 
 const width = 140;
 const height = 44;
-/** How far an edge bends to its right, so that the way back is another one. */
+/** How far an edge bends to its right, so that edges in opposite directions do not overlap. */
 const bend = 30;
 
 const places: Readonly<Record<string, readonly [x: number, y: number]>> = {
@@ -21,7 +21,7 @@ const places: Readonly<Record<string, readonly [x: number, y: number]>> = {
   cancelling: [90, 220],
 };
 
-/** Edges that would run through another phase bend more, or to the other side. */
+/** Edges that would cross another phase bend more, or to the other side. */
 const detours: Readonly<Record<string, number>> = {
   "judging ready": 120,
   "compacting idle": -120,
@@ -37,7 +37,7 @@ const mainWay: readonly (readonly [Phase, Phase])[] = [
   ["finishing", "idle"],
 ];
 
-/** The diagram, on one line: Markdown ends a block of HTML at an empty one. */
+/** The diagram on one line, because Markdown ends a block of HTML at an empty line. */
 export function loopDiagram(): string {
   const phases = Object.keys(table) as Phase[];
   const groups = phases.map((from) => {
@@ -73,7 +73,7 @@ function edge(from: Phase, to: Phase): string {
   return line + tip;
 }
 
-/** Where the line from the middle of a box to a point leaves the box, and `gap` further on. */
+/** Where the line from a box's centre to a point leaves the box, plus `gap`. */
 function border(x: number, y: number, toX: number, toY: number, gap: number): [number, number] {
   const dx = toX - x;
   const dy = toY - y;

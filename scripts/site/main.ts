@@ -1,9 +1,9 @@
 // npm run -s site -- [--serve [--port N]]
 //
-// Builds the documentation's site into site/dist. `--serve` shows it on this machine, at the port 4173 or another.
+// Builds the documentation's site into site/dist. `--serve` serves it on this machine, on port 4173 or another one.
 //
-// The generator (VitePress, with its local search) lives in site/ with a lock file of its own, and is installed the first
-// time this runs. Without its install scripts: none of them is needed. The site works without any network.
+// The generator (VitePress, with its local search) is in site/ with its own lock file, and is installed on the first
+// run, without install scripts: none is needed. The site works without any network.
 
 import { existsSync, globSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const { serve, port } = asked.options({
 asked.whole("port", port);
 if (!existsSync(vitepress)) {
   console.log("installing the generator into site/ (about 100 MB, once)");
-  // `npm run -s` silences npm below it as well: what goes wrong here has to be said.
+  // `npm run -s` also silences npm in child processes: errors must be shown here.
   await must("npm", ["ci", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"]);
 }
 stage();

@@ -1,7 +1,7 @@
-// The room of staging: the repository's pages as the site's generator wants them.
+// The room of staging: prepares the repository's pages for the site generator.
 //
-// Pages keep their text. Their links are led to where the site has the page; a link to a file that is no page becomes
-// its label. The front page of docs is the site's map: its sidebar, and the list on its start page.
+// Texts stay the same. Links are rewritten to the site's pages; a link to a file that is not a page is replaced by
+// its label. The front page of docs defines the sidebar, and the list on the start page.
 
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
@@ -18,7 +18,7 @@ interface Group {
   items: { text: string; link: string }[];
 }
 
-/** The site's pages, by their place in it, and its sidebar. */
+/** The site's pages, by their path in it, and its sidebar. */
 export function stagedFiles(): Page[] {
   const changelog = { path: "CHANGELOG.md", text: readFileSync(join(root, "CHANGELOG.md"), "utf8") };
   const pages: Page[] = [...allPages(), changelog, ...referencePages()];
@@ -36,7 +36,7 @@ export function stagedFiles(): Page[] {
   ];
 }
 
-/** Puts everything into site/.pages, which is emptied first. */
+/** Writes everything to site/.pages, which is emptied first. */
 export function stage(): void {
   rmSync(staged, { recursive: true, force: true });
   for (const { path, text } of stagedFiles()) {
@@ -49,7 +49,7 @@ export function stage(): void {
     copyFileSync(join(siteFolder, name), join(staged, "public", name));
 }
 
-/** Where a page of the repository stands in the site. */
+/** The path in the site of a page of the repository. */
 function placeOf(path: string): string {
   if (path === "README.md" || path === "docs/README.md") return "index.md";
   if (!path.startsWith("docs/")) return path.toLowerCase();
@@ -81,7 +81,7 @@ function forSite({ path, text }: Page, known: ReadonlySet<string>): string {
   }
 }
 
-/** The groups of the documentation's front page: a heading, and the pages linked below it. */
+/** The groups of the documentation's front page: a heading, with the pages linked below it. */
 function mapOf(front: Page, known: ReadonlySet<string>): Group[] {
   const groups: Group[] = [];
   for (const line of front.text.split("\n")) {
@@ -106,7 +106,7 @@ function mapOf(front: Page, known: ReadonlySet<string>): Group[] {
   return groups;
 }
 
-/** A page of the reference by its package and its part: `@rondo/core: rules`. */
+/** The title of a reference page, from package and part: `@rondo/core: rules`. */
 const partOf = (name: string, path: string): string => {
   const part = /-(\w+)\.md$/.exec(path)?.[1];
   return part === undefined ? name : `${name}: ${part}`;

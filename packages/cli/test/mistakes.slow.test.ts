@@ -186,7 +186,7 @@ describe("what the machine lacks", () => {
     expect(out.code).toBe(1);
     expectLine(
       await rondo(at, ["runs", "--journal", `jsonl:${text}`]),
-      `${text} is no folder; write ${text}`,
+      `${text} is not a folder; write ${text}`,
     );
   });
 

@@ -37,7 +37,7 @@ describe("rondo run on a terminal", () => {
     const terminal = onTerminal(at, "touches");
     await terminal.shows(question);
     terminal.type("nope\r");
-    await terminal.shows("one of y, n, e and a is needed");
+    await terminal.shows("answer y, n, e or a");
     await terminal.shows(question);
     terminal.type("n\r");
     await terminal.shows("why not?");

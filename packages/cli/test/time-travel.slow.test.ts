@@ -17,7 +17,7 @@ describe("a run that is over", () => {
     const replayed = await rondo(at, ["replay", id]);
     expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
     expect(replayed.stdout).toBe(
-      `run ${id}: 2 requests made again from the records, byte for byte what the model was sent\nstarted today it would send the same\n`,
+      `run ${id}: 2 requests rebuilt from the records, byte for byte what the model was sent\na run started today would send the same\n`,
     );
 
     const explained = await rondo(at, ["explain", id]);
@@ -81,7 +81,7 @@ describe("a run that is over", () => {
     db.close();
     const forked = await rondo(at, ["fork", id]);
     expect([forked.code, forked.stdout]).toEqual([0, expect.stringMatching(/^[0-9a-z]{8}\n$/)]);
-    expect(forked.stderr).toMatch(/it stands at an end: say more with rondo chat --resume \w{8}\n$/);
+    expect(forked.stderr).toMatch(/the run has ended there: say more with rondo chat --resume \w{8}\n$/);
     expect(forked.stderr).toMatch(/^warning: the fork \w+ lacks what session \w+ kept as out_\w+: .*damaged/);
   });
 
@@ -102,7 +102,7 @@ describe("a run that is over", () => {
     const out = await rondo(at, ["replay", "older"]);
     expect(out.code).toBe(1);
     expect(out.stdout).toContain("0 of 1 request are what the model was sent; the request of step 1");
-    expect(out.stdout).toContain("what was sent cannot be made again");
+    expect(out.stdout).toContain("what was sent cannot be shown");
     expect(out.stdout).toContain("system changed:\n    - You are old.");
     expect(id).not.toBe("older");
   });

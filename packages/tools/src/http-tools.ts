@@ -10,7 +10,7 @@ import type { HttpArgs, HttpRules } from "./http/calling.ts";
 import { type HttpToolsOptions, httpToolsOptions } from "./http/options.ts";
 import { originOf, placeOf, placesOf } from "./http/urls.ts";
 
-const url = { type: "string", minLength: 1, description: "The whole URL, http: or https:." } as const;
+const url = { type: "string", minLength: 1, description: "The full URL, http: or https:." } as const;
 
 /** The tools `fetch_url`, which reads, and `http_request`, which may write. */
 export function httpTools(options: HttpToolsOptions = {}): Tool[] {
@@ -26,7 +26,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
   const fetchUrl = tool({
     name: "fetch_url",
     description:
-      "Gets a URL and gives the status, a few headers and the body, if that is text. Redirects are followed. " +
+      "Gets a URL and returns the status, a few headers and the body, if it is text. Redirects are followed. " +
       reached(options),
     inputSchema: { type: "object", properties: { url }, required: ["url"] },
     effect: "read",
@@ -39,7 +39,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
   const httpRequest = tool({
     name: "http_request",
     description:
-      "Sends an HTTP request and gives the status, a few headers and the body, if that is text. To read a page, use fetch_url. " +
+      "Sends an HTTP request and returns the status, a few headers and the body, if it is text. To read a page, use fetch_url. " +
       reached(options),
     inputSchema: {
       type: "object",
@@ -49,7 +49,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
         headers: {
           type: "object",
           additionalProperties: { type: "string" },
-          description: 'By name. With a body, say what it is: {"content-type": "application/json"}.',
+          description: 'By name. With a body, give its type: {"content-type": "application/json"}.',
         },
         body: { type: "string", description: "The body, as text." },
       },

@@ -40,15 +40,15 @@ export function noteProgress(options: NoteProgressOptions = {}): Tool {
   return tool({
     name: "note_progress",
     description:
-      "Notes how far the work is. Notes stay known when the conversation grows too long to be kept whole. " +
-      "Give only what is new; the lists of what is left and what is next replace the earlier ones.",
+      "Records the progress of the work. Notes are kept even when the conversation grows too long to keep in full. " +
+      "Give only what is new; new lists for left and next replace the earlier ones.",
     inputSchema: {
       type: "object",
       properties: {
         decisions: list("Decisions made, each with its reason."),
         done: list("What is finished."),
-        left: list("Everything still to be done. Empty: nothing is."),
-        next: list("The next steps. Empty: there are none."),
+        left: list("Everything still to be done. Empty: nothing."),
+        next: list("The next steps. Empty: none."),
       },
     },
     effect: "idempotent",
@@ -64,7 +64,7 @@ export function noteProgress(options: NoteProgressOptions = {}): Tool {
         told.push(counted(items.length, one, many));
       }
       if (told.length === 0)
-        return toolResult("Error: nothing was given to note: give decisions, done, left or next", {
+        return toolResult("Error: there is nothing to note: give decisions, done, left or next", {
           isError: true,
         });
       return toolResult(`Noted: ${told.join(", ")}`, { ledger });

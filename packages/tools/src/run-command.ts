@@ -23,8 +23,8 @@ export function runCommand(options: RunCommandOptions): Tool {
   return tool({
     name: "run_command",
     description:
-      "Runs a shell command (/bin/sh -c, so without {a,b}, [[ ]] and &>; for these run bash -c) in the root folder and " +
-      "gives its output and exit code. It has no input and no terminal. When the command ends, everything it started is ended too, background processes among them.",
+      "Runs a shell command (/bin/sh -c, so without {a,b}, [[ ]] and &>; for these use bash -c) in the root folder and " +
+      "returns its output and exit code. It has no stdin and no terminal. When the command ends, everything it started is ended too, including background processes.",
     inputSchema: {
       type: "object",
       properties: {
@@ -37,7 +37,7 @@ export function runCommand(options: RunCommandOptions): Tool {
           type: "integer",
           minimum: 1,
           maximum: longest,
-          description: `Milliseconds until it is stopped. Default: ${usual}.`,
+          description: `Time limit in milliseconds. Default: ${usual}.`,
         },
       },
       required: ["command"],

@@ -104,10 +104,10 @@ describe("a URL", () => {
   });
 
   test.each([
-    ["ftp://example.com/", "only http: and https: URLs can be asked for, not ftp:"],
+    ["ftp://example.com/", "only http: and https: URLs are supported, not ftp:"],
     ["file:///etc/passwd", "not file:"],
-    ["https://me:secret@example.com/", "must not hold a user name or a password"],
-    ["example.com", "no URL: example.com"],
+    ["https://me:secret@example.com/", "must not contain a user name or a password"],
+    ["example.com", "not a valid URL: example.com"],
     ["http://./", "names no host"],
     [`http://example.com/${"a".repeat(9000)}`, "the URL is longer than 8,192 characters"],
   ])("%s is told what is wrong with it", async (url, says) => {
@@ -124,7 +124,7 @@ describe("a URL", () => {
     };
     const { text } = await call(httpTools({ lookup }), "fetch_url", { url: "http://Example.COM./" });
     expect(text).toBe(
-      "Error: example.com has an address that is not public (private); only public ones can be asked",
+      "Error: example.com has an address that is not public (private); only public ones are allowed",
     );
     expect(asked).toEqual(["example.com"]);
   });
@@ -178,17 +178,17 @@ describe("hosts", () => {
           url: `http://${host}/`,
         })
       ).text;
-    expect(await said(["example.com"], "www.example.com")).toContain("www.example.com is not to be asked");
-    expect(await said(["example.com"], "example.com.", ["example.com"])).toContain("not to be asked");
+    expect(await said(["example.com"], "www.example.com")).toContain("www.example.com is blocked");
+    expect(await said(["example.com"], "example.com.", ["example.com"])).toContain("is blocked");
     expect(await said(["example.com"], "notexample.com")).toContain(refused);
-    expect(await said(["127.0.0.1"], "name.example", ["name.example"])).toContain("not to be asked");
-    expect(await said(["8.8.8.8"], "[::ffff:8.8.8.8]")).toContain("not to be asked");
+    expect(await said(["127.0.0.1"], "name.example", ["name.example"])).toContain("is blocked");
+    expect(await said(["8.8.8.8"], "[::ffff:8.8.8.8]")).toContain("is blocked");
     expect(await said(["example.com:8080"], "example.com")).toContain(refused);
   });
 });
 
 describe("hosts that alone may be asked", () => {
-  const none = "is none of the hosts that can be asked";
+  const none = "is not one of the allowed hosts";
   const said = async (hosts: string[], host: string, more: HttpToolsOptions = {}) => {
     const asked: string[] = [];
     const lookup = async (name: string) => {
@@ -243,7 +243,7 @@ describe("hosts that alone may be asked", () => {
     expect(await asked({ hosts: ["example.com"], privateHosts: [server.host] })).toContain(none);
     expect(
       await asked({ hosts: [server.host], privateHosts: [server.host], denyHosts: ["127.0.0.1"] }),
-    ).toContain("not to be asked");
+    ).toContain("is blocked");
     expect(server.heard).toHaveLength(1);
   });
 
@@ -306,8 +306,8 @@ describe("a redirect", () => {
 
   test.each([
     ["file:///etc/passwd", "not file:"],
-    ["http://me:secret@example.com/", "must not hold"],
-    ["http://exa mple/", "no URL"],
+    ["http://me:secret@example.com/", "must not contain"],
+    ["http://exa mple/", "not a valid URL"],
   ])("to %s is refused as such a URL is", async (location, says) => {
     const server = await leading(302, () => location);
     const { text } = await call(httpTools({ privateHosts: [server.host] }), "fetch_url", {
@@ -329,15 +329,15 @@ describe("a redirect", () => {
 
   test.each([
     ["http://169.254.169.254/", "169.254.169.254 is an address that is not public (link-local)"],
-    ["file:///etc/passwd", "only http: and https: URLs can be asked for, not file:"],
-    ["http://[bad", "no URL: http://[bad"],
-    ["http://me:mine@example.com/", "a URL must not hold a user name or a password"],
+    ["file:///etc/passwd", "only http: and https: URLs are supported, not file:"],
+    ["http://[bad", "not a valid URL: http://[bad"],
+    ["http://me:mine@example.com/", "a URL must not contain a user name or a password"],
   ])("that leads to %s is told as one: the URL that was given is not at fault", async (location, says) => {
     const server = await leading(302, () => location);
     const { text } = await call(httpTools({ privateHosts: [server.host] }), "fetch_url", {
       url: server.origin,
     });
-    expect(text).toContain(`Error: behind a redirect: ${says}`);
+    expect(text).toContain(`Error: after a redirect: ${says}`);
   });
 
   test("that leads in a circle ends", async () => {
@@ -423,7 +423,7 @@ describe("a redirect", () => {
     const tools = httpTools({ privateHosts: [home.host, away.host] });
     const { text } = await call(tools, "http_request", { method: "POST", url: home.origin, body: "private" });
     expect(text).toBe(
-      `Error: a redirect leads to ${away.origin}/there; call that URL if the request is to go there`,
+      `Error: a redirect leads to ${away.origin}/there; request that URL directly if that is meant`,
     );
     expect(away.heard).toEqual([]);
   });

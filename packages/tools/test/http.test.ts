@@ -346,7 +346,7 @@ describe("a response", () => {
 
   test("that never comes is an error", async () => {
     const { text, isError } = await fetched(() => {}, { timeoutMs: 50 });
-    expect(text).toBe("Error: no whole answer within 50 ms");
+    expect(text).toBe("Error: no complete answer within 50 ms");
     expect(isError).toBe(true);
   });
 

@@ -78,7 +78,7 @@ describe("note_progress", () => {
   test("says so when there is nothing to note", async () => {
     const { isError, text } = await call(noteProgress(), "note_progress", { done: [] });
     expect(isError).toBe(true);
-    expect(text).toBe("Error: nothing was given to note: give decisions, done, left or next");
+    expect(text).toBe("Error: there is nothing to note: give decisions, done, left or next");
   });
 
   test("stands in the journal beside its result, and nowhere in what the model reads", async () => {

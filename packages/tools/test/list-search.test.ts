@@ -242,14 +242,14 @@ describe("search_files", () => {
     const search = async (pattern: string, args = {}): Promise<string[]> =>
       (await call(searchFiles({ root }), "search_files", { pattern, ...args })).text.split("\n").slice(1);
     expect(await search("one\\ntwo")).toEqual([
-      "[lines are searched one by one, so that no newline is ever found]",
+      "[lines are searched one by one, so a newline never matches]",
     ]);
     expect(await search("one\ntwo", { literal: true })).toHaveLength(1);
-    expect((await search("x\\|y"))[0]).toContain("alternatives are parted by | alone");
+    expect((await search("x\\|y"))[0]).toContain("alternatives are separated by | alone");
     expect((await search("[[:digit:]]x"))[0]).toContain("are not known");
     expect((await search("\\Aone"))[0]).toContain("^ and $ are the ends of a line");
     expect((await search("\\<one\\>"))[0]).toContain("\\b is the edge of a word");
-    expect((await search("/one/i"))[0]).toContain("the slashes are a part of the pattern");
+    expect((await search("/one/i"))[0]).toContain("the slashes are part of the pattern");
     expect(await search("one|x\\|y")).toEqual(["a.txt:1: one"]);
     expect(await search("three")).toEqual([]);
     expect(await search("one", { glob: "*.md" })).toEqual(["[no name matches the glob]"]);

@@ -417,7 +417,7 @@ describe("the sandbox", () => {
     );
     expect(readdirSync(join(root, ".git")).sort()).toEqual(["HEAD", "config"]);
     expect(text).toContain(
-      "[taken away, because git would act on it outside of the sandbox: .git/hooks, .git/commondir]",
+      "[removed, because git would act on it outside the sandbox: .git/hooks, .git/commondir]",
     );
     const parent = folder({
       ".git/config": "",

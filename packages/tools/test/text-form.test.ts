@@ -122,10 +122,10 @@ describe("what was not seen is not written over", () => {
     const { at, read, write } = within({ "a.txt": many });
     await read("a.txt", { limit: 4 });
     expect((await write("a.txt", "line 1\n")).text).toBe(
-      "Error: a.txt was read in part only, not from line 5 to 10; nothing was written. Read the rest with read_file (offset 5) before writing over it, or change a part of it with edit_file",
+      "Error: a.txt was read only in part, without lines 5 to 10; nothing was written. Read the rest with read_file (offset 5) before overwriting it, or change a part of it with edit_file",
     );
     await read("a.txt", { offset: 8 });
-    expect((await write("a.txt", "line 1\n")).text).toContain("not from line 5 to 7");
+    expect((await write("a.txt", "line 1\n")).text).toContain("without lines 5 to 7");
     await read("a.txt", { offset: 5, limit: 3 });
     expect((await write("a.txt", "line 1\n")).isError).toBe(false);
     expect(at("a.txt").toString()).toBe("line 1\n");
@@ -151,7 +151,7 @@ describe("what was not seen is not written over", () => {
   test("a file of which a passage was replaced without reading it", async () => {
     const { write, edit, read } = within({ "a.txt": many, "b.txt": many });
     await edit("a.txt", "line 3", "third");
-    expect((await write("a.txt", "third\n")).text).toContain("read in part only, not from line 1 to 10");
+    expect((await write("a.txt", "third\n")).text).toContain("read only in part, without lines 1 to 10");
     await read("b.txt");
     await edit("b.txt", "line 3", "third");
     expect((await write("b.txt", "third\n")).isError).toBe(false);

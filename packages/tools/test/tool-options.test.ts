@@ -75,7 +75,7 @@ describe("the options of tools", () => {
     const time = (longest: number, usual: number) => ({
       timeoutMs: {
         maximum: longest,
-        description: `Milliseconds until it is stopped. Default: ${usual}.`,
+        description: `Time limit in milliseconds. Default: ${usual}.`,
       },
     });
     expect(timeOf({})).toMatchObject(time(600_000, 120_000));

@@ -174,7 +174,7 @@ describe("edit_file", () => {
     const tools = fileTools({ root });
     const answer = await call(tools, "edit_file", { path: "a.txt", oldText: "x", newText: "z" });
     expect(answer.isError).toBe(true);
-    expect(answer.text).toContain("not unique: it stands 3 times in a.txt, at lines 1, 3, 4");
+    expect(answer.text).toContain("not unique: it occurs 3 times in a.txt, at lines 1, 3, 4");
     expect(text(root, "a.txt")).toBe("x\ny\nx\nx\n");
     const all = await call(tools, "edit_file", {
       path: "a.txt",
@@ -196,7 +196,7 @@ describe("edit_file", () => {
     const tools = fileTools({ root });
     const near = await call(tools, "edit_file", { path: "a.txt", oldText: `is ${given}, `, newText: "x" });
     expect(near.text).toBe(
-      "Error: the old text does not stand in a.txt; nothing was changed. A passage that looks the same begins at line 2, " +
+      "Error: the old text does not occur in a.txt; nothing was changed. A passage that looks the same begins at line 2, " +
         "with other quotes, dashes, dots or accents: give those of the file, or a passage without them",
     );
   });
@@ -214,17 +214,17 @@ describe("edit_file", () => {
     const root = folder({ "a.txt": "if (a) {\n\t\treturn 1;\n}\n" });
     const tools = fileTools({ root });
     const near = await call(tools, "edit_file", { path: "a.txt", oldText: "    return 1;\n}", newText: "x" });
-    expect(near.text).toContain("differs from it only in white space begins at line 2");
+    expect(near.text).toContain("differs only in whitespace begins at line 2");
     const inLine = await call(tools, "edit_file", {
       path: "a.txt",
       oldText: "(a)  {\n return",
       newText: "x",
     });
-    expect(inLine.text).toContain("differs from it only in white space begins at line 1");
+    expect(inLine.text).toContain("differs only in whitespace begins at line 1");
     const none = await call(tools, "edit_file", { path: "a.txt", oldText: "nothing", newText: "x" });
     expect(none.text).toBe(
-      "Error: the old text does not stand in a.txt; nothing was changed. " +
-        "Read the file with read_file, and give the passage as it stands there",
+      "Error: the old text does not occur in a.txt; nothing was changed. " +
+        "Read the file with read_file, and give the passage exactly as it is there",
     );
   });
 
@@ -239,7 +239,7 @@ describe("edit_file", () => {
     const args = { path: "a.txt", oldText: "caf\ufffd", newText: "cafe" };
     const answer = await call(fileTools({ root }), "edit_file", args);
     expect(answer.text).toContain("\ufffd is what read_file shows for something else");
-    expect(answer.text).not.toContain("white space");
+    expect(answer.text).not.toContain("whitespace");
   });
 
   test("refuses a replacement that would make a file too large before it takes the memory for it", async () => {
@@ -261,7 +261,7 @@ describe("edit_file", () => {
     const root = folder({ "a.txt": "x x x\ny\n" });
     const tools = fileTools({ root });
     const args = { path: "a.txt", oldText: "x", newText: "z" };
-    expect((await call(tools, "edit_file", args)).text).toContain("it stands 3 times in a.txt, at line 1; ");
+    expect((await call(tools, "edit_file", args)).text).toContain("it occurs 3 times in a.txt, at line 1; ");
     expect((await call(tools, "edit_file", { ...args, replaceAll: true })).text).toContain(
       "Replaced 3 occurrences in a.txt at line 1 (now",
     );
@@ -295,7 +295,7 @@ describe("edit_file", () => {
       oldText: string,
       newText: string,
     ): Promise<{ text: string; isError: boolean }> => call(tools, "edit_file", { path, oldText, newText });
-    expect((await edit("a.bin", "x", "y")).text).toContain("no text");
+    expect((await edit("a.bin", "x", "y")).text).toContain("not text");
     expect((await edit("none", "x", "y")).text).toBe("Error: File not found: none");
     expect((await edit("a.txt", "a", "a")).text).toContain("the same");
     expect((await edit("a.txt", "", "y")).isError).toBe(true);

@@ -1,4 +1,4 @@
-// The room of the course: what happens in one play, and in which order: the prompts, the actions of the case, the rest.
+// The room of the course: the order of events in a play: prompts, the case's actions, and the rest.
 //
 // Nothing here knows what is expected.
 
@@ -39,11 +39,11 @@ interface CourseParts {
 }
 
 export class Course {
-  /** When the actions of the case are due. */
+  /** When the case's actions are due. */
   readonly cues: Cues;
-  /** What somebody said, in order. */
+  /** What the user side said, in order. */
   readonly said: string[] = [];
-  /** What came of prompts into a run that was active. */
+  /** What happened to prompts sent during an active run. */
   readonly second: Observation["second"] = [];
   readonly #parts: CourseParts;
   #agent: Agent | undefined;
@@ -61,7 +61,7 @@ export class Course {
     );
   }
 
-  /** All of it, from the first prompt until nothing more comes. */
+  /** Everything from the first prompt until nothing more happens. */
   async perform(agent: Agent): Promise<void> {
     this.#agent = agent;
     await this.cues.reached("start");
@@ -82,7 +82,7 @@ export class Course {
     for (const word of ["settled", "later"]) await this.cues.reached(word);
     for (const turn of this.#parts.one.turns_after ?? [])
       if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
-    // What is to be made smaller after a last answer is so before the next request: somebody has to make one.
+    // A compaction expected after the last answer shows in the next request, so another prompt must cause one.
     const smaller = [this.#parts.one, ...(this.#parts.one.turns ?? [])].some(({ expect }) =>
       /(?:^|_or_)compact(?:$|_or_)/.test(String(expect?.loop_outcome)),
     );
@@ -94,7 +94,7 @@ export class Course {
     this.#parts.watch.over(this.#session?.messages ?? []);
   }
 
-  /** Goes on with a run that another process left, when the case has killed that one. */
+  /** Continues a run of another process that the case has killed. */
   async #succeed(agent: Agent, others: OtherProcesses): Promise<void> {
     if (this.#parts.stored !== undefined) {
       await others.leave(this.#parts.stored.torn);
@@ -103,7 +103,7 @@ export class Course {
     await this.cues.reached("later");
     for (const record of this.#parts.journal.read(sessionId))
       if (record.type === "model_started") {
-        // Asked in another process: nothing of it came by here.
+        // It was requested in another process, so the watch did not see it.
         this.#parts.watch.callStarts(this.#parts.server.exchanges.length);
         this.#parts.watch.callEnds(this.#parts.server.exchanges.length);
       }
@@ -126,7 +126,7 @@ export class Course {
     if (this.#session !== undefined) this.#parts.watch.rests(this.#session.messages);
   }
 
-  /** The run as a stream, for a reader that is slow or breaks off. */
+  /** The run as a stream, for a reader that is slow or stops early. */
   async #streamed(agent: Agent, input: string | Message[]): Promise<void> {
     const stream = agent.stream(input, {
       session: sessionId,
@@ -163,7 +163,7 @@ export class Course {
     if (event.type === "approval_request") this.later(this.cues.reached("approval_requested"));
   }
 
-  /** Waits for it before the play is over. */
+  /** Registers work that must finish before the play ends. */
   later(acting: Promise<void> | undefined): void {
     if (acting !== undefined)
       this.#pending.push(acting.catch((thrown: unknown) => this.#parts.watch.rejected(thrown)));
@@ -211,7 +211,7 @@ export class Course {
       default: {
         const answer = answerIn(action);
         if (this.#session !== undefined && answer !== undefined) return this.#answer(answer);
-        // Somebody else: a person in an editor, a formatter.
+        // An outside writer: a person with an editor, a formatter.
         if (!writes.test(action.do))
           throw new Unsupported(`actions[].do ${JSON.stringify(action.do)}: Rondo has nothing like it yet`);
         const { path, fs = path === undefined ? {} : { [path]: action.content ?? action.text ?? "" } } =
@@ -228,7 +228,7 @@ export class Course {
     this.#session?.subscribe((event) => this.#hear(event));
   }
 
-  /** Answers a call that waits, as soon as nothing else is done. */
+  /** Answers a waiting call, once nothing else is in progress. */
   async #answer(answer: (session: Session) => Promise<RunResult>): Promise<void> {
     await this.#session?.settled();
     if (this.#session !== undefined) await this.#settle(answer(this.#session));
@@ -242,7 +242,7 @@ export class Course {
       await this.#settle(session.send(text));
       return;
     }
-    // Somebody else's prompt into a run that is active. Whoever waits its turn does not hold up the play.
+    // A prompt by somebody else into an active run. Waiting for its turn must not delay the play.
     const entry: Observation["second"][number] = { text, outcome: "rejected", words: "" };
     this.second.push(entry);
     await new Promise<void>((resolve) => {
@@ -258,7 +258,7 @@ export class Course {
       );
       setTimeout(resolve, 50);
     });
-    // Where nothing more comes of the first run by itself, the play is over: what was asked for is seen.
+    // If nothing more comes of the first run by itself, the play is over: everything requested was observed.
     const first = this.#parts.server.exchanges.at(-1);
     if (first?.served.eof === "hang") {
       const framesLeft = this.cues.left.some((at) => at.startsWith("frame"));

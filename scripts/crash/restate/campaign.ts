@@ -1,9 +1,9 @@
-// The room of the campaign on Restate: many runs at once on a cluster, and workers and nodes that are killed under them.
+// The room of the campaign on Restate: many concurrent runs on a cluster whose workers and nodes are killed.
 //
-// A server of three nodes, two workers behind one address, a few runs under way at any time. Three of four deaths are a
-// worker's, one is a node's; whoever was killed is started again, a node before the next one is killed, for a cluster of
-// three does not outlive two. Each run is then judged as one on a single machine is: beside one that was never killed,
-// by its records, and by what really happened. What a reader was shown while it ran is what was acknowledged.
+// A server of three nodes, two workers behind one address, a few runs at any time. Three of four kills hit a worker,
+// one a node; whatever was killed is started again, a node before the next kill, because a cluster of three does
+// not survive two dead nodes. Each run is judged like one on a single machine: compared with a run that was never killed,
+// by its records, and by what really happened. What a reader saw during the run counts as acknowledged.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,14 +25,14 @@ import { patienceMs, until } from "./until.ts";
 import { sessionPlace, takeSlot } from "./world.ts";
 
 export interface RestateCampaign {
-  /** Deaths, of workers and of nodes: three to one. */
+  /** Number of kills, of workers and nodes: three to one. */
   kills: number;
   seed: number;
-  /** Runs that are under way together. Default: 4. */
+  /** Number of concurrent runs. Default: 4. */
   together?: number;
-  /** Starts a write again whose outcome nobody knows. Default: false. */
+  /** Makes the mistake of starting a write with unknown outcome again. Default: false. */
   writeAgain?: boolean;
-  /** Ends at the first finding. Default: false. */
+  /** Stop at the first finding. Default: false. */
   bail?: boolean;
   hear?: (words: string) => void;
 }
@@ -132,7 +132,7 @@ class OnCluster {
     };
   }
 
-  /** One run to its end, and what is to be said of it. */
+  /** Plays one run to its end, and judges it. */
   async #play(slot: number, session: string): Promise<{ findings: readonly Finding[]; came: Came }> {
     takeSlot(this.#scratch, slot, session);
     const words: Word[] = [];
@@ -146,7 +146,7 @@ class OnCluster {
     const place = sessionPlace(this.#scratch, session, this.#journal);
     const life = { words, killed: false, ended: error === undefined, errors: error ?? "" };
     let came: Came | undefined;
-    // A reader is refused while the node that it asks is dead.
+    // Reads fail while the node that is asked is dead.
     await until(async () => {
       await this.#journal.list();
       came = await judge(place, [life], this.#reference);
@@ -156,7 +156,7 @@ class OnCluster {
     return { findings: came.findings, came };
   }
 
-  /** Reads a run while it goes on, over and over: what was shown once must stay. */
+  /** Reads a run repeatedly while it is active: what was read once must stay. */
   async #read(session: string, words: Word[], signal: AbortSignal): Promise<void> {
     const from = new Map<string, number>([[session, 0]]);
     while (!signal.aborted) {
@@ -171,12 +171,12 @@ class OnCluster {
         }
         await pause(100);
       } catch {
-        // Somebody was just killed.
+        // A node or worker was just killed.
       }
     }
   }
 
-  /** Every death there is, each at its instant. */
+  /** Performs all kills, each at its instant. */
   async #killAll(wholeMs: number, over: () => boolean): Promise<void> {
     const { kills } = this.#how;
     const victims = Array.from({ length: kills }, (_, at): "worker" | "node" =>
@@ -196,7 +196,7 @@ class OnCluster {
         this.#killed.workers += 1;
         await this.#cluster.startWorker(at);
       } else {
-        // The last one that was killed must be back first.
+        // The node killed before must be back first.
         await engine.ready();
         const node = engine.nodes[Math.floor(this.#chance() * engine.nodes.length)];
         await node?.kill();

@@ -1,4 +1,4 @@
-// The room of one run on Restate: started, answered when it waits for somebody, asked for again when nobody answers.
+// The room of one run on Restate: starts it, answers its questions, and asks again when nobody responds.
 
 import type { RunResult } from "@rondo/core";
 import { messageOf } from "@rondo/core";
@@ -7,7 +7,7 @@ import { task, verdictOn } from "../scene.ts";
 import { patienceMs, until } from "./until.ts";
 import { agentOf } from "./world.ts";
 
-/** @returns what was said when it did not come to its end */
+/** @returns the last error, if it did not come to its end */
 export async function toTheEnd(
   ingress: readonly string[],
   slot: number,
@@ -18,7 +18,7 @@ export async function toTheEnd(
   let sent = false;
   const ended = await until(async () => {
     try {
-      // Whoever does not know what became of a question looks, and asks no second time.
+      // If it is unknown whether the request was received, look at the session instead of sending it again.
       let result = sent ? await session.settled() : undefined;
       sent = true;
       result ??= await session.send(task);
@@ -32,7 +32,7 @@ export async function toTheEnd(
   return ended ? undefined : `it did not come to its end in ${patienceMs} ms: ${last}`;
 }
 
-/** What a human says to the first call that waits for one. */
+/** Answers the first waiting call as a person would. */
 async function answered(session: RestateSession, { parked }: RunResult): Promise<RunResult> {
   const [waiting] = parked?.pending ?? [];
   if (waiting === undefined) throw new Error("the run is parked and waits for nobody");

@@ -1,7 +1,7 @@
-// The program of a worker on Restate: serves the scene's agent, once for each slot.
+// The room of the Restate worker's program: serves the scene's agent, once for each slot.
 //
-// It may be killed at any instant, and is. Arguments: the folder of the worlds, the number of slots, the addresses that
-// clients call, and whether to make the mistake `write_again`.
+// It may be killed at any instant. Arguments: the folder of the worlds, the number of slots, the addresses for
+// clients, and whether to make the mistake `write_again`.
 
 import { join } from "node:path";
 import { Agent, type Tool } from "@rondo/core";
@@ -16,13 +16,13 @@ const ingress = addresses.split(",");
 const working = (session: string): void => void process.send?.({ working: session });
 const journal = restateJournal({ ingress });
 
-/** Heard when it stands in the records: what a run is asked next must not hang on who was faster. */
+/** Resolves once a message is in the records: what the run does next must not depend on timing. */
 const stored = (session: string, id: string): Promise<boolean> =>
   until(async () =>
     (await journal.read(session)).some((record) => record.type === "queued" && record.id === id),
   );
 
-/** A tool that gives a sign of life when it begins. */
+/** A tool that reports when it starts. */
 const watched = (one: Tool): Tool =>
   one.agent === undefined
     ? {
@@ -55,5 +55,5 @@ for (let slot = 0; slot < Number(slots); slot += 1) {
 }
 const listening = await restateWorker({ agents, blobs: fileBlobs(join(scratch, "blobs")) }).listen();
 process.send?.({ listening });
-// Whoever started it is gone.
+// The parent process is gone.
 process.once("disconnect", () => process.exit());

@@ -1,7 +1,7 @@
-// The room of the worlds of many runs: a folder for each, told apart by the session that a call's key begins with.
+// The room of the worlds of many runs: a folder for each, found by the session that a call's key begins with.
 //
-// A model is not told whose session it answers in. So a run is given a slot, which is an agent with a name of its own;
-// a slot has one run after the other, and a file says which.
+// A model does not know whose session it answers in. So each run gets a slot, which is an agent with its own name;
+// a slot has one run at a time, and a file says which.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,22 +12,22 @@ import type { World } from "../scene.ts";
 /** The agent of a slot. */
 export const agentOf = (slot: number): string => `scene-${slot}`;
 
-/** The session that a call's key, or the id of a helper's session, begins with. */
+/** The session that a call's key, or a helper's session id, begins with. */
 export const mainOf = (key: string): string => key.split(":")[0] ?? key;
 
 const folderOf = (scratch: string, session: string): string => join(scratch, session);
 
 const slotFile = (scratch: string, slot: number): string => join(scratch, `slot-${slot}`);
 
-/** Gives a run its world, and its slot to it. */
+/** Creates a run's world, and assigns the slot to it. */
 export function takeSlot(scratch: string, slot: number, session: string): void {
   mkdirSync(folderOf(scratch, session));
-  // Whoever reads it reads the old name or the new one.
+  // Renamed into place, so that a reader sees the old name or the new one.
   writeFileSync(`${slotFile(scratch, slot)}.new`, session);
   renameSync(`${slotFile(scratch, slot)}.new`, slotFile(scratch, slot));
 }
 
-/** The world of whatever run a slot has. */
+/** The world of the run that currently has a slot. */
 export function slotWorld(scratch: string, slot: number): World {
   const now = (): string => {
     const file = slotFile(scratch, slot);
@@ -41,7 +41,7 @@ export function slotWorld(scratch: string, slot: number): World {
   };
 }
 
-/** The place of a run among many in one journal. */
+/** The place of one of many runs in one journal. */
 export const sessionPlace = (
   scratch: string,
   session: string,
@@ -49,7 +49,7 @@ export const sessionPlace = (
 ): Place => ({
   session,
   holds: (id) => mainOf(id) === session,
-  // Closed with the cluster, not by whoever reads one run.
+  // Closed with the cluster, not by the reader of one run.
   open: () => ({
     append: (...group) => journal.append(...group),
     read: (id, from) => journal.read(id, from),

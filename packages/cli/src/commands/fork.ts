@@ -75,7 +75,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     const goesOn =
       end === undefined
         ? `go on with it: ${rondo} resume ${id}${flag}`
-        : `it stands at an end: say more with ${rondo} chat --resume ${id}${flag}`;
+        : `the run has ended there: say more with ${rondo} chat --resume ${id}${flag}`;
     if (!args.has("go")) {
       console.line(show === "json" ? jsonLine({ id, from: found.id }) : id);
       console.aside(goesOn);

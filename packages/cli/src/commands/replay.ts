@@ -59,26 +59,28 @@ function tell(
   const same = requests.filter((one) => one.same).length;
   if (difference === undefined)
     console.line(
-      paint("green", `run ${run}: ${all} made again from the records, byte for byte what the model was sent`),
+      paint("green", `run ${run}: ${all} rebuilt from the records, byte for byte what the model was sent`),
     );
   else {
     console.line(
       paint(
         "red",
-        `run ${run}: ${same} of ${all} are what the model was sent; ${placeOf(difference)} is the first that is not`,
+        `run ${run}: ${same} of ${all} match what the model was sent; ${placeOf(difference)} is the first that differs`,
       ),
     );
     for (const line of whyRecords(difference, cut)) console.line(line);
   }
   if (unknown !== undefined)
-    console.line(paint("dim", `what would be sent today is not compared: ${unknown}`));
+    console.line(paint("dim", `no comparison with what would be sent today: ${unknown}`));
   else if (today === undefined && difference === undefined)
-    console.line(paint("dim", "started today it would send the same"));
+    console.line(paint("dim", "a run started today would send the same"));
   else if (today !== undefined) {
-    console.line(paint("yellow", `started today it would send something else, first in ${placeOf(today)}:`));
+    console.line(
+      paint("yellow", `a run started today would send something else, first in ${placeOf(today)}:`),
+    );
     for (const line of changeLines(today.parts, cut)) console.line(`  ${line}`);
     if (today.causes.length > 0) {
-      console.line("because these options are other than they were:");
+      console.line("because these options changed:");
       for (const line of changeLines(today.causes, cut)) console.line(`  ${line}`);
     } else console.line("no option changed: the code that makes requests did");
   }
@@ -92,10 +94,10 @@ function whyRecords({ parts, causes }: Difference, cut: number): string[] {
     ];
   const versions = changeLines(causes, cut).map((line) => `  ${line}`);
   return [
-    "  what was sent cannot be made again: a record keeps only its digest",
+    "  what was sent cannot be shown: a record keeps only its digest",
     ...(versions.length === 0
-      ? ["  no rule has another version: the code that makes requests, or a text of the agent's, changed"]
-      : ["  these rules are other than they were:", ...versions]),
+      ? ["  no rule changed its version: the code that makes requests, or a text of the agent, changed"]
+      : ["  these rules changed:", ...versions]),
   ];
 }
 

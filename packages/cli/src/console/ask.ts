@@ -94,7 +94,7 @@ async function decide(
         break;
       }
       default:
-        console.errorLine("one of y, n, e and a is needed");
+        console.errorLine("answer y, n, e or a");
     }
   }
 }

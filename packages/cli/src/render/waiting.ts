@@ -24,7 +24,7 @@ export function waitingLines(
     return [
       "waits for an approval:",
       ...shown,
-      `nobody can give it: the run is kept in no journal. Approve beforehand with --allow ${first.name} or --yes, or leave out --no-journal`,
+      `nobody can give it, because the run is not kept in a journal. Approve in advance with --allow ${first.name} or --yes, or omit --no-journal`,
     ];
   return [
     `run ${run} waits for an approval:`,

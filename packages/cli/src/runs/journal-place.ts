@@ -118,7 +118,7 @@ function home(): string {
 export function whyNotWritable({ file }: JournalPlace): string | undefined {
   try {
     const folder = knownFolder(dirname(file));
-    if (!statSync(folder).isDirectory()) return `${folder} is no folder`;
+    if (!statSync(folder).isDirectory()) return `${folder} is not a folder`;
     accessSync(folder, constants.W_OK | constants.X_OK);
     if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
     return undefined;
@@ -165,7 +165,7 @@ export async function openJournal(
   }
   if (kind === "restate") return onRestate(file, warn);
   if (existsSync(file) && !isFolder(file))
-    throw new Failure(`${file} is no folder; write ${file} alone for a SQLite file, or name a folder`);
+    throw new Failure(`${file} is not a folder; write ${file} alone for a SQLite file, or name a folder`);
   return jsonlJournal(file, { readOnly, warn });
 }
 

@@ -22,7 +22,7 @@ export function executeCommand(
   return tool({
     name: "execute_command",
     description:
-      "Runs a shell command in the root folder and gives what it wrote, and its exit code unless that is 0.",
+      "Runs a shell command in the root folder and returns its output, and its exit code unless that is 0.",
     inputSchema: {
       type: "object",
       properties: {
@@ -31,7 +31,7 @@ export function executeCommand(
           type: "number",
           exclusiveMinimum: 0,
           maximum: longest,
-          description: `Seconds until it is stopped. Default: ${usual}.`,
+          description: `Time limit in seconds. Default: ${usual}.`,
         },
       },
       required: ["command"],

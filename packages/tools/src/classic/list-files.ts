@@ -14,7 +14,7 @@ export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {
   return tool({
     name: "list_files",
     description:
-      "Lists what is in a folder, sorted; folders end with a slash. With recursive also everything below, as a tree.",
+      "Lists the content of a folder, sorted; folders end with a slash. With recursive, lists everything below as well, as a tree.",
     inputSchema: {
       type: "object",
       properties: {

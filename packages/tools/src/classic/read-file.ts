@@ -11,7 +11,7 @@ import { answeringAbout, refusal } from "./reasons.ts";
 export function readFile({ root, seen }: FileToolSet, maxBytes: number): Tool {
   return tool({
     name: "read_file",
-    description: "Reads a text file and gives its whole content.",
+    description: "Reads a text file and returns its whole content.",
     inputSchema: {
       type: "object",
       properties: { path: { type: "string", description: "The file to read." } },

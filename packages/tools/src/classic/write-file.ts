@@ -10,7 +10,7 @@ import { answeringAbout } from "./reasons.ts";
 export function writeFile(set: FileToolSet, maxBytes: number, permission: Permission): Tool {
   return tool({
     name: "write_file",
-    description: "Writes a text file, over the one that is there; makes its folders where they are missing.",
+    description: "Writes a text file, overwriting an existing one; creates missing folders.",
     inputSchema: {
       type: "object",
       properties: {

@@ -43,11 +43,11 @@ export function told(outcome: Outcome): string {
     );
   if (outcome.taken.length > 0)
     pieces.push(
-      `[taken away, because git would act on it outside of the sandbox: ${outcome.taken.map(shown).join(", ")}]`,
+      `[removed, because git would act on it outside the sandbox: ${outcome.taken.map(shown).join(", ")}]`,
     );
   if (outcome.left.length > 0)
     pieces.push(
-      `[could not be taken away, though git would act on it outside of the sandbox: ${outcome.left.map(shown).join(", ")}]`,
+      `[could not be removed, though git would act on it outside the sandbox: ${outcome.left.map(shown).join(", ")}]`,
     );
   if (outcome.survivors.length > 0) pieces.push(`[could not be ended: ${named(outcome.survivors)}]`);
   return pieces.join("\n");

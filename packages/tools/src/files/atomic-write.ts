@@ -55,7 +55,7 @@ export async function change(
     signal.throwIfAborted();
     // Resolved under the lock: while this call waited, the one before it may have created the file.
     const place = meant(set.root, path);
-    if (place.real !== wanted.real) throw new Refusal(`${shown(path)} was moved while it was to be changed`);
+    if (place.real !== wanted.real) throw new Refusal(`${shown(path)} was moved while it was being changed`);
     if (!bounds.writeGit && place.shown.split("/").some((part) => part.toLowerCase() === ".git"))
       throw new Refusal(`${shown(place.shown)} belongs to git's own data, which file tools do not change`);
     if (place.shown === ".") throw new Refusal("Path is not a file: . (it is the root)");
@@ -172,7 +172,7 @@ async function fill(handle: FileHandle, bytes: Buffer): Promise<void> {
 }
 
 const changedMeanwhile = (name: string): Refusal =>
-  new Refusal(`${shown(name)} was changed by somebody else while it was written; it was left as it is`);
+  new Refusal(`${shown(name)} was changed by somebody else while it was being written; it was left as it is`);
 
 /** Gives a new file its name, without replacing a file created meanwhile. */
 async function create(beside: string, target: string, name: string): Promise<void> {
@@ -180,7 +180,9 @@ async function create(beside: string, target: string, name: string): Promise<voi
     await link(beside, target);
   } catch (thrown) {
     if (codeOf(thrown) === "EEXIST")
-      throw new Refusal(`${shown(name)} came into being while it was written; it was left as it is`);
+      throw new Refusal(
+        `${shown(name)} was created by somebody else while it was written; it was left as it is`,
+      );
     // A file system without hard links: the name was free a moment ago.
     if (codeOf(thrown) === "ENOENT") throw thrown;
     await rename(beside, target);
@@ -196,7 +198,7 @@ export function mustBeAsSeen(set: FileToolSet, before: Before, place: Place): vo
   const seen = set.seen.get(place.real);
   if (seen !== undefined && seen !== contentIdOf(before.bytes))
     throw new Refusal(
-      `${shown(place.shown)} was changed since it was read; nothing was written. Read it again with read_file, then decide anew`,
+      `${shown(place.shown)} was changed since it was read; nothing was written. Read it again with read_file, then decide again`,
     );
 }
 

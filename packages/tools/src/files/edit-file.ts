@@ -59,8 +59,8 @@ export function editFile(options: EditFileOptions): Tool {
   return tool({
     name: "edit_file",
     description:
-      "Replaces a passage of a text file by another. The old text must stand in the file exactly as given, white space " +
-      "among it, and only once, unless replaceAll is true.",
+      "Replaces a passage of a text file by another. The old text must occur in the file exactly as given, including " +
+      "whitespace, and only once, unless replaceAll is true.",
     inputSchema: {
       type: "object",
       properties: {
@@ -68,12 +68,12 @@ export function editFile(options: EditFileOptions): Tool {
         oldText: {
           type: "string",
           minLength: 1,
-          description: "The passage to replace, exactly as it stands in the file.",
+          description: "The passage to replace, exactly as it is in the file.",
         },
-        newText: { type: "string", description: "What takes its place. Empty: the passage is taken out." },
+        newText: { type: "string", description: "The replacement. Empty: the passage is removed." },
         replaceAll: {
           type: "boolean",
-          description: "Replace the passage wherever it stands. Default: false.",
+          description: "Replace every occurrence. Default: false.",
         },
       },
       required: ["path", "oldText", "newText"],
@@ -129,7 +129,7 @@ function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edi
   const utf16 = utf16Of(before);
   const file = utf16 === undefined ? before : decoded(before, utf16, path);
   const kind = binaryKind(file);
-  if (kind !== undefined) throw new Refusal(`${shown(path)} is no text (${kind}); it cannot be edited`);
+  if (kind !== undefined) throw new Refusal(`${shown(path)} is not text (${kind}); it cannot be edited`);
   let instead = fresh;
   let found = stretchesOf(file, old, replaceAll);
   if (found.length === 0 && old.includes("\r\n")) {
@@ -140,12 +140,12 @@ function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edi
   if (found.length === 0) throw new Refusal(missing(file, oldText, path));
   if (found.length === maxStretches)
     throw new Refusal(
-      `the old text stands ${maxStretches.toLocaleString("en-US")} times or more in ${shown(path)}; nothing was changed`,
+      `the old text occurs ${maxStretches.toLocaleString("en-US")} times or more in ${shown(path)}; nothing was changed`,
     );
   const places = lineNumbers(file, found);
   if (found.length > 1 && !replaceAll)
     throw new Refusal(
-      `the old text is not unique: it stands ${found.length.toLocaleString("en-US")} times in ${shown(path)}, ` +
+      `the old text is not unique: it occurs ${found.length.toLocaleString("en-US")} times in ${shown(path)}, ` +
         `at ${listed(places)}; nothing was changed. Give more of the text around it, or set replaceAll`,
     );
   mustNotBeShown(newText, file, "the new text");
@@ -169,7 +169,7 @@ function listed(places: readonly number[]): string {
 function decoded(bytes: Buffer, encoding: "utf-16le" | "utf-16be", path: string): Buffer {
   const text = textOf(bytes, encoding);
   if (!inUtf16(text, encoding).equals(bytes))
-    throw new Refusal(`${shown(path)} is no text (damaged UTF-16); it cannot be edited`);
+    throw new Refusal(`${shown(path)} is not text (damaged UTF-16); it cannot be edited`);
   return text;
 }
 
@@ -183,7 +183,7 @@ function missing(file: Buffer, oldText: string, path: string): string {
   const isShown = oldText.includes("\ufffd") && !isUtf8(file);
   const near = isShown || file.length > maxNear ? undefined : nearPassage(file.toString("utf8"), oldText);
   const hint = near ?? (shownHint(oldText) || readHint);
-  return `the old text does not stand in ${shown(path)}; nothing was changed${hint}`;
+  return `the old text does not occur in ${shown(path)}; nothing was changed${hint}`;
 }
 
-const readHint = ". Read the file with read_file, and give the passage as it stands there";
+const readHint = ". Read the file with read_file, and give the passage exactly as it is there";

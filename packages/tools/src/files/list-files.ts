@@ -52,7 +52,7 @@ export function listFiles(options: ListFilesOptions): Tool {
           type: "string",
           maxLength: 1000,
           description:
-            'A glob: "*.ts" is matched against names, "src/**/*.ts" against paths relative to the folder; "!*.test.ts" leaves out. Lists files only, unless it ends with "/".',
+            'A glob: "*.ts" is matched against names, "src/**/*.ts" against paths relative to the folder; "!*.test.ts" excludes. Lists files only, unless it ends with "/".',
         },
         includeIgnored: {
           type: "boolean",

@@ -64,7 +64,7 @@ export function readFile(options: ReadFileOptions): Tool {
     name: "read_file",
     description:
       "Reads a text file, whole or a range of its lines, and says how many lines and bytes it has. " +
-      "Pictures (PNG, JPEG, GIF, WebP) are given as pictures; of other binary files kind and size are told.",
+      "Images (PNG, JPEG, GIF, WebP) are returned as images; other binary files are described by type and size.",
     inputSchema: {
       type: "object",
       properties: {
@@ -72,9 +72,9 @@ export function readFile(options: ReadFileOptions): Tool {
         offset: {
           type: "integer",
           minimum: 1,
-          description: "The first line to give, counted from 1. Default: 1.",
+          description: "The first line to return, counted from 1. Default: 1.",
         },
-        limit: { type: "integer", minimum: 1, description: "How many lines to give at most." },
+        limit: { type: "integer", minimum: 1, description: "Maximum number of lines." },
       },
       required: ["path"],
     },

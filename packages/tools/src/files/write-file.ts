@@ -48,10 +48,10 @@ export function writeFile(options: WriteFileOptions): Tool {
   return tool({
     name: "write_file",
     description:
-      "Writes a whole text file, and makes it and its folders where they are missing. " +
+      "Writes a whole text file; creates it and missing folders. " +
       (bounds.overwriteUnread
-        ? "A file that was read and has changed since is not written over."
-        : "A file that is there is written over only when all of it was read before and it has not changed since."),
+        ? "A file that has changed since it was read is not overwritten."
+        : "An existing file is overwritten only if all of it was read before and it has not changed since."),
     inputSchema: {
       type: "object",
       properties: {
@@ -114,13 +114,13 @@ function mustBeSeen(set: FileToolSet, before: Before, place: Place): void {
   if (set.seen.get(place.real) === undefined)
     throw new Refusal(
       `${name} exists (${counted(before.bytes.length, "byte")}) and was not read yet; nothing was written. ` +
-        "Read it with read_file before writing over it, or change a part of it with edit_file",
+        "Read it with read_file before overwriting it, or change a part of it with edit_file",
     );
   const unseen = set.seen.unseen(place.real);
   if (unseen !== undefined)
     throw new Refusal(
-      `${name} was read in part only, not from line ${unseen.from} to ${unseen.to}; nothing was written. ` +
-        `Read the rest with read_file (offset ${unseen.from}) before writing over it, or change a part of it with edit_file`,
+      `${name} was read only in part, without lines ${unseen.from} to ${unseen.to}; nothing was written. ` +
+        `Read the rest with read_file (offset ${unseen.from}) before overwriting it, or change a part of it with edit_file`,
     );
   const inPart = set.seen.inPart(place.real);
   if (inPart !== undefined)

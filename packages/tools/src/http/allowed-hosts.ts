@@ -28,21 +28,21 @@ export async function addressesOf(
 ): Promise<string[]> {
   const host = hostOf(url);
   const port = portOf(url);
-  if (isCovered(denied, host, port)) throw new Refusal(`${url.host} is not to be asked`);
+  if (isCovered(denied, host, port)) throw new Refusal(`${url.host} is blocked`);
   // Before the lookup: looking a name up tells it to whoever runs its name server.
   if (only?.some((places) => isAmong(places, host, port)) === false)
-    throw new Refusal(`${url.host} is none of the hosts that can be asked`);
+    throw new Refusal(`${url.host} is not one of the allowed hosts`);
   const addresses = isIP(host) > 0 ? [host] : await unlessAborted(looked(host, lookup), signal);
   if (addresses.length === 0) throw new Refusal(`${host} has no address`);
   if (addresses.some((address) => isCovered(denied, address, port)))
-    throw new Refusal(`${url.host} is not to be asked`);
+    throw new Refusal(`${url.host} is blocked`);
   if (isNamed(allowed, host, port)) return addresses;
   for (const address of addresses) {
     const kind = notPublic(address);
     if (kind === undefined) continue;
     const is = isIP(host) > 0 ? "is" : "has";
     throw new Refusal(
-      `${url.host} ${is} an address that is not public (${kind}); only public ones can be asked`,
+      `${url.host} ${is} an address that is not public (${kind}); only public ones are allowed`,
     );
   }
   return addresses;

@@ -79,7 +79,7 @@ export async function called(args: HttpArgs, rules: HttpRules, context: ToolCont
     return toolResult(told, { isError: (followed.response.statusCode ?? 0) >= 400 });
   } catch (thrown) {
     context.signal.throwIfAborted();
-    if (late) throw new Refusal(`no whole answer within ${rules.timeoutMs} ms`);
+    if (late) throw new Refusal(`no complete answer within ${rules.timeoutMs} ms`);
     if (thrown instanceof Refusal || codeOf(thrown) === undefined) throw thrown;
     throw new Refusal(`no answer: ${reasonOf(thrown)}`);
   } finally {

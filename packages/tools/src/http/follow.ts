@@ -61,7 +61,7 @@ function urlBehind(location: string, base: string): URL {
 
 /** Marks an error after a redirect, so that the model does not blame the URL it gave. */
 const behind = (thrown: unknown): unknown =>
-  thrown instanceof Refusal ? new Refusal(`behind a redirect: ${thrown.message}`) : thrown;
+  thrown instanceof Refusal ? new Refusal(`after a redirect: ${thrown.message}`) : thrown;
 
 /** @throws Refusal when a redirect leads where no request may go */
 export function redirected(asked: Asked, status: number, url: URL): Asked {
@@ -72,7 +72,7 @@ export function redirected(asked: Asked, status: number, url: URL): Asked {
   const reads = method === "GET" || method === "HEAD";
   const becomesGet = !reads && (status === 303 || (status <= 302 && method === "POST"));
   if (elsewhere && !reads && !becomesGet)
-    throw new Refusal(`a redirect leads to ${url.href}; call that URL if the request is to go there`);
+    throw new Refusal(`a redirect leads to ${url.href}; request that URL directly if that is meant`);
   const kept = without(
     headers,
     (name) => (elsewhere && !harmless.has(name)) || (becomesGet && ofBody.test(name)),

@@ -27,12 +27,12 @@ const maxUrlLength = 8192;
 export function urlOf(given: string, base?: string): URL {
   if (given.length > maxUrlLength)
     throw new Refusal(`the URL is longer than ${counted(maxUrlLength, "character")}`);
-  if (!URL.canParse(given, base)) throw new Refusal(`no URL: ${shown(given)}`);
+  if (!URL.canParse(given, base)) throw new Refusal(`not a valid URL: ${shown(given)}`);
   const url = new URL(given, base);
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw new Refusal(`only http: and https: URLs can be asked for, not ${url.protocol}`);
+    throw new Refusal(`only http: and https: URLs are supported, not ${url.protocol}`);
   if (url.username !== "" || url.password !== "")
-    throw new Refusal("a URL must not hold a user name or a password");
+    throw new Refusal("a URL must not contain a user name or a password");
   const plain = url.hostname.replace(/\.+$/, "");
   if (plain === "") throw new Refusal("the URL names no host");
   url.hostname = plain;

@@ -42,15 +42,15 @@ const otherwise: readonly (readonly [found: RegExp, says: string])[] = [
   [new RegExp(`${escaped}[AZzG]`), "\\A, \\Z, \\z and \\G are not known: ^ and $ are the ends of a line"],
   [new RegExp(`${escaped}[hHRKQE]`), "\\h, \\R, \\K, \\Q and \\E are not known"],
   [new RegExp(`${escaped}[<>]`), "\\< and \\> are the characters: \\b is the edge of a word"],
-  [new RegExp(`${escaped}\\|`), "\\| is the character: alternatives are parted by | alone"],
-  [/^\/.*\/[a-z]*$/s, "the slashes are a part of the pattern"],
+  [new RegExp(`${escaped}\\|`), "\\| is the literal character: alternatives are separated by | alone"],
+  [/^\/.*\/[a-z]*$/s, "the slashes are part of the pattern"],
 ];
 
 /** What a pattern without matches may have meant. */
 export function otherMeanings(pattern: string, literal: boolean): string[] {
   const newline = literal ? pattern.includes("\n") : new RegExp(`\n|${escaped}n`).test(pattern);
   return [
-    ...(newline ? ["lines are searched one by one, so that no newline is ever found"] : []),
+    ...(newline ? ["lines are searched one by one, so a newline never matches"] : []),
     ...(literal ? [] : otherwise.filter(([found]) => found.test(pattern)).map(([, says]) => says)),
   ];
 }

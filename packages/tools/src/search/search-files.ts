@@ -62,7 +62,7 @@ export function searchFiles(options: SearchFilesOptions): Tool {
           minLength: 1,
           maxLength: 10_000,
           description:
-            "A JavaScript regular expression, without slashes around it; or a plain text when literal is true.",
+            "A JavaScript regular expression, without slashes around it; or plain text when literal is true.",
         },
         path: { type: "string", description: "A folder to search, or one file. Default: the root." },
         glob: {
@@ -72,7 +72,7 @@ export function searchFiles(options: SearchFilesOptions): Tool {
             'Search only files that match, such as "*.ts", "src/**/*.ts" or "!*.test.ts", relative to path.',
         },
         ignoreCase: { type: "boolean", description: "Default: false." },
-        literal: { type: "boolean", description: "Take the pattern as plain text. Default: false." },
+        literal: { type: "boolean", description: "Treat the pattern as plain text. Default: false." },
         includeIgnored: {
           type: "boolean",
           description: "Also search what git ignores and node_modules. Default: false.",

@@ -68,7 +68,9 @@ export async function searched(order: SearchOrder, timeLimitMs: number, signal: 
   worker.on("error", (thrown: unknown) => {
     const memory = (thrown as { code?: unknown }).code === "ERR_WORKER_OUT_OF_MEMORY";
     settle(() =>
-      reject(memory ? new Refusal("the search needed too much memory; nothing is known") : asRefusal(thrown)),
+      reject(
+        memory ? new Refusal("the search needed too much memory; there is no result") : asRefusal(thrown),
+      ),
     );
   });
   worker.on("exit", () => settle(() => reject(new Error("the search's thread ended without an answer"))));

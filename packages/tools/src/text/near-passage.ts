@@ -8,8 +8,7 @@ import { occurrences } from "./occurrences.ts";
 /** Where a similar passage is and what differs, as a continuation of a sentence; undefined if there is none. */
 export function nearPassage(text: string, passage: string): string | undefined {
   const spaced = lineOf(text, passage);
-  if (spaced !== undefined)
-    return `. A passage that differs from it only in white space begins at line ${spaced}`;
+  if (spaced !== undefined) return `. A passage that differs only in whitespace begins at line ${spaced}`;
   const alike = lineOf(looks(text), looks(passage));
   return alike === undefined
     ? undefined
