@@ -26,7 +26,7 @@ describe("the fuzz notices a target", () => {
   test.each(made)("with the mistake %s, and makes its input small", async (mistake, wrong) => {
     const only = `mistake-${mistake}`;
     const stallMs = { slow: 60_000, hang: 1_500 }[mistake] ?? 4_000;
-    const { findings, broken } = await campaign({ seed: 1, inputs: 60, only, stallMs, most: 1 });
+    const { findings, broken } = await campaign({ seed: 1, inputs: 400, only, stallMs, most: 1 });
     expect(broken).toBeGreaterThan(0);
     expect(findings[0]?.wrong).toMatch(wrong);
     // The smallest that is wrong is a frame of a character.

@@ -85,7 +85,7 @@ describe("an interrupted run", () => {
     const run = start(at, runOf([]), { MIND: "crashes", HANG: "1" });
     await run.says("half an ans");
     expect((await rondo(at, ["explain", "last"])).stdout).toContain(
-      `it has not ended\n  the answer is on its way: wait for it (phase thinking); process ${run.child.pid} drives it\n`,
+      `it has not ended\n  the answer is in flight: wait for it (phase thinking); process ${run.child.pid} drives it\n`,
     );
     const alive = await rondo(at, ["resume", "last"], { MIND: "crashes" });
     expect(alive.code).toBe(1);
@@ -96,7 +96,7 @@ describe("an interrupted run", () => {
     expect((await rondo(at, ["runs"])).stdout).toContain("interrupted");
     const { id } = newestRecords(at);
     expect((await rondo(at, ["explain", id])).stdout).toContain(
-      `it has not ended\n  its process is gone, and left it where the answer is on its way (phase thinking); go on with rondo resume ${id}\n`,
+      `it has not ended\n  its process is gone, and left it where the answer is in flight (phase thinking); go on with rondo resume ${id}\n`,
     );
     const out = await rondo(at, ["resume", "last"], { MIND: "crashes" });
     expect(out.code).toBe(0);

@@ -23,7 +23,7 @@ export function notChildOf(
   parent: Pick<ParentFacts, "session" | "call">,
   session: string,
   run: { readonly parent?: ParentFacts } | undefined,
-): OthersSession | undefined {
+): RondoError | undefined {
   const whose = run?.parent;
   if (run === undefined || (whose?.session === parent.session && whose.call === parent.call))
     return undefined;
