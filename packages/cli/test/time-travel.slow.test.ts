@@ -101,7 +101,7 @@ describe("a run that is over", () => {
     journal.close();
     const out = await rondo(at, ["replay", "older"]);
     expect(out.code).toBe(1);
-    expect(out.stdout).toContain("0 of 1 request are what the model was sent; the request of step 1");
+    expect(out.stdout).toContain("0 of 1 request match what the model was sent; the request of step 1");
     expect(out.stdout).toContain("what was sent cannot be shown");
     expect(out.stdout).toContain("system changed:\n    - You are old.");
     expect(id).not.toBe("older");

@@ -469,7 +469,7 @@ describe("the sandbox", () => {
     );
     expect(readFileSync(join(one, "commondir"), "utf8")).toBe("../..\n");
     expect(readdirSync(one).sort()).toEqual(["HEAD", "commondir"]);
-    expect(text).toContain("outside of the sandbox: .git/worktrees/one/config.worktree]");
+    expect(text).toContain("outside the sandbox: .git/worktrees/one/config.worktree]");
     const git = "git -c user.name=a -c user.email=a@b";
     const real = folder({ "a.txt": "one\n" });
     execFileSync("git", ["init", "--quiet"], { cwd: real });

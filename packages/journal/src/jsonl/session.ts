@@ -67,7 +67,7 @@ export class SessionFiles {
     for (;;) {
       const known = this.#segments.at(-1);
       const segment = known ?? new Segment(this.path(1), this.#session, 1, 0);
-      // Before the file is read: whoever rotates meanwhile, a seal that is there by now is seen below.
+      // Checked before the file is read, so that the seal of a concurrent rotation is seen below.
       const followed = existsSync(this.path(segment.number + 1));
       const done = withKnownFile(
         segment.path,

@@ -122,7 +122,7 @@ export class ChildCalls {
   see(record: LogRecord, before: State, after: State): void {
     if (record.type === "approval_passed") {
       const call = callOf(after, record.call);
-      // A parked child is told when it is called again.
+      // A parked child gets the message with its next call.
       if (call?.child !== undefined && call.startedAt !== undefined) this.#say(call, insideFact(record));
       return;
     }
