@@ -135,7 +135,7 @@ test("a word that cannot be kept is told of to who waits for it, and to who begi
   const memory = memoryJournal({ leases: true });
   const agent = new Agent({ ...quick, model: scripted([say("one")]), journal: slowly(memory, 3) });
   const session = await agent.open("s");
-  memory.lease?.("s", { owner: "another", ttlMs: 60_000 });
+  await memory.lease?.("s", { owner: "another", ttlMs: 60_000 });
   session.steer("nobody hears me");
   const [kept, run] = await Promise.allSettled([session.settled(), session.send("go")]);
   for (const one of [kept, run])

@@ -161,10 +161,10 @@ describe("what was not seen is not written over", () => {
     const { write, edit, read } = within({ "a.txt": many, "b.txt": `first\n${"x".repeat(3_000)}\n` });
     await read("a.txt", { limit: 4 });
     await edit("a.txt", "line 3", "third");
-    expect((await write("a.txt", "third\n")).text).toContain("read in part only, not from line 1 to 10");
+    expect((await write("a.txt", "third\n")).text).toContain("read only in part, without lines 1 to 10");
     await read("b.txt");
     await edit("b.txt", "first", "1st");
-    expect((await write("b.txt", "1st\n")).text).toContain("read in part only, not from line 1 to 2");
+    expect((await write("b.txt", "1st\n")).text).toContain("read only in part, without lines 1 to 2");
   });
 });
 
