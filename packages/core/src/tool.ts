@@ -297,10 +297,7 @@ export interface ToolOptions<S extends SchemaLike = SchemaLike, Result = unknown
   timeoutMs?: number;
   /** `ask`: the run parks until somebody answers (`approve`, `deny`, `edit`, `answer`). `deny`: the model reads that it may not. Default: `allow`. */
   permission?: Permission;
-  /**
-   * Names of the arguments that are code for a shell (`sh`, `bash`, `zsh`): in these a grant's wildcard matches only words of
-   * one command, never `; rm -r x`. Default: none.
-   */
+  /** Names of the arguments that are shell code: in these a grant's wildcard matches only words of one command, never `; rm -r x`. Default: none. */
   shellArgs?: readonly string[];
   /** Whether to coerce arguments (`"3"` to 3, JSON in a string to an object) as the schema requires, only if they are invalid as they are. Default: the agent's, true. */
   coerce?: boolean;
