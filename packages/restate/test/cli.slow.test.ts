@@ -59,7 +59,7 @@ describe.skipIf(whyNoServer !== undefined)(
       expect(await rondo("runs")).toMatch(/second[\s\S]*first/);
       expect(await rondo("show", "first")).toMatch(/What do you see[\s\S]*look[\s\S]*I see a cat/);
       expect(await rondo("explain", "first")).toMatch(/completed/);
-      expect(await rondo("replay", "first")).toMatch(/2 requests made again .* byte for byte/);
+      expect(await rondo("replay", "first")).toMatch(/2 requests rebuilt .* byte for byte/);
       expect(await rondo("diff", "first", "second")).toMatch(/And now/);
     });
 
