@@ -159,6 +159,14 @@ test.each<[unknown, string]>([
   },
 );
 
+test.each([
+  ["anthropic", anthropic],
+  ["google", google],
+])("quirks that are no object are refused, and not read letter by letter: %s", (_, provider) => {
+  for (const compat of ["endTokens", 7, null] as never[])
+    expect(wordsOf(() => provider("m", { compat }))).toContain("option compat: an object is needed");
+});
+
 test("the name of a model is no options of a server", () => {
   expect(wordsOf(() => openaiCompatible("my-model" as never))).toBe(
     'openaiCompatible: options: an object is needed, not "my-model"',
