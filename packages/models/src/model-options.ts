@@ -88,6 +88,8 @@ export interface ModelOptions extends ProviderOptions {
   /** The provider's model id. */
   model: string;
   baseURL: string;
+  /** What holds for every model of this provider, member by member, unless the user's options say otherwise. */
+  defaults?: { headers?: Readonly<Record<string, string>> } & Pick<ProviderOptions, "facts" | "compat">;
   /**
    * Whether the model's output can be constrained to a schema; or all that is known of its typed output. Used where the
    * model's facts do not say.
@@ -104,9 +106,23 @@ export interface ModelOptions extends ProviderOptions {
   send?: Send;
 }
 
-/** @throws RondoError `invalid_request` naming the model and the option that cannot be used; it never shows a key */
-export const checkModelOptions = (given: ModelOptions): void =>
+/**
+ * The options with the provider's defaults beneath the user's own members. The user's are checked before they are merged:
+ * in a spread, a text would become an object of its letters.
+ * @throws RondoError `invalid_request` naming the model and the option that cannot be used; it never shows a key
+ */
+export function checkedOptions(given: ModelOptions): ModelOptions {
   checkGiven(modelOptions, given, `${given.provider}/${given.model}`);
+  const { defaults, ...own } = given;
+  if (defaults === undefined) return own;
+  const { headers, facts, compat } = defaults;
+  return {
+    ...own,
+    ...(headers === undefined ? {} : { headers: { ...headers, ...own.headers } }),
+    ...(facts === undefined ? {} : { facts: { ...facts, ...own.facts } }),
+    ...(compat === undefined ? {} : { compat: { ...compat, ...own.compat } }),
+  };
+}
 
 /** Options that other libraries set on the model. Here they are set on the agent, and sent with each of its requests. */
 const agentOptions: Readonly<Record<string, string>> = {
@@ -164,6 +180,7 @@ const modelOptions = membersOf<ModelOptions>(
     compat: object,
     keepRaw: flag,
     clocks: membersOf<HttpClocks>({ connectMs: from0, firstByteMs: from0 }),
+    defaults: object,
     output: callable,
     authorize: callable,
     keyVariables: listOf(text),

@@ -28,7 +28,7 @@ import { keepingRaw } from "./keep-raw.ts";
 import { KnownServer, type Made } from "./known-server.ts";
 import { loadOnce } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
-import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
+import { checkedOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { listening } from "./receive/listening.ts";
 import { receive, receiveFrames } from "./receive.ts";
@@ -44,8 +44,7 @@ import { abortedError, codeOf, networkError } from "./transport/network.ts";
 
 /** A model that speaks `codec`'s protocol with the server at `baseURL`. */
 export function createModel(options: ModelOptions): Model {
-  checkModelOptions(options);
-  return new HttpModel(options);
+  return new HttpModel(checkedOptions(options));
 }
 
 class HttpModel implements Model {

@@ -7,6 +7,7 @@ import {
   anthropic,
   azure,
   bedrock,
+  classicGemini,
   fromAiSdk,
   google,
   modelFromName,
@@ -159,13 +160,32 @@ test.each<[unknown, string]>([
   },
 );
 
-test.each([
-  ["anthropic", anthropic],
-  ["google", google],
-])("quirks that are no object are refused, and not read letter by letter: %s", (_, provider) => {
-  for (const compat of ["endTokens", 7, null] as never[])
-    expect(wordsOf(() => provider("m", { compat }))).toContain("option compat: an object is needed");
-});
+test.each<[string, (options: object) => unknown]>([
+  ["anthropic", (options) => anthropic("m", options)],
+  ["google", (options) => google("m", options)],
+  ["openai", (options) => openai("m", options)],
+  ["openai.chat", (options) => openai.chat("m", options)],
+  ["openaiCompatible", (options) => openaiCompatible({ server: "groq", model: "m", ...options })],
+  [
+    "azure",
+    (options) => azure("m", { endpoint: "https://r.openai.azure.com", protocol: "chat", ...options }),
+  ],
+  ["bedrock", (options) => bedrock("m", options)],
+  ["vertex", (options) => vertex("m", { project: "p", ...options })],
+  ["ollama", (options) => ollama("m", options)],
+  ["classicGemini", (options) => classicGemini({ apiKey: "k", ...options })],
+])(
+  "quirks, headers and facts that are no objects are refused, and not read letter by letter: %s",
+  (_, make) => {
+    for (const given of ["endTokens", 7, null]) {
+      expect(wordsOf(() => make({ compat: given }))).toContain("option compat: an object is needed");
+      expect(wordsOf(() => make({ facts: given }))).toContain("option facts: an object is needed");
+      expect(wordsOf(() => make({ headers: given }))).toContain(
+        "option headers: an object of texts is needed",
+      );
+    }
+  },
+);
 
 test("the name of a model is no options of a server", () => {
   expect(wordsOf(() => openaiCompatible("my-model" as never))).toBe(

@@ -6,7 +6,7 @@ import type { ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { anthropicMessages } from "./codecs.ts";
-import { compatAt, readAt } from "./left-in-texts.ts";
+import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { claudeOutput } from "./output.ts";
 
 const keyVariables = ["ANTHROPIC_API_KEY"];
@@ -25,7 +25,7 @@ export function anthropic(model: string, options: ProviderOptions = {}): Model {
     provider: "anthropic",
     model,
     baseURL,
-    compat: compatAt(baseURL, options.compat),
+    defaults: { compat: leftInTexts(baseURL) },
     authorize: byKey,
     keyVariables,
     environmentKey: () => {

@@ -39,7 +39,7 @@ export function azure(deployment: string, options: AzureOptions = {}): Model {
     ...rest,
     codec: protocol === "chat" ? openaiChat : openaiResponses,
     ...(protocol === "chat" && compatibleServers.azure !== undefined
-      ? { compat: { ...compatOf(compatibleServers.azure, deployment), ...rest.compat } }
+      ? { defaults: { compat: compatOf(compatibleServers.azure, deployment) } }
       : {}),
     provider: "azure",
     model: deployment,

@@ -43,10 +43,7 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
     ...(isClaude
       ? {}
       : {
-          compat: {
-            ...(isOwn ? { thinkTags: "nova" } : { thinkTags: "leading", endTokens: true }),
-            ...rest.compat,
-          },
+          defaults: { compat: isOwn ? { thinkTags: "nova" } : { thinkTags: "leading", endTokens: true } },
         }),
     baseURL: rest.baseURL ?? `https://bedrock-runtime.${region}.amazonaws.com`,
     authorize: signedFor(region),

@@ -33,7 +33,7 @@ export function classicGemini(options: ClassicGeminiOptions = {}): Model {
     provider: "google",
     model,
     stream: false,
-    compat: { resultKey: "result", callIds: "never", ...rest.compat },
+    defaults: { compat: { resultKey: "result", callIds: "never" } },
     baseURL: rest.baseURL ?? "https://generativelanguage.googleapis.com",
     authorize: keyHeader("x-goog-api-key"),
     keyVariables: [keyVariable],

@@ -2,7 +2,7 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { checkGiven, membersOf, name as named } from "@rondo/core/checks";
-import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } from "../compat/choose.ts";
+import { chooseServer, compatibleServers, compatOf, type ServerName } from "../compat/choose.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
 import { createModel } from "../provider.ts";
@@ -49,8 +49,7 @@ export function compatibleModel(options: CompatibleOptions): Model {
       `${provider}/${model} needs a baseURL: only ${Object.keys(compatibleServers).join(", ")} are known by name`,
     );
   const keyVariables = ownVariables ?? server.keyVariables;
-  const facts = factsOf(server, rest.facts);
-  const compat = { ...compatOf(server, model), ...rest.compat };
+  const compat = compatOf(server, model);
   const wire = createModel({
     ...rest,
     codec: openaiChat,
@@ -58,12 +57,15 @@ export function compatibleModel(options: CompatibleOptions): Model {
     provider,
     model,
     baseURL,
-    ...(facts === undefined ? {} : { facts }),
-    headers: { ...server.headers, ...rest.headers },
-    compat,
+    defaults: {
+      compat,
+      ...(server.facts === undefined ? {} : { facts: server.facts }),
+      ...(server.headers === undefined ? {} : { headers: server.headers }),
+    },
     ...keyIn(keyVariables),
     // A server at an address of the user's own may need no key, whatever its name.
     keyless: keyVariables.length === 0 || (rest.baseURL !== undefined && ownVariables === undefined),
   });
-  return compat.cutsPrompts === true ? watchingCuts(wire) : wire;
+  const { cutsPrompts } = { ...compat, ...rest.compat };
+  return cutsPrompts === true ? watchingCuts(wire) : wire;
 }

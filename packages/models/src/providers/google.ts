@@ -6,7 +6,7 @@ import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { googleGenerativeAi } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
-import { compatAt, readAt } from "./left-in-texts.ts";
+import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { googleOutput } from "./output.ts";
 
 /** A Gemini, e.g. `google("gemini-3.8-flash")`. The key is `apiKey`, or `GEMINI_API_KEY` at the time of the call. */
@@ -19,7 +19,7 @@ export function google(model: string, options: ProviderOptions = {}): Model {
     provider: "google",
     model,
     baseURL,
-    compat: compatAt(baseURL, options.compat),
+    defaults: { compat: leftInTexts(baseURL) },
     authorize: keyHeader("x-goog-api-key"),
     ...keyIn(["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"]),
   });

@@ -2,8 +2,6 @@
 
 import type { Json, Model } from "@rondo/core";
 import { chooseServer } from "../compat/choose.ts";
-import { objectIn } from "../json-values.ts";
-import type { ProviderOptions } from "../model-options.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
 
 const vendors =
@@ -18,14 +16,6 @@ export function leftInTexts(baseURL: string): { [quirk: string]: Json } {
   if (vendors.test(baseURL)) return {};
   const { thinkTags, signedIds } = chooseServer(undefined, baseURL).server.compat;
   return { endTokens: true, ...(thinkTags && { thinkTags }), ...(signedIds && { signedIds }) };
-}
-
-/** The same under the user's own quirks. Anything but an object is passed on as it is: `createModel` refuses it by name. */
-export function compatAt(
-  baseURL: string,
-  own: ProviderOptions["compat"],
-): NonNullable<ProviderOptions["compat"]> {
-  return own === undefined || objectIn(own) !== undefined ? { ...leftInTexts(baseURL), ...own } : own;
 }
 
 /** The model at an address. Unless that is the vendor's, an answer that ends in calls left in its text is malformed (F234). */

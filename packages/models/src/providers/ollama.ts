@@ -100,13 +100,6 @@ class OllamaModel implements Model {
     const own = { toolProtocol, contextSize, keepAlive, format, neutralise, onPromptCut };
     checkGiven(ownChecks, own, `ollama/${name}`);
     const numCtx = contextSize ?? rest.facts?.contextWindow;
-    this.facts = {
-      tools: true,
-      output: "native_without_tools",
-      price: { input: 0, output: 0 },
-      ...(numCtx === undefined ? {} : { contextWindow: numCtx }),
-      ...rest.facts,
-    };
     const baseURL = (rest.baseURL ?? ollamaURL()).replace(/\/(?:v1|api)\/*$/, "");
     const wire = createModel({
       ...rest,
@@ -115,19 +108,26 @@ class OllamaModel implements Model {
       provider: "ollama",
       model: name,
       baseURL,
-      facts: this.facts,
-      compat: {
-        endTokens: true,
-        ...(numCtx === undefined ? {} : { numCtx }),
-        ...(keepAlive === undefined ? {} : { keepAlive }),
-        ...(format === undefined ? {} : { format }),
-        ...rest.compat,
+      defaults: {
+        facts: {
+          tools: true,
+          output: "native_without_tools",
+          price: { input: 0, output: 0 },
+          ...(numCtx === undefined ? {} : { contextWindow: numCtx }),
+        },
+        compat: {
+          endTokens: true,
+          ...(numCtx === undefined ? {} : { numCtx }),
+          ...(keepAlive === undefined ? {} : { keepAlive }),
+          ...(format === undefined ? {} : { format }),
+        },
       },
       keyless: true,
       ...keyIn(["OLLAMA_API_KEY"]),
     });
     this.id = wire.id;
     this.origin = wire.origin;
+    this.facts = wire.facts ?? {};
     if (wire.clocks !== undefined) this.clocks = wire.clocks;
     this.#name = name;
     const native = neutralise === false ? wire : neutralTokens(wire);

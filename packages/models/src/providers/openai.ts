@@ -32,7 +32,6 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
   const baseURL = rest.baseURL ?? "https://api.openai.com/v1";
   // Compatible servers are often used by pointing OpenAI's base URL at them: such a server has the quirks of its row.
   const own = codec === openaiChat ? compatOf(chooseServer("openai", baseURL).server, model) : {};
-  const compat = { ...leftInTexts(baseURL), ...own, ...rest.compat };
   const spoken = createModel({
     ...rest,
     codec,
@@ -40,11 +39,12 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
     provider: "openai",
     model,
     baseURL,
-    compat,
-    headers: {
-      ...(organization === undefined ? {} : { "openai-organization": organization }),
-      ...(project === undefined ? {} : { "openai-project": project }),
-      ...rest.headers,
+    defaults: {
+      compat: { ...leftInTexts(baseURL), ...own },
+      headers: {
+        ...(organization === undefined ? {} : { "openai-organization": organization }),
+        ...(project === undefined ? {} : { "openai-project": project }),
+      },
     },
     ...keyIn(["OPENAI_API_KEY"]),
   });

@@ -57,11 +57,12 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
     provider: "vertex",
     model,
     baseURL,
-    compat: {
-      ...leftInTexts(baseURL),
-      variant: "vertex",
-      ...(project === undefined || expressKey ? {} : { project, location }),
-      ...rest.compat,
+    defaults: {
+      compat: {
+        ...leftInTexts(baseURL),
+        variant: "vertex",
+        ...(project === undefined || expressKey ? {} : { project, location }),
+      },
     },
     authorize,
     keyVariables,
