@@ -279,23 +279,20 @@ export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
 export { type Dependency, dependency, type Given, type PassedOn, type Provided } from "./tool/dependency.ts";
 export { toolWith } from "./tool/derive.ts";
 export type { Effect, Permission } from "./tool/effect.ts";
+export type { Returned } from "./tool/output-check.ts";
 export type { ToolOutput } from "./tool/outputs.ts";
 export { renderResult } from "./tool/render.ts";
+export { DoneSignal, RecordedResult, TaskComplete, ToolResult, toolResult } from "./tool/tool-result.ts";
 export {
   type ArgsCheck,
   type ArgumentDefaults,
   type ChildPlace,
   type ChildStart,
   ChildWaits,
-  DoneSignal,
   type Reconciled,
-  RecordedResult,
-  TaskComplete,
   type Tool,
   type ToolContext,
   type ToolOptions,
-  ToolResult,
   type TypedTool,
   tool,
-  toolResult,
 } from "./tool.ts";

@@ -6,6 +6,7 @@
 import { type Schema as InterpretedSchema, Validator } from "@cfworker/json-schema";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidRequest, messageOf, RondoError } from "./errors.ts";
+import { jsonCopy } from "./json/copy.ts";
 import { isObject } from "./json/object.ts";
 import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
@@ -94,6 +95,26 @@ export function compileSchema(
   };
 }
 
+/**
+ * Checks values against a schema that no model reads, so that it needs no JSON Schema. A JSON Schema checks what JSON keeps of the value.
+ * @param owner named in every error, e.g. `the output schema of tool "weather"`
+ */
+export function checkerOf(schema: SchemaLike, owner: string): (value: unknown) => Verdict | Promise<Verdict> {
+  if (isStandard(schema)) {
+    demandCalled(schema, owner);
+    return standardVerdict(schema);
+  }
+  const { check } = compileSchema(schema, owner, false, "any");
+  return (value) => {
+    try {
+      const json = value === undefined ? null : jsonCopy(value, "the value");
+      return then(check(json as Json), (checked) => (checked.ok ? { ok: true, value } : checked));
+    } catch (thrown) {
+      return failed(thrown);
+    }
+  };
+}
+
 /** Maps a value that may be a promise without making one of it when it is none. */
 function then<A, B>(value: A | Promise<A>, map: (value: A) => B | Promise<B>): B | Promise<B> {
   return value instanceof Promise ? value.then(map) : map(value);
@@ -105,7 +126,7 @@ function isStandard(schema: SchemaLike): schema is StandardSchemaV1 {
   );
 }
 
-function standardVerdict(schema: StandardSchemaV1): (value: Json) => Verdict | Promise<Verdict> {
+function standardVerdict(schema: StandardSchemaV1): (value: unknown) => Verdict | Promise<Verdict> {
   const verdictOf = (result: StandardSchemaV1.Result<unknown>): Verdict =>
     result.issues === undefined
       ? { ok: true, value: result.value }
@@ -284,12 +305,16 @@ const ways: { readonly [vendor: string]: string } = {
   valibot: "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or",
 };
 
+/** A schema of arktype can be called, and z.object as well; only one of them is a schema. */
+function demandCalled(schema: StandardSchemaV1, owner: string): void {
+  if (typeof schema["~standard"] !== "object")
+    throw invalidRequest(`${owner}: a schema is needed, not a function: call it`);
+}
+
 function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
   const standard = schema["~standard"] as StandardSchemaV1["~standard"] &
     Partial<StandardJSONSchemaV1["~standard"]>;
-  // A schema of arktype can be called, and z.object as well; only one of them is a schema.
-  if (typeof standard !== "object")
-    throw invalidRequest(`${owner}: a schema is needed, not a function: call it`);
+  demandCalled(schema, owner);
   if (standard.jsonSchema === undefined)
     throw invalidRequest(
       `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; ${ways[standard.vendor] ?? "put its JSON Schema beside it, or"} give a JSON Schema`,

@@ -32,7 +32,8 @@ import { OthersSession } from "./session/child-of.ts";
 import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
 import { ExternalResult } from "./tool/external-result.ts";
-import { type ChildStart, ChildWaits, type Tool, type ToolContext, ToolResult, tool } from "./tool.ts";
+import { ToolResult } from "./tool/tool-result.ts";
+import { type ChildStart, ChildWaits, type Tool, type ToolContext, tool } from "./tool.ts";
 
 export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */

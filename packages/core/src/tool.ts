@@ -3,44 +3,38 @@
 // A tool declares what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
 // it needs an approval. The loop decides from these declarations; it knows nothing of `execute`.
 
-import { resultWords, toolWords } from "./checks/other-words.ts";
+import { toolWords } from "./checks/other-words.ts";
 import { executable, permission, schema } from "./checks/ready-made.ts";
 import {
-  anything,
   type Check,
   type ChecksOf,
   callable,
   checkGiven,
-  data,
   either,
   finite0,
   flag,
   listOf,
   membersOf,
-  needed,
   number,
   object,
   oneOf,
   text,
 } from "./checks.ts";
 import type { Clock } from "./clock.ts";
-import type { LedgerEntry } from "./context/compact/ledger.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { invalidRequest, type RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { BlobStore } from "./journal/blobs.ts";
 import type { Journal } from "./journal.ts";
-import { jsonCopy } from "./json/copy.ts";
 import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
-import type { CallResult } from "./loop/records.ts";
-import type { ContentPart, Json, JsonObject } from "./message.ts";
+import type { Json, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { UnknownKeys } from "./schema/unknown-keys.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
 import type { Dependency, Given, PassedOn } from "./tool/dependency.ts";
 import type { Effect, Permission } from "./tool/effect.ts";
-import { outputParts, type ToolOutput } from "./tool/outputs.ts";
+import { checkedOutput, type Returned } from "./tool/output-check.ts";
 
 export interface ToolContext {
   /** Fires on an abort, a timeout, or when the result is no longer wanted. */
@@ -119,111 +113,7 @@ export class ChildWaits {
   }
 }
 
-/** A result with more than a plain value. Made by `toolResult`. */
-export class ToolResult {
-  readonly content: ContentPart[];
-  readonly isError: boolean;
-  /** Ends the run with reason `done_tool`; a string becomes the run's text. */
-  readonly done: boolean | string;
-  /** What was done, as entries of the ledger, which survive a compaction of the history. Not part of what the model reads as the result. */
-  readonly ledger: readonly LedgerEntry[];
-  /** What a sub-agent spent since it was last started or resumed. */
-  readonly spent: Spent | undefined;
-  /** For programs alone: the model does not read it. */
-  readonly details: Json | undefined;
-
-  constructor(
-    content: ContentPart[],
-    isError: boolean,
-    done: boolean | string,
-    ledger: readonly LedgerEntry[] = [],
-    spent?: Spent,
-    details?: Json,
-  ) {
-    this.content = content;
-    this.isError = isError;
-    this.done = done;
-    this.ledger = ledger;
-    this.spent = spent;
-    this.details = details;
-  }
-}
-
-type ResultOptions = {
-  isError?: boolean;
-  done?: boolean | string;
-  ledger?: readonly LedgerEntry[];
-  details?: Json;
-};
-
-/** Refuses unknown options: if `done` were misspelt, the run would continue. */
-const resultOptions = membersOf<ResultOptions>(
-  { isError: flag, done: either(text, flag), ledger: anything, details: data },
-  [],
-  resultWords,
-);
-
-const outputs = either(text, needed("a text, or a list of outputs,", Array.isArray));
-const resultGiven = membersOf<{ content: unknown }>({ content: outputs }, ["content"]);
-
-/**
- * Makes a tool result with content parts, an error mark, `done` (ends the run), entries for the ledger, or `details` for
- * programs: plain JSON in the `tool_end` event and the history, which the model does not read.
- * @param content a string, or outputs: texts, links, JSON, images, blobs, files
- */
-export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
-  checkGiven(resultOptions, options, "toolResult");
-  checkGiven(resultGiven, { content }, "toolResult");
-  const parts: ContentPart[] =
-    typeof content === "string" ? [{ type: "text", text: content }] : outputParts(content);
-  const { isError = false, done = false, ledger = [], details } = options;
-  return new ToolResult(
-    parts,
-    isError,
-    done,
-    ledger,
-    undefined,
-    details === undefined ? undefined : jsonCopy(details),
-  );
-}
-
-/** The same result with other content for the model; the members for the loop and for programs stay. */
-export function resultWith(result: ToolResult, content: ContentPart[]): ToolResult {
-  const { isError, done, ledger, spent, details } = result;
-  return new ToolResult(content, isError, done, ledger, spent, details);
-}
-
-/** A recorded result, which is neither rendered nor cut again. For tools that play back records. */
-export class RecordedResult {
-  readonly result: CallResult;
-
-  constructor(result: CallResult) {
-    this.result = result;
-  }
-}
-
-/** Returned or thrown in place of a result, it ends the run with reason `done_tool`; the call's result is `Task complete`. */
-export class DoneSignal {
-  /** Becomes the run's text. Absent: the text of the answer that made the call. */
-  readonly finalMessage: string | undefined;
-
-  constructor(finalMessage?: string) {
-    this.finalMessage = finalMessage;
-  }
-}
-
-/** Like `DoneSignal`, for code that can only throw. */
-export class TaskComplete extends Error {
-  override readonly name: string = "TaskComplete";
-  readonly finalMessage: string | undefined;
-
-  constructor(finalMessage?: string) {
-    super("Task complete");
-    this.finalMessage = finalMessage;
-  }
-}
-
-knownAcrossCopies({ ChildWaits, ToolResult, RecordedResult, DoneSignal, TaskComplete });
+knownAcrossCopies({ ChildWaits });
 
 /** The agent's options for tools without their own. */
 export interface ArgumentDefaults {
@@ -282,13 +172,19 @@ export type Reconciled = { done: unknown } | { notDone: true };
 
 type MaybeLater<T> = T | Promise<T>;
 
-export interface ToolOptions<S extends SchemaLike = SchemaLike, Result = unknown> {
+export interface ToolOptions<
+  S extends SchemaLike = SchemaLike,
+  Result = unknown,
+  O extends SchemaLike = SchemaLike,
+> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
   name: string;
   /** What the tool does, for the model to read. */
   description: string;
   /** A Standard Schema (zod, arktype, valibot with its JSON Schema) or a JSON Schema of type object. */
   inputSchema: S;
+  /** What `execute` returns: a Standard Schema or a JSON Schema, which the model does not read. What does not fit is an error that says that the tool ran. A `toolResult` is not checked. Default: anything. */
+  outputSchema?: O;
   /** What a call does to the world. `read`: nothing. `idempotent`: it may be repeated without further effect. `write`: anything else; it does not run again after a crash. Default: `write`. */
   effect?: Effect;
   /** Returns names (of your choice) of what a call touches: two writes that share none may run in parallel. Default: a call may touch anything, so that a write runs alone. */
@@ -320,6 +216,7 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
   name: text,
   description: text,
   inputSchema: schema("a schema (a Standard Schema, or a JSON Schema of type object)"),
+  outputSchema: schema("a schema (a Standard Schema, or a JSON Schema)"),
   execute: executable,
   effect: oneOf("read", "write", "idempotent"),
   keys: callable,
@@ -348,9 +245,11 @@ const longestName = 64;
  * Makes a tool. The types of `execute`'s arguments come from the schema.
  * @throws RondoError `invalid_request` naming the tool, if its name, its schema or an option is invalid
  */
-export function tool<const S extends SchemaLike, Result = unknown>(
-  options: ToolOptions<S, Result>,
-): TypedTool<InferOutput<S>, Result, InferInput<S>> {
+export function tool<
+  const S extends SchemaLike,
+  const O extends SchemaLike = never,
+  Result extends Returned<O> = Returned<O>,
+>(options: ToolOptions<S, Result, O>): TypedTool<InferOutput<S>, Result, InferInput<S>> {
   const { name, execute } = { ...options };
   checkGiven(toolOptions, options, `tool ${JSON.stringify(name) ?? "without a name"}`);
   if (name.length > longestName || !namePattern.test(name))
@@ -358,7 +257,7 @@ export function tool<const S extends SchemaLike, Result = unknown>(
       `tool name ${JSON.stringify(name)} cannot be used: 1 to 64 letters, digits, "_" or "-" are allowed`,
     );
   const schema = compileSchema(options.inputSchema, `tool "${name}"`, options.coerce ?? true);
-  const { shellArgs = [] } = options;
+  const { shellArgs = [], outputSchema } = options;
   checkShellArgs(shellArgs, schema.json, name);
   return {
     name,
@@ -375,6 +274,7 @@ export function tool<const S extends SchemaLike, Result = unknown>(
         unknownKeys: options.unknownKeys ?? defaults.unknownKeys ?? "allow",
       })) as Tool["check"],
     execute,
+    ...(outputSchema === undefined ? {} : { tell: checkedOutput(outputSchema, name) }),
     ...(options.reconcile === undefined
       ? {}
       : { reconcile: options.reconcile as NonNullable<Tool["reconcile"]> }),

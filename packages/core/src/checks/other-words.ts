@@ -389,7 +389,7 @@ export function toolWords(
     const word = wordFor(name, obeyed) ?? (isMissing ? missing : undefined);
     if (word !== undefined) return { name, says: `there is no such option; here it is ${word}` };
     const [meant] = name.length < 4 ? [] : nearest(name, known, 1);
-    // What begins otherwise is another word: `outputSchema` is no `inputSchema`.
+    // A word that begins with another letter is a word of its own, and not a misspelt one.
     if (meant?.[0] === name[0] && missing === undefined)
       return { name, says: `there is no such option; did you mean ${meant}?` };
   }

@@ -5,7 +5,8 @@
 
 import { messageOf } from "../errors.ts";
 import { safeRef } from "../journal/blobs.ts";
-import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "../tool.ts";
+import { type ToolResult, toolResult } from "../tool/tool-result.ts";
+import { type Tool, type ToolContext, tool } from "../tool.ts";
 import type { ReaderOptions } from "./cap/cap-options.ts";
 import { type Kept, readLine, readLines } from "./reader-tools/pages.ts";
 import { PatternError, searchLines } from "./reader-tools/search.ts";

@@ -33,7 +33,8 @@ import {
 } from "../rules/stop/policy.ts";
 import type { Texts } from "../rules/texts.ts";
 import { retold, toolWith } from "../tool/derive.ts";
-import { resultWith, type Tool, ToolResult } from "../tool.ts";
+import { resultWith, ToolResult } from "../tool/tool-result.ts";
+import type { Tool } from "../tool.ts";
 import { besides } from "./common-options.ts";
 import { soleRule } from "./sole-rule.ts";
 import { stepSequenceError } from "./step-sequence/errors.ts";

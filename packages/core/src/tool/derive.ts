@@ -49,6 +49,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   description: "there is no such option; here it is definition: { ...tool.definition, description }",
   inputSchema:
     "there is no such option; tool({ … }) makes a tool with another schema, and a check that goes with it",
+  outputSchema:
+    "there is no such option; tool({ … }) makes a tool whose results are checked, and tell may change them here",
 };
 
 /** What is none of a tool's own is its host's, as in `tool`, unless it is meant for the loop. */

@@ -10,8 +10,8 @@ import { jsonCopy } from "../json/copy.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import type { Json } from "../message.ts";
 import { defaultTexts } from "../rules/texts.ts";
-import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "../tool.ts";
 import { lazinessOf, renderResult, renderThrown } from "./render.ts";
+import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "./tool-result.ts";
 
 /** What somebody brought to a call inside a sub-agent, as its parent passes it on. */
 export class ExternalResult {

@@ -8,8 +8,9 @@ import { sanitized } from "../input/sanitize.ts";
 import { classOf } from "../json/object.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
-import { DoneSignal, RecordedResult, TaskComplete, type Tool, ToolResult } from "../tool.ts";
+import type { Tool } from "../tool.ts";
 import { isUnheard, noOutput, outputPart, outputParts, textFor, unshown } from "./outputs.ts";
+import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "./tool-result.ts";
 
 /**
  * The result a returned value stands for. A text is itself; a list of outputs (texts, links, JSON, images, blobs,

@@ -10,7 +10,8 @@ import { type AssistantMessage, callsOf, type JsonObject } from "../../message.t
 import { areWordsMissing } from "../../rules/custom-texts.ts";
 import type { Texts } from "../../rules/texts.ts";
 import { doneResult, renderThrown, renderTold } from "../../tool/render.ts";
-import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../../tool.ts";
+import { DoneSignal, TaskComplete } from "../../tool/tool-result.ts";
+import { ChildWaits, type Tool, type ToolContext } from "../../tool.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { CallCheck, CallResult } from "../records.ts";
 import type { ToolFacts } from "../run-options.ts";

@@ -8,7 +8,7 @@ import { base64 } from "../../json/base64.ts";
 import type { ContentPart, FilePart, JsonObject, Message } from "../../message.ts";
 import { textFor as shownAsText } from "../../tool/outputs.ts";
 import { lazinessOf } from "../../tool/render.ts";
-import { resultWith, ToolResult } from "../../tool.ts";
+import { resultWith, ToolResult } from "../../tool/tool-result.ts";
 
 /** Reads a local file for the user. Undefined: there is none. Rejects when it may not or cannot be read. */
 export type LocalFiles = (path: string) => Promise<{ data: Uint8Array; name: string } | undefined>;

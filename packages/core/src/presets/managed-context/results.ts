@@ -4,7 +4,8 @@
 // `undefined`. Rondo elsewhere says that there was no output, and puts what JSON lacks into words.
 
 import { retold, toolWith } from "../../tool/derive.ts";
-import { type Tool, ToolResult } from "../../tool.ts";
+import { ToolResult } from "../../tool/tool-result.ts";
+import type { Tool } from "../../tool.ts";
 
 /** The tool, its results told in this system's words. */
 export const managedTool = (tool: Tool): Tool => toolWith(tool, retold(tool, told));

@@ -1,0 +1,117 @@
+// The room of results: what a tool may return or throw besides a plain value.
+
+import { resultWords } from "../checks/other-words.ts";
+import { anything, checkGiven, data, either, flag, membersOf, needed, text } from "../checks.ts";
+import type { LedgerEntry } from "../context/compact/ledger.ts";
+import { knownAcrossCopies } from "../copies.ts";
+import { jsonCopy } from "../json/copy.ts";
+import type { Spent } from "../loop/child-facts.ts";
+import type { CallResult } from "../loop/records.ts";
+import type { ContentPart, Json } from "../message.ts";
+import { outputParts, type ToolOutput } from "./outputs.ts";
+
+/** A result with more than a plain value. Made by `toolResult`. */
+export class ToolResult {
+  readonly content: ContentPart[];
+  readonly isError: boolean;
+  /** Ends the run with reason `done_tool`; a string becomes the run's text. */
+  readonly done: boolean | string;
+  /** What was done, as entries of the ledger, which survive a compaction of the history. Not part of what the model reads as the result. */
+  readonly ledger: readonly LedgerEntry[];
+  /** What a sub-agent spent since it was last started or resumed. */
+  readonly spent: Spent | undefined;
+  /** For programs alone: the model does not read it. */
+  readonly details: Json | undefined;
+
+  constructor(
+    content: ContentPart[],
+    isError: boolean,
+    done: boolean | string,
+    ledger: readonly LedgerEntry[] = [],
+    spent?: Spent,
+    details?: Json,
+  ) {
+    this.content = content;
+    this.isError = isError;
+    this.done = done;
+    this.ledger = ledger;
+    this.spent = spent;
+    this.details = details;
+  }
+}
+
+type ResultOptions = {
+  isError?: boolean;
+  done?: boolean | string;
+  ledger?: readonly LedgerEntry[];
+  details?: Json;
+};
+
+/** Refuses unknown options: if `done` were misspelt, the run would continue. */
+const resultOptions = membersOf<ResultOptions>(
+  { isError: flag, done: either(text, flag), ledger: anything, details: data },
+  [],
+  resultWords,
+);
+
+const outputs = either(text, needed("a text, or a list of outputs,", Array.isArray));
+const resultGiven = membersOf<{ content: unknown }>({ content: outputs }, ["content"]);
+
+/**
+ * Makes a tool result with content parts, an error mark, `done` (ends the run), entries for the ledger, or `details` for
+ * programs: plain JSON in the `tool_end` event and the history, which the model does not read.
+ * @param content a string, or outputs: texts, links, JSON, images, blobs, files
+ */
+export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
+  checkGiven(resultOptions, options, "toolResult");
+  checkGiven(resultGiven, { content }, "toolResult");
+  const parts: ContentPart[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : outputParts(content);
+  const { isError = false, done = false, ledger = [], details } = options;
+  return new ToolResult(
+    parts,
+    isError,
+    done,
+    ledger,
+    undefined,
+    details === undefined ? undefined : jsonCopy(details),
+  );
+}
+
+/** The same result with other content for the model; the members for the loop and for programs stay. */
+export function resultWith(result: ToolResult, content: ContentPart[]): ToolResult {
+  const { isError, done, ledger, spent, details } = result;
+  return new ToolResult(content, isError, done, ledger, spent, details);
+}
+
+/** A recorded result, which is neither rendered nor cut again. For tools that play back records. */
+export class RecordedResult {
+  readonly result: CallResult;
+
+  constructor(result: CallResult) {
+    this.result = result;
+  }
+}
+
+/** Returned or thrown in place of a result, it ends the run with reason `done_tool`; the call's result is `Task complete`. */
+export class DoneSignal {
+  /** Becomes the run's text. Absent: the text of the answer that made the call. */
+  readonly finalMessage: string | undefined;
+
+  constructor(finalMessage?: string) {
+    this.finalMessage = finalMessage;
+  }
+}
+
+/** Like `DoneSignal`, for code that can only throw. */
+export class TaskComplete extends Error {
+  override readonly name: string = "TaskComplete";
+  readonly finalMessage: string | undefined;
+
+  constructor(finalMessage?: string) {
+    super("Task complete");
+    this.finalMessage = finalMessage;
+  }
+}
+
+knownAcrossCopies({ ToolResult, RecordedResult, DoneSignal, TaskComplete });
