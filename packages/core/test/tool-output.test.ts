@@ -152,6 +152,14 @@ test("the type of the output schema is that of what execute returns", () => {
     // @ts-expect-error a text is not a number
     execute: async () => ({ celsius: "3" }),
   });
+  const named = { name: "weather", description: "Weather", inputSchema: city };
+  const isOf = <O extends object>(outputSchema: O): O => outputSchema;
+  tool({ ...named, outputSchema: { type: "string" }, execute: () => "3 degrees" });
+  tool({ ...named, outputSchema: { type: "array", items: weatherJson }, execute: () => [{ celsius: 3 }] });
+  tool({ ...named, outputSchema: { $ref: "#/$defs/a", $defs: { a: {} } }, execute: () => new Date() });
+  tool({ ...named, outputSchema: isOf<{ [word: string]: unknown }>({ type: "string" }), execute: () => "3" });
+  // @ts-expect-error a number is not a text
+  tool({ ...named, outputSchema: { type: "string" }, execute: () => 3 });
   tool({
     name: "weather",
     description: "Weather",

@@ -8,7 +8,8 @@ import type { Json, JsonObject } from "../message.ts";
 /** The arguments that fit a JSON Schema; any `JsonObject` where it names no members, or is known only when it runs. */
 export type ArgumentsOf<S> = S extends { readonly properties: infer P } ? MembersOf<P, S> : MapOf<S>;
 
-type ValueOf<S> = S extends { readonly nullable: true } ? WithoutNull<S> | null : WithoutNull<S>;
+/** The value that fits a JSON Schema; `Json` where its type is not followed. */
+export type ValueOf<S> = S extends { readonly nullable: true } ? WithoutNull<S> | null : WithoutNull<S>;
 
 type WithoutNull<S> = S extends { readonly const: infer Value }
   ? Literal<Value>

@@ -3,24 +3,34 @@
 // The tool has run by the time it is checked. So the model is told that it ran: after the words of a mere failure it would
 // call a write once more.
 
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Json } from "../message.ts";
+import type { ValueOf } from "../schema/inferred.ts";
 import { checkerOf, type InferInput, type SchemaLike } from "../schema.ts";
 import { type DoneSignal, type TaskComplete, ToolResult } from "./tool-result.ts";
 
 /** What `execute` may return under a schema of its result: what the schema accepts, or a result in the tool's own words. */
 export type Returned<Output> = [Output] extends [never]
   ? unknown
-  : MaybeLater<Widened<InferInput<Output>> | ToolResult | DoneSignal | TaskComplete>;
+  : MaybeLater<Accepted<Output> | ToolResult | DoneSignal | TaskComplete>;
+
+type Accepted<Output> = Widened<Output extends StandardSchemaV1 ? InferInput<Output> : ValueOf<Output>>;
 
 type MaybeLater<T> = T | PromiseLike<T>;
 
-/** Any text for one of certain texts: in an async function the compiler takes `"clear"` for a `string`. The check at run time is exact. */
-type Widened<T> = T extends string
-  ? string
-  : T extends number
-    ? number
-    : T extends object
-      ? { [K in keyof T]: Widened<T[K]> }
-      : T;
+/**
+ * Any text for one of certain texts, because in an async function the compiler takes `"clear"` for a `string`; anything at
+ * all where the schema's type is not followed. The check at run time is exact.
+ */
+type Widened<T> = Json extends T
+  ? unknown
+  : T extends string
+    ? string
+    : T extends number
+      ? number
+      : T extends object
+        ? { [K in keyof T]: Widened<T[K]> }
+        : T;
 
 /**
  * Checks what a tool returned. The result is what the schema gives: a library's schema may change the value.
