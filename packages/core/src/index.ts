@@ -222,6 +222,7 @@ export {
   refusals,
   truncations,
 } from "./rules/answers.ts";
+export { maxCalls } from "./rules/call-limits.ts";
 export { degenerateAnswers } from "./rules/degenerate.ts";
 export { type ArgsPattern, type Grant, type HeldGrant, isLiveGrant } from "./rules/grants.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";

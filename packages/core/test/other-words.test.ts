@@ -57,7 +57,7 @@ describe("an option that another library has is told by its name here:", () => {
     [{ experimental_steering: {} }, "here it is session.steer(text), and session.followUp(text)"],
     [{ steeringMode: "one-at-a-time" }, "here it is send() after the run before"],
     [{ followUpMode: "all" }, "what waits comes together"],
-    [{ maxToolCalls: 5 }, "here it is rules: ({ toolCalls }) => toolCalls >= n, a stop rule"],
+    [{ maxToolCalls: 5 }, "here it is rules: maxCalls(n), or maxCalls({ tool: n })"],
     [{ preModelHook: () => {} }, "here it is hooks.prepareStep, or hooks.transformContext"],
     [{ postModelHook: () => {} }, "here it is a rule that judges answers"],
     [{ beforeModel: () => {} }, "here it is hooks.prepareStep, or hooks.transformContext"],

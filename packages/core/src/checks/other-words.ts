@@ -128,7 +128,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning("session.steer(text), and session.followUp(text)", "experimental_steering"),
   ...meaning("session.steer(text), and session.followUp(text)", "getSteeringMessages", "getFollowUpMessages"),
   ...meaning("send() after the run before: what waits comes together", "steeringMode", "followUpMode"),
-  ...meaning("rules: ({ toolCalls }) => toolCalls >= n, a stop rule", "maxToolCalls", "toolCallsLimit"),
+  ...meaning("rules: maxCalls(n), or maxCalls({ tool: n })", "maxToolCalls", "toolCallsLimit"),
   ...meaning("budget, and maxSteps", "usageLimits", "limits"),
   ...meaning("output", "responseFormat", "outputType", "outputSchema", "structuredOutput", "schema"),
   ...meaning("output", "structuredOutputModel", "structuredOutputSchema", "resultType"),

@@ -44,6 +44,12 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
     const of = evidence.own === true ? "budget.own" : "budget";
     return limit(`${of}${option}`, evidence.max, `with ${more} it would have gone on`);
   },
+  max_calls: ({ evidence }) =>
+    limit(
+      "rules: maxCalls()",
+      evidence.max,
+      "with more calls allowed they would have run; so would calls of other tools",
+    ),
   tree: ({ evidence }) => ({
     text:
       evidence.given === true

@@ -25,6 +25,7 @@ import {
   refusals,
   truncations,
 } from "../rules/answers.ts";
+import { maxCalls } from "../rules/call-limits.ts";
 import { textsWith } from "../rules/custom-texts.ts";
 import { degenerateAnswers } from "../rules/degenerate.ts";
 import { budget, deadline, maxSteps, underWord } from "../rules/limits.ts";
@@ -270,6 +271,7 @@ const makers: ReadonlySet<unknown> = new Set([
   maxSteps,
   budget,
   deadline,
+  maxCalls,
   repeats,
   skipRepeatedFailures,
   stopWhen,

@@ -68,7 +68,7 @@ export interface Rule<Memory = unknown> {
   /** Called for an answer or a failed model call: what follows. The first rule that returns something decides. */
   judge?(memory: Memory, state: State, texts: Texts): Judgement | undefined;
   /** Called for each call of an answer: whether it runs, or what answers it. The first rule that returns something decides. */
-  judgeCall?(memory: Memory, call: Call, state: State): Verdict | undefined;
+  judgeCall?(memory: Memory, call: Call, state: State, texts: Texts): Verdict | undefined;
   /** Called for a call that was judged to run and is about to start: returns a result to give instead, e.g. because of what happened since. */
   judgeStart?(memory: Memory, call: Call, state: State): { code: ResultCode; text: string } | undefined;
   /** The time, in milliseconds since 1970, at which `decide` is called even if nothing else happens. */

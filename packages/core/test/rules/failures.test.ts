@@ -396,7 +396,7 @@ describe("a call that threw", () => {
   test("is not made again, whatever the order of its arguments", () => {
     expect(rule).toMatchObject({ name: "skip_repeated_failures", version: 1 });
     const same = call({ b: 2, a: 1 });
-    expect(rule.judgeCall?.(failed, same, emptyState)).toStrictEqual({
+    expect(rule.judgeCall?.(failed, same, emptyState, texts)).toStrictEqual({
       do: "answer",
       code: "repeated",
       text,
@@ -405,12 +405,12 @@ describe("a call that threw", () => {
     expect(rule.judgeStart?.(failed, same, emptyState)).toStrictEqual({ code: "repeated", text });
     const worded = skipRepeatedFailures({ text: "no" });
     expect(worded.judgeStart?.(failed, same, emptyState)).toStrictEqual({ code: "repeated", text: "no" });
-    expect(worded.judgeCall?.(failed, same, emptyState)).toMatchObject({ text: "no" });
+    expect(worded.judgeCall?.(failed, same, emptyState, texts)).toMatchObject({ text: "no" });
   });
 
   test("leaves other calls alone", () => {
     for (const other of [call({ a: 1 }), call({ a: 1, b: 3 }), call({ a: 1, b: 2 }, "read")]) {
-      expect(rule.judgeCall?.(failed, other, emptyState)).toBeUndefined();
+      expect(rule.judgeCall?.(failed, other, emptyState, texts)).toBeUndefined();
       expect(rule.judgeStart?.(failed, other, emptyState)).toBeUndefined();
     }
   });

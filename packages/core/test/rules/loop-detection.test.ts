@@ -284,7 +284,7 @@ describe("loop detection", () => {
   test("answers a call that would go on with it, and no other", () => {
     const three = made(3);
     const text = expect.stringMatching(/^CRITICAL: You have called look 3 times/);
-    expect(rule.judgeCall?.(three, look, emptyState)).toStrictEqual({
+    expect(rule.judgeCall?.(three, look, emptyState, texts)).toStrictEqual({
       do: "answer",
       code: "repeated",
       text,
@@ -296,7 +296,7 @@ describe("loop detection", () => {
       [made(2), look],
       [start, look],
     ] as const) {
-      expect(rule.judgeCall?.(memory, call, emptyState)).toBeUndefined();
+      expect(rule.judgeCall?.(memory, call, emptyState, texts)).toBeUndefined();
       expect(rule.judgeStart?.(memory, call, stateOf())).toBeUndefined();
     }
   });
@@ -351,7 +351,7 @@ describe("loop detection", () => {
     });
     expect(own.judge?.(made(3), emptyState, texts)).toBeUndefined();
     expect(asked).toStrictEqual([]);
-    expect(own.judgeCall?.(made(3), look, emptyState)).toMatchObject({
+    expect(own.judgeCall?.(made(3), look, emptyState, texts)).toMatchObject({
       evidence: { detector: "known_poll_no_progress" },
     });
     expect(asked).toStrictEqual(["look"]);
@@ -370,7 +370,7 @@ describe("loop detection", () => {
 
   test("asks the detectors it is told to", () => {
     const only = loopDetection({ ...small, detectors: ["ping_pong"] });
-    expect(only.judgeCall?.(made(3), look, emptyState)).toBeUndefined();
+    expect(only.judgeCall?.(made(3), look, emptyState, texts)).toBeUndefined();
     expect(only.decide?.(made(2), stateOf())).toBeUndefined();
   });
 
@@ -382,16 +382,16 @@ describe("loop detection", () => {
     });
     expect(usual.decide?.(entries(9), stateOf())).toBeUndefined();
     expect(usual.decide?.(entries(10), stateOf())).toMatchObject({ do: "nudge" });
-    expect(usual.judgeCall?.(entries(19), look, emptyState)).toBeUndefined();
-    expect(usual.judgeCall?.(entries(20), look, emptyState)).toMatchObject({
+    expect(usual.judgeCall?.(entries(19), look, emptyState, texts)).toBeUndefined();
+    expect(usual.judgeCall?.(entries(20), look, emptyState, texts)).toMatchObject({
       evidence: { detector: "generic_repeat" },
     });
-    expect(usual.judgeCall?.(entries(30), look, emptyState)).toMatchObject({
+    expect(usual.judgeCall?.(entries(30), look, emptyState, texts)).toMatchObject({
       evidence: { detector: "global_circuit_breaker" },
     });
     expect(afterAll(usual, [ended()], acting([look]), entries(30)).window).toHaveLength(30);
     expect(afterAll(usual, [ended()], acting([look]), entries(29)).window).toHaveLength(30);
-    expect(usual.judgeCall?.(entries(10, { unknown: true }), look, emptyState)).toMatchObject({
+    expect(usual.judgeCall?.(entries(10, { unknown: true }), look, emptyState, texts)).toMatchObject({
       evidence: { detector: "unknown_tool_repeat" },
     });
   });

@@ -4,6 +4,7 @@ import {
   type AgentOptions,
   contextFacts,
   loopDetection,
+  maxCalls,
   type Rule,
   type RunOptions,
   resolve,
@@ -67,6 +68,7 @@ export function subjects(): Subject[] {
       { toolOrder: "sequential" },
       { rules: [skipRepeatedFailures() as Rule], onTruncated: "run_complete", onLimit: "refuse_tools" },
     ),
+    subject("with few calls", {}, { rules: [maxCalls(1)] }),
     subject(
       "in a small window",
       { context: small },
