@@ -26,6 +26,7 @@ import type { Input } from "./input.ts";
 import type { PassedAnswer, WaitingCall } from "./loop/child-facts.ts";
 import { nothingSpent, spentBy, spentSince } from "./loop/children.ts";
 import type { RunResult } from "./result.ts";
+import { unpricedIn } from "./rules/limits.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { InferOutput, SchemaLike } from "./schema.ts";
 import { OthersSession } from "./session/child-of.ts";
@@ -137,9 +138,15 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
       }
     },
   });
+  const unpriced =
+    typeof options.agent === "function" ? [] : unpricedIn(options.agent.parts.resolved.options);
   return {
     ...made,
-    agent: { maxDepth, ...(budget === undefined ? {} : { most: budget }) },
+    agent: {
+      maxDepth,
+      ...(budget === undefined ? {} : { most: budget }),
+      ...(unpriced.length === 0 ? {} : { unpriced }),
+    },
     endChild: (place, reason) => endChild(agentOf().openChild(place), reason),
     subAgent: { agent: agentOf, task: (args) => taskOf(args as InferOutput<S>) } satisfies SubAgentParts,
   };

@@ -13,6 +13,7 @@ import {
   RondoError,
   type Rule,
   stopWhen,
+  subAgent,
   textOf,
 } from "@rondo/core";
 import { managedContext, steerable } from "@rondo/core/presets";
@@ -421,6 +422,17 @@ describe("a run", () => {
 
   test("refuses a money budget over a model nobody knows the price of", () => {
     expect(() => new Agent({ model: scripted([]), budget: { usd: 1 } })).toThrow(/needs a price.*scripted/);
+    const price = { input: 1, output: 1 };
+    const named = { name: "child", description: "d" };
+    const unpriced = subAgent({ ...named, agent: new Agent({ model: scripted([]) }) });
+    const deeper = subAgent({
+      ...named,
+      agent: new Agent({ model: scripted([], { facts: { price } }), tools: [unpriced] }),
+    });
+    for (const tools of [[unpriced], [deeper]])
+      expect(
+        () => new Agent({ model: scripted([], { facts: { price } }), tools, budget: { usd: 1 } }),
+      ).toThrow(/needs a price.*scripted/);
   });
 
   test("counts money by the model's price, cached tokens apart, and lands on the budget", async () => {

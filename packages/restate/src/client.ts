@@ -94,7 +94,7 @@ interface Place extends Server {
 
 /** Gives a grant an id, if it has none. */
 const granted = (grant: Omit<Grant, "id"> & { id?: string }): Grant =>
-  checkGrant({ id: `grant_${randomUUID()}`, ...grant });
+  checkGrant({ id: `grant_${randomUUID()}`, ...grant }, Date.now());
 
 /** How many messages sent here are remembered as possibly in transit: older ones have long arrived. */
 const mostSaid = 16;

@@ -24,6 +24,8 @@ export interface AgentFacts {
   maxDepth: number;
   /** The most that one call gets; `ms` counts from its start. Default: its share of what is left. */
   most?: Omit<Amounts, "until"> & { ms?: number };
+  /** Its models, and those below it, whose price is unknown. Absent: none, or its agent is made only when it is called. */
+  unpriced?: string[];
 }
 
 /** The parent of a sub-agent's run. */

@@ -126,13 +126,15 @@ const grantMembers: Check = membersOf<HeldGrant>(
 
 /**
  * Checks a grant given by the user.
+ * @param now milliseconds since 1970
  * @throws RondoError `invalid_request` saying what is wrong
  */
-export function checkGrant(grant: Grant): Grant {
+export function checkGrant(grant: Grant, now: number): Grant {
   const wrong = (message: string): RondoError => invalidRequest(`allow: ${message}`);
   // If a limit were misspelt and ignored, there would be none.
   checkGiven(grantMembers, grant, "allow");
   const { id, tool, until, uses } = grant;
+  if (until !== undefined && until <= now) throw wrong(whenPast(until, now));
   const args = ownPattern(grant.args, wrong);
   if (args !== undefined) {
     if (!isObject(args)) throw wrong(`args must be an object, not ${JSON.stringify(args)}`);
@@ -153,6 +155,19 @@ export function checkGrant(grant: Grant): Grant {
     ...(until === undefined ? {} : { until }),
     ...(uses === undefined ? {} : { uses }),
   };
+}
+
+/** A grant that has expired would let no call run, and nobody would know why. A frequent cause is a time in seconds. */
+function whenPast(until: number, now: number): string {
+  const past = `until is ${until} (${dateOf(until)}), and that has passed: it is ${now} (${dateOf(now)})`;
+  const inSeconds = until * 1000;
+  const isSeconds = inSeconds > now && inSeconds < 2 * now;
+  return isSeconds ? `${past}. Milliseconds since 1970 are needed, and this looks like seconds` : past;
+}
+
+function dateOf(time: number): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? "no date" : date.toISOString();
 }
 
 /** A copy as plain JSON: later changes to the given object, or values that are not data, must not change the grant. */

@@ -21,6 +21,7 @@ import {
 } from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
+import type { RunOptions } from "../loop/run-options.ts";
 import { type State, withRun } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 
@@ -103,7 +104,7 @@ function stepLimit(max: number, options: StepLimit): Rule {
 export interface Budget {
   /** Input and output tokens of all model calls of the run, including those of its sub-agents. */
   tokens?: number;
-  /** US dollars, including those of sub-agents. Needs a price for every model of the run. */
+  /** US dollars, including those of sub-agents. Needs a price for every model of the run and of its sub-agents. */
   usd?: number;
   /** Milliseconds since the run started, including the time it waits for approvals. What is in flight then is cancelled. */
   ms?: number;
@@ -138,9 +139,7 @@ export function budget(limits: Budget): Rule {
     name: "budget",
     version: 1,
     verify(options): string | undefined {
-      const unpriced = options.models
-        .filter((model) => model.facts.price === undefined)
-        .map((model) => model.id);
+      const unpriced = unpricedIn(options);
       if ((limits.usd ?? own.usd) === undefined || unpriced.length === 0) return undefined;
       return `budget({ usd }) needs a price for every model, and none is known for ${unpriced.join(", ")}: give the model one (facts.price), or limit tokens`;
     },
@@ -173,6 +172,12 @@ export function budget(limits: Budget): Rule {
       return limits.ms === undefined || state.run === undefined ? undefined : state.run.startedAt + limits.ms;
     },
   };
+}
+
+/** The models of a run and of its sub-agents whose price is unknown. */
+export function unpricedIn({ models, tools }: RunOptions): string[] {
+  const own = models.filter((model) => model.facts.price === undefined).map((model) => model.id);
+  return [...new Set([...own, ...tools.flatMap(({ agent }) => agent?.unpriced ?? [])])];
 }
 
 /** The decision once one of the amounts is spent. A landing takes a model call, so one is reserved for it. */

@@ -153,7 +153,10 @@ export class Approvals<Output> {
   }
 
   #grant(grant: Omit<Grant, "id"> & { id?: string }): Grant {
-    return checkGrant({ id: `grant_${this.#nextName(this.#driving.state)}`, ...grant });
+    return checkGrant(
+      { id: `grant_${this.#nextName(this.#driving.state)}`, ...grant },
+      this.#parts.clock.now(),
+    );
   }
 
   /** Looks again for a call that did not wait when the session was last read. */

@@ -242,7 +242,7 @@ describe("a grant covers", () => {
 });
 
 describe("a grant as it is given", () => {
-  const given = (change: object): Grant => checkGrant({ id: "g", tool: "press", ...change } as Grant);
+  const given = (change: object): Grant => checkGrant({ id: "g", tool: "press", ...change } as Grant, 0);
 
   test("is taken over as plain data, nothing added", () => {
     expect(given({})).toStrictEqual({ id: "g", tool: "press" });
@@ -283,9 +283,21 @@ describe("a grant as it is given", () => {
     expect(() => given(change)).toThrow(said);
   });
 
+  test("is refused if it has expired, because it would let no call run", () => {
+    const until = (at: number) => (): Grant =>
+      checkGrant({ id: "g", tool: "press", until: at }, 1_800_000_000_000);
+    expect(until(1_800_000_000_001)()).toMatchObject({ until: 1_800_000_000_001 });
+    expect(until(1_800_000_000_000)).toThrow(
+      "allow: until is 1800000000000 (2027-01-15T08:00:00.000Z), and that has passed: it is 1800000000000 (2027-01-15T08:00:00.000Z)",
+    );
+    expect(until(1_799_999_999_999)).not.toThrow(/seconds/);
+    expect(until(1_800_000_060)).toThrow("Milliseconds since 1970 are needed, and this looks like seconds");
+    expect(until(-1e300)).toThrow("until is -1e+300 (no date)");
+  });
+
   test("may hold a pattern of any number of texts", () => {
     const list = Array.from({ length: 300_000 }, () => "a");
-    expect(checkGrant({ id: "g", tool: "t", args: { like: { list } } }).args).toEqual({ like: { list } });
+    expect(checkGrant({ id: "g", tool: "t", args: { like: { list } } }, 0).args).toEqual({ like: { list } });
   });
 
   test("may hold a pattern of 1,000 characters, and exact texts of any length", () => {
