@@ -40,7 +40,7 @@ export function wellFormedSchema(schema: JsonObject): JsonObject {
   return sound(schema, (node) => lost.has(node)) as JsonObject;
 }
 
-/** What `soundSchema` left out, each with its place in the schema and the value there, e.g. `#/properties/city/type ("text")`. */
+/** What `wellFormedSchema` left out, each with its place in the schema and the value there, e.g. `#/properties/city/type ("text")`. */
 export function leftOut(given: Json, kept: Json | undefined, place: string = "#"): string[] {
   if (given === kept) return [];
   if (Array.isArray(given) && Array.isArray(kept) && given.length === kept.length)
