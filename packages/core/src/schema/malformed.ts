@@ -52,7 +52,7 @@ export function leftOut(given: Json, kept: Json | undefined, place: string = "#"
   );
 }
 
-// ---- what is said --------------------------------------------------------------------------------------------------
+// ---- keywords ------------------------------------------------------------------------------------------------------
 
 type IsLost = (node: JsonObject) => boolean;
 
@@ -127,7 +127,7 @@ function isPattern(source: string): boolean {
   }
 }
 
-// ---- where it leads ------------------------------------------------------------------------------------------------
+// ---- references ----------------------------------------------------------------------------------------------------
 
 /** Finds references to nothing, and those that close a circle in which no value grows smaller. */
 function findLost(root: JsonObject, lost: Set<JsonObject>): void {
@@ -174,7 +174,7 @@ function says(node: Json, words: readonly string[]): boolean {
   );
 }
 
-// ---- what else it takes --------------------------------------------------------------------------------------------
+// ---- nullable ------------------------------------------------------------------------------------------------------
 
 /** The schema by which values are checked: with OpenAPI's `nullable` it also accepts null. The same object if nothing differs. */
 export function toCheckBy(schema: JsonObject): JsonObject {
