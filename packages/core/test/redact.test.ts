@@ -143,7 +143,7 @@ describe("a text", () => {
     }
   });
 
-  test("refuses a secret that is part of common words, and a pattern that finds only one match", () => {
+  test("refuses a secret of less than 4 characters, and a pattern that finds only one match", () => {
     expect(() => textRedaction({ secrets: ["abc"] })).toThrow(/redact\.secrets/);
     expect(() => textRedaction({ patterns: [/x/] })).toThrow(/\/x\/g/);
     expect(() => textRedaction({ patterns: [/x/gy] })).toThrow("/x/gy finds nothing behind the first place");
