@@ -34,21 +34,24 @@ describe.each([
   ["throws", refuses],
   ["rejects", rejects],
   ["gives what can be waited for, and it fails", later],
-] as const)("a user's journal that %s causes a storage error that names the failed function", (_how, fails) => {
-  it.each([
-    ["append", "a run", (one: Agent) => one.run("go", { session: "s" })],
-    ["read", "a run", (one: Agent) => one.run("go", { session: "s" })],
-    ["lease", "a run", (one: Agent) => one.run("go", { session: "s" })],
-    ["read", "a fork", (one: Agent) => one.fork("s", "t")],
-    ["read", "whoever follows", (one: Agent) => one.follow("s").next()],
-  ] as const)("%s, for %s", async (what, _whose, act) => {
-    const error = await thrownBy(() => act(agent({ [what]: fails })));
-    expect(error).toMatchObject({ kind: "storage", cause: failing });
-    expect(error.message).toMatch(
-      new RegExp(`^journal\\.${what} of session "[st]" failed: connection refused$`),
-    );
-  });
-});
+] as const)(
+  "a user's journal that %s causes a storage error that names the failed function",
+  (_how, fails) => {
+    it.each([
+      ["append", "a run", (one: Agent) => one.run("go", { session: "s" })],
+      ["read", "a run", (one: Agent) => one.run("go", { session: "s" })],
+      ["lease", "a run", (one: Agent) => one.run("go", { session: "s" })],
+      ["read", "a fork", (one: Agent) => one.fork("s", "t")],
+      ["read", "whoever follows", (one: Agent) => one.follow("s").next()],
+    ] as const)("%s, for %s", async (what, _whose, act) => {
+      const error = await thrownBy(() => act(agent({ [what]: fails })));
+      expect(error).toMatchObject({ kind: "storage", cause: failing });
+      expect(error.message).toMatch(
+        new RegExp(`^journal\\.${what} of session "[st]" failed: connection refused$`),
+      );
+    });
+  },
+);
 
 it("a failed append of a fork, and a failed watch of a follower, are reported alike", async () => {
   const journal = memoryJournal();

@@ -54,36 +54,36 @@ describe("a request that comes when a run has just parked", () => {
     ],
   ];
 
-  test.each(words)("%s takes effect, even while the lease is being released", async (_what, reason, speak) => {
-    const { journal, letting, go } = slowToLetGo();
-    const session = await asking(journal);
-    const sent = session.send("go");
-    await letting;
-    const spoken = speak(session);
-    go();
-    await spoken;
-    expect((await sent).end?.reason).toBe(reason);
-    expect([session.status, (await typesOf(journal)).at(-1)]).toEqual(["idle", "run_ended"]);
-  });
-
   test.each(words)(
-    "%s takes effect, however few ticks later it comes",
+    "%s takes effect, even while the lease is being released",
     async (_what, reason, speak) => {
-      for (let turns = 0; turns < 20; turns += 1) {
-        const session = await asking();
-        const asked = deferred();
-        session.subscribe((event) => {
-          if (event.type === "approval_request") asked.resolve();
-        });
-        const sent = session.send("go");
-        await asked.promise;
-        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-        await speak(session);
-        await Promise.all([sent, session.settled()]);
-        expect([turns, session.status, session.result?.end?.reason]).toEqual([turns, "idle", reason]);
-      }
+      const { journal, letting, go } = slowToLetGo();
+      const session = await asking(journal);
+      const sent = session.send("go");
+      await letting;
+      const spoken = speak(session);
+      go();
+      await spoken;
+      expect((await sent).end?.reason).toBe(reason);
+      expect([session.status, (await typesOf(journal)).at(-1)]).toEqual(["idle", "run_ended"]);
     },
   );
+
+  test.each(words)("%s takes effect, however few ticks later it comes", async (_what, reason, speak) => {
+    for (let turns = 0; turns < 20; turns += 1) {
+      const session = await asking();
+      const asked = deferred();
+      session.subscribe((event) => {
+        if (event.type === "approval_request") asked.resolve();
+      });
+      const sent = session.send("go");
+      await asked.promise;
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      await speak(session);
+      await Promise.all([sent, session.settled()]);
+      expect([turns, session.status, session.result?.end?.reason]).toEqual([turns, "idle", reason]);
+    }
+  });
 
   test("a signal that fires then ends the run", async () => {
     const { journal, letting, go } = slowToLetGo();

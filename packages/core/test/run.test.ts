@@ -259,30 +259,27 @@ describe("a run", () => {
       "the managed context, its retries used up",
       (model: Model) => managedContext({ model, llmRetry: "by_kind", llmMaxRetries: 0 }),
     ],
-  ])(
-    "falls back with %s too, once a model, and ends with the last one's error",
-    async (_name, options) => {
-      const failing = (id: string, ...turns: Turn[]) => scripted(turns, { id });
-      const first = failing("first", fail("overloaded", { status: 529 }));
-      const second = failing("second", fail("auth", { status: 401 }));
-      const third = failing("third", say("from the third"));
-      const all = [first, second, third];
-      const agent = new Agent({ ...options(first), fallback: [second, third] });
-      expect((await agent.run("go")).text).toBe("from the third");
-      expect(all.map(({ calls }) => calls)).toEqual([1, 1, 1]);
-      const lost = failing("lost", fail("auth", { message: "no such key", status: 401 }));
-      const spent = failing("spent", fail("overloaded", { status: 529 }));
-      const ended = new Agent({ ...options(spent), fallback: [lost], throwOnError: false });
-      expect((await ended.run("go")).end).toMatchObject({
-        reason: "error",
-        error: { kind: "auth", status: 401 },
-      });
-      const refused = failing("refused", fail("invalid_request", { status: 400 }));
-      const other = failing("other");
-      await new Agent({ ...options(refused), fallback: [other], throwOnError: false }).run("go");
-      expect(other.calls).toBe(0);
-    },
-  );
+  ])("falls back with %s too, once a model, and ends with the last one's error", async (_name, options) => {
+    const failing = (id: string, ...turns: Turn[]) => scripted(turns, { id });
+    const first = failing("first", fail("overloaded", { status: 529 }));
+    const second = failing("second", fail("auth", { status: 401 }));
+    const third = failing("third", say("from the third"));
+    const all = [first, second, third];
+    const agent = new Agent({ ...options(first), fallback: [second, third] });
+    expect((await agent.run("go")).text).toBe("from the third");
+    expect(all.map(({ calls }) => calls)).toEqual([1, 1, 1]);
+    const lost = failing("lost", fail("auth", { message: "no such key", status: 401 }));
+    const spent = failing("spent", fail("overloaded", { status: 529 }));
+    const ended = new Agent({ ...options(spent), fallback: [lost], throwOnError: false });
+    expect((await ended.run("go")).end).toMatchObject({
+      reason: "error",
+      error: { kind: "auth", status: 401 },
+    });
+    const refused = failing("refused", fail("invalid_request", { status: 400 }));
+    const other = failing("other");
+    await new Agent({ ...options(refused), fallback: [other], throwOnError: false }).run("go");
+    expect(other.calls).toBe(0);
+  });
 
   test("tells listeners to discard what they got of an answer that broke off, and runs nothing of it", async () => {
     let ran = 0;

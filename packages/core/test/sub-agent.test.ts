@@ -630,44 +630,41 @@ describe("a tree of sub-agents", () => {
     expect(counted).toEqual({ inputTokens: 30, outputTokens: 15 });
   });
 
-  test.each(["soon", "now"] as const)(
-    "is left with its parent, %s, and continues with it",
-    async (when) => {
-      const journal = memoryJournal();
-      const reached = deferred();
-      const go = deferred();
-      const slow = echo("slow", {
-        execute: async () => {
-          reached.resolve();
-          await go.promise;
-          return "slow ran";
-        },
-      });
-      const first = worker([call("helper", { task: "t" })], {
-        journal,
-        tools: [helper(worker([call("slow"), say("never asked")], { tools: [slow] }))],
-      });
-      const session = await first.open("p");
-      const running = session.send("go");
-      await reached.promise;
-      const draining = session.drain(when === "now" ? { withinMs: 1 } : {});
-      if (when === "soon") go.resolve();
-      expect(await draining).toBe("interrupted");
-      expect((await running).end).toBeUndefined();
-      go.resolve();
-      const [begun] = started(journal.read("p"));
-      const own = journal.read(begun?.child ?? "");
-      expect(own.filter((record) => ["run_ended", "abort_asked"].includes(record.type))).toEqual([]);
+  test.each(["soon", "now"] as const)("is left with its parent, %s, and continues with it", async (when) => {
+    const journal = memoryJournal();
+    const reached = deferred();
+    const go = deferred();
+    const slow = echo("slow", {
+      execute: async () => {
+        reached.resolve();
+        await go.promise;
+        return "slow ran";
+      },
+    });
+    const first = worker([call("helper", { task: "t" })], {
+      journal,
+      tools: [helper(worker([call("slow"), say("never asked")], { tools: [slow] }))],
+    });
+    const session = await first.open("p");
+    const running = session.send("go");
+    await reached.promise;
+    const draining = session.drain(when === "now" ? { withinMs: 1 } : {});
+    if (when === "soon") go.resolve();
+    expect(await draining).toBe("interrupted");
+    expect((await running).end).toBeUndefined();
+    go.resolve();
+    const [begun] = started(journal.read("p"));
+    const own = journal.read(begun?.child ?? "");
+    expect(own.filter((record) => ["run_ended", "abort_asked"].includes(record.type))).toEqual([]);
 
-      const second = worker([say("end")], {
-        journal,
-        tools: [helper(worker([say("went on")], { tools: [slow] }))],
-      });
-      const { text, messages, usage: counted } = await (await second.open("p")).resume();
-      expect([resultTexts(messages), text]).toEqual([["went on"], "end"]);
-      expect(counted).toEqual({ inputTokens: 40, outputTokens: 20 });
-    },
-  );
+    const second = worker([say("end")], {
+      journal,
+      tools: [helper(worker([say("went on")], { tools: [slow] }))],
+    });
+    const { text, messages, usage: counted } = await (await second.open("p")).resume();
+    expect([resultTexts(messages), text]).toEqual([["went on"], "end"]);
+    expect(counted).toEqual({ inputTokens: 40, outputTokens: 20 });
+  });
 
   test("replays without its children, each child by itself, and a fork has children of its own", async () => {
     const journal = memoryJournal();

@@ -88,11 +88,14 @@ describe("a refusal reveals a quirk", () => {
     "Developer instruction is not enabled for models/gemma-3-27b-it",
     "This model does not support the system role",
     "'system' is not a supported role",
-  ])("there is no system role, so the system prompt goes to the user, whose turns are joined: %s", (message) => {
-    const quirks = { systemRole: "user", systemFirstOnly: true, alternate: true };
-    expect(told({ message })).toEqual(quirks);
-    expect(told({ message }, quirks)).toBeUndefined();
-  });
+  ])(
+    "there is no system role, so the system prompt goes to the user, whose turns are joined: %s",
+    (message) => {
+      const quirks = { systemRole: "user", systemFirstOnly: true, alternate: true };
+      expect(told({ message })).toEqual(quirks);
+      expect(told({ message }, quirks)).toBeUndefined();
+    },
+  );
 
   it("the system may only speak first or not at all, and roles alternate", () => {
     const first = "invalid params, chat content has invalid message role: system (2013)";
@@ -664,33 +667,30 @@ describe("a model that has learnt a quirk", () => {
       "something else each",
       [otherLimit, { message: "Unrecognized request argument supplied: stream_options" }],
     ],
-  ])(
-    "answers both calls that were refused while they were in flight, for %s",
-    async (_what, errors) => {
-      const sent: string[] = [];
-      const both = Promise.withResolvers<void>();
-      const model = openaiCompatible({
-        baseURL: "http://127.0.0.1/v1",
-        model: "m",
-        compat: { maxTokensField: "max_tokens" },
-        fetch: async (_url, init) => {
-          const error = errors[sent.push(String(init.body)) - 1];
-          if (sent.length === errors.length) both.resolve();
-          await both.promise;
-          if (error !== undefined) return new Response(JSON.stringify({ error }), { status: 400 });
-          const choices = [{ index: 0, message: { content: "done" }, finish_reason: "stop" }];
-          return new Response(JSON.stringify({ choices }));
-        },
-      });
-      const run = async (): Promise<string> =>
-        (await new Agent({ model, settings: { maxOutputTokens: 64 } }).run("go")).text;
-      expect(await Promise.all([run(), run()])).toEqual(["done", "done"]);
-      expect(await run()).toBe("done");
-      const [, , ...taught] = sent.map((body) => Object.keys(JSON.parse(body) as object));
-      expect(taught.map((members) => members.includes("max_completion_tokens"))).toEqual([true, true, true]);
-      expect(taught.at(-1)?.includes("stream_options")).toBe(errors[0] === errors[1]);
-    },
-  );
+  ])("answers both calls that were refused while they were in flight, for %s", async (_what, errors) => {
+    const sent: string[] = [];
+    const both = Promise.withResolvers<void>();
+    const model = openaiCompatible({
+      baseURL: "http://127.0.0.1/v1",
+      model: "m",
+      compat: { maxTokensField: "max_tokens" },
+      fetch: async (_url, init) => {
+        const error = errors[sent.push(String(init.body)) - 1];
+        if (sent.length === errors.length) both.resolve();
+        await both.promise;
+        if (error !== undefined) return new Response(JSON.stringify({ error }), { status: 400 });
+        const choices = [{ index: 0, message: { content: "done" }, finish_reason: "stop" }];
+        return new Response(JSON.stringify({ choices }));
+      },
+    });
+    const run = async (): Promise<string> =>
+      (await new Agent({ model, settings: { maxOutputTokens: 64 } }).run("go")).text;
+    expect(await Promise.all([run(), run()])).toEqual(["done", "done"]);
+    expect(await run()).toBe("done");
+    const [, , ...taught] = sent.map((body) => Object.keys(JSON.parse(body) as object));
+    expect(taught.map((members) => members.includes("max_completion_tokens"))).toEqual([true, true, true]);
+    expect(taught.at(-1)?.includes("stream_options")).toBe(errors[0] === errors[1]);
+  });
 
   it.each(waysToRefuse)("sends no third request after a second refusal: %s", async (_way, other) => {
     const wire = await serve([other, other, say("never asked")]);
@@ -839,26 +839,29 @@ describe("a model that has learnt a quirk", () => {
     ],
     ["OpenAI's, of a model", "Unsupported value: 'stream' does not support true with this model."],
     ["a gateway's", "Streaming is not supported for this model"],
-  ])("requests complete answers if streams are not supported, and says so once: %s", async (_whose, message) => {
-    const wire = await serve([
-      refused({ code: "unsupported_value", param: "stream", message }),
-      say("one"),
-      say("two"),
-    ]);
-    const agent = new Agent({ model: openai.chat("o3", { apiKey: "k", baseURL: wire.urlFor("openai") }) });
-    const warned: string[] = [];
-    for (const text of ["one", "two"]) {
-      const run = agent.stream("go");
-      for await (const event of run) if (event.type === "warning") warned.push(event.code);
-      expect((await run.result).text).toBe(text);
-    }
-    expect(warned).toEqual(["unsupported_setting"]);
-    expect(wire.requests.map(({ body }) => JSON.stringify(body).includes('"stream":true'))).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
+  ])(
+    "requests complete answers if streams are not supported, and says so once: %s",
+    async (_whose, message) => {
+      const wire = await serve([
+        refused({ code: "unsupported_value", param: "stream", message }),
+        say("one"),
+        say("two"),
+      ]);
+      const agent = new Agent({ model: openai.chat("o3", { apiKey: "k", baseURL: wire.urlFor("openai") }) });
+      const warned: string[] = [];
+      for (const text of ["one", "two"]) {
+        const run = agent.stream("go");
+        for await (const event of run) if (event.type === "warning") warned.push(event.code);
+        expect((await run.result).text).toBe(text);
+      }
+      expect(warned).toEqual(["unsupported_setting"]);
+      expect(wire.requests.map(({ body }) => JSON.stringify(body).includes('"stream":true'))).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    },
+  );
 
   it.each([
     "parameter.enable_thinking must be set to false for non-streaming calls",

@@ -486,34 +486,31 @@ describe("a model without native tools (F145)", () => {
     "<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>",
     '{"name": "weather", "parameters": {"city": "Oslo"}}',
     'I look.\n<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}</tool_call>',
-  ])(
-    "gets them as text if its server passes its calls on as text, none of which runs: %s",
-    async (leak) => {
-      const ran: unknown[] = [];
-      const look = tool({
-        name: "weather",
-        description: "Current weather",
-        effect: "read",
-        inputSchema: weather.inputSchema,
-        execute: (args) => {
-          ran.push(args);
-          return "sunny";
-        },
-      });
-      const answers = playing(
-        [line({ content: leak }), done()],
-        [line({ content: '{"tool_call":{"name":"weather","input":{"city":"Bergen"}}}' }), done()],
-        [line({ content: '{"response":"Sunny."}' }), done()],
-      );
-      await withServer(answers, async ({ url, seen }) => {
-        const agent = new Agent({ model: ollama("m", { baseURL: url }), tools: [look] });
-        const { text, end } = await agent.run("Weather?");
-        expect([text, end?.reason, ran]).toEqual(["Sunny.", "completed", [{ city: "Bergen" }]]);
-        expect(seen.map((one) => body(one).tools !== undefined)).toEqual([true, false, false]);
-        expect(JSON.stringify(body(seen[1]).messages)).not.toContain("Oslo");
-      });
-    },
-  );
+  ])("gets them as text if its server passes its calls on as text, none of which runs: %s", async (leak) => {
+    const ran: unknown[] = [];
+    const look = tool({
+      name: "weather",
+      description: "Current weather",
+      effect: "read",
+      inputSchema: weather.inputSchema,
+      execute: (args) => {
+        ran.push(args);
+        return "sunny";
+      },
+    });
+    const answers = playing(
+      [line({ content: leak }), done()],
+      [line({ content: '{"tool_call":{"name":"weather","input":{"city":"Bergen"}}}' }), done()],
+      [line({ content: '{"response":"Sunny."}' }), done()],
+    );
+    await withServer(answers, async ({ url, seen }) => {
+      const agent = new Agent({ model: ollama("m", { baseURL: url }), tools: [look] });
+      const { text, end } = await agent.run("Weather?");
+      expect([text, end?.reason, ran]).toEqual(["Sunny.", "completed", [{ city: "Bergen" }]]);
+      expect(seen.map((one) => body(one).tools !== undefined)).toEqual([true, false, false]);
+      expect(JSON.stringify(body(seen[1]).messages)).not.toContain("Oslo");
+    });
+  });
 
   it("keeps native tools if it called one before: a leaked call is an accident, and is requested again", async () => {
     const call = { function: { name: "weather", arguments: { city: "Oslo" } } };

@@ -45,18 +45,21 @@ const look = (permission: "allow" | "ask", value: unknown) =>
   tool({ name: "look", description: "d", inputSchema: { type: "object" }, permission, execute: () => value });
 
 describe("a result that is given with answer", () => {
-  test.each(cases)("%s is rendered under %o like the tool's own: %s", async (_rule, preset, _what, value, text) => {
-    const own = await new Agent(
-      preset({ model: scripted([call("look"), say("done")]), tools: [look("allow", value)] }),
-    ).run("go");
-    const session = await new Agent(
-      preset({ model: scripted([call("look"), say("done")]), tools: [look("ask", value)] }),
-    ).open("s");
-    await session.send("go");
-    const brought = await session.answer(session.pending[0]?.id ?? "", value);
-    expect(resultsOf(own.messages)[0]).toContain(text);
-    expect(resultsOf(brought.messages)).toEqual(resultsOf(own.messages));
-  });
+  test.each(cases)(
+    "%s is rendered under %o like the tool's own: %s",
+    async (_rule, preset, _what, value, text) => {
+      const own = await new Agent(
+        preset({ model: scripted([call("look"), say("done")]), tools: [look("allow", value)] }),
+      ).run("go");
+      const session = await new Agent(
+        preset({ model: scripted([call("look"), say("done")]), tools: [look("ask", value)] }),
+      ).open("s");
+      await session.send("go");
+      const brought = await session.answer(session.pending[0]?.id ?? "", value);
+      expect(resultsOf(own.messages)[0]).toContain(text);
+      expect(resultsOf(brought.messages)).toEqual(resultsOf(own.messages));
+    },
+  );
 
   test.each(cases)(
     "%s is rendered so inside a sub-agent under %o: %s",

@@ -254,20 +254,17 @@ describe("a forced compaction", () => {
     ["a".repeat(6_000), "b".repeat(9_000), 1],
     ["a word", "and a word", 3],
     ["a".repeat(6_000), "b".repeat(9_000), 3],
-  ])(
-    "D2.16 D8.41 reads everything in one call if the window is unknown: %#",
-    async (asked, said, runs) => {
-      const model = summing(
-        Array.from({ length: runs }, () => say(said)),
-        {},
-      );
-      const agent = new Agent({ ...managedContext({ model }), journal: memoryJournal() });
-      for (let run = 0; run < runs; run += 1) await agent.run(asked, { session: "s" });
-      const { messages } = await agent.run("", { session: "s", forceCompaction: true });
-      expect(messages.map(textOf)).toEqual([...memory, asked, said]);
-      expect(model.calls).toBe(runs + 1);
-    },
-  );
+  ])("D2.16 D8.41 reads everything in one call if the window is unknown: %#", async (asked, said, runs) => {
+    const model = summing(
+      Array.from({ length: runs }, () => say(said)),
+      {},
+    );
+    const agent = new Agent({ ...managedContext({ model }), journal: memoryJournal() });
+    for (let run = 0; run < runs; run += 1) await agent.run(asked, { session: "s" });
+    const { messages } = await agent.run("", { session: "s", forceCompaction: true });
+    expect(messages.map(textOf)).toEqual([...memory, asked, said]);
+    expect(model.calls).toBe(runs + 1);
+  });
 
   test("D2.16 the next run continues from the summary, and a signal aborts it like any other", async () => {
     const model = summing([say("one"), say("two")]);

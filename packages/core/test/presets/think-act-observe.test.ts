@@ -202,16 +202,13 @@ describe("the limit", () => {
     });
   });
 
-  test.each([[undefined], [0], [null], [10]])(
-    "A2.14 is ten iterations with %s",
-    async (maxIterations) => {
-      const model = forever();
-      const given = maxIterations === undefined ? {} : { maxIterations };
-      const agent = new Agent(thinkActObserve({ model, tools: [echo("look")], ...given }));
-      await expect(agent.run("go")).rejects.toThrow(/^Max iterations \(10\) reached$/);
-      expect(model.calls).toBe(10);
-    },
-  );
+  test.each([[undefined], [0], [null], [10]])("A2.14 is ten iterations with %s", async (maxIterations) => {
+    const model = forever();
+    const given = maxIterations === undefined ? {} : { maxIterations };
+    const agent = new Agent(thinkActObserve({ model, tools: [echo("look")], ...given }));
+    await expect(agent.run("go")).rejects.toThrow(/^Max iterations \(10\) reached$/);
+    expect(model.calls).toBe(10);
+  });
 
   test("A2.14 must be valid", () => {
     for (const maxIterations of [-1, 1.5, Number.POSITIVE_INFINITY])

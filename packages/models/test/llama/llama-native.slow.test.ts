@@ -250,9 +250,7 @@ describe("llama, with a real model file in this process", () => {
     expect(end?.reason).toBe("max_steps");
   });
 
-  it("says why it cannot load a file, and loads a good one after a disposal", async ({
-    skip,
-  }) => {
+  it("says why it cannot load a file, and loads a good one after a disposal", async ({ skip }) => {
     if (reason !== undefined) skip(reason);
     const error = await errorFrom(hear(tiny({ modelPath: join(place, "nothing.gguf") }), ask));
     expect([error.kind, error.message]).toEqual(["invalid_request", expect.stringContaining("nothing.gguf")]);

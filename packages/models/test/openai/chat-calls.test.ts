@@ -210,12 +210,9 @@ describe("which call a fragment belongs to", () => {
     expect(called(whole([calls({ index: 0, id: "c", function: fn("f", args) })]))).toEqual([["f", {}]]);
   });
 
-  test.each([" f ", "\nf", "f\n"])(
-    "blanks that a parser left on a name, as in %j, are removed",
-    (name) => {
-      expect(called(whole([calls({ index: 0, id: "c", function: fn(name, "{}") })]))).toEqual([["f", {}]]);
-    },
-  );
+  test.each([" f ", "\nf", "f\n"])("blanks that a parser left on a name, as in %j, are removed", (name) => {
+    expect(called(whole([calls({ index: 0, id: "c", function: fn(name, "{}") })]))).toEqual([["f", {}]]);
+  });
 
   test("an index is a key and not a position (F069)", () => {
     const message = whole([
