@@ -462,7 +462,7 @@ describe("a journal that fails", () => {
   }
 
   test.each(["throws", "rejects"] as const)(
-    "because it %s: the run rejects with its error, nothing starts any more, and stored records stay",
+    "that %s: the run rejects with its error, nothing starts any more, and stored records stay",
     async (how) => {
       for (let groups = 0; groups < 5; groups += 1) {
         let ran = 0;
